@@ -1,0 +1,101 @@
+"""People and the businesses they own."""
+
+from typing import ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.utils.timezone import now
+
+from accounts.enums import Role
+from common.ids import new_id
+
+
+class UserManager(BaseUserManager["User"]):
+    """`create_user` and `create_superuser`, as Django's commands call them."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: object) -> "User":
+        user = self.model(email=normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: object) -> "User":
+        fields |= {"is_staff": True, "is_superuser": True}
+        return self.create_user(
+            email, password, **({"role": Role.REVIEWER, "name": "Administrator"} | fields)
+        )
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email=normalize_email(username or ""))
+
+
+def normalize_email(email: str) -> str:
+    """One spelling per address, so that nobody registers twice or fails to sign in by a capital."""
+    return email.strip().lower()
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person. The e-mail address is the login name."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    email = models.EmailField("e-mail", unique=True, max_length=254)
+    name = models.CharField(max_length=120)
+    role = models.CharField(max_length=16, choices=Role.choices)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False)
+    date_joined = models.DateTimeField(default=now, editable=False)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}>"
+
+    @property
+    def is_developer(self) -> bool:
+        return self.role == Role.DEVELOPER
+
+    @property
+    def is_merchant(self) -> bool:
+        return self.role == Role.MERCHANT
+
+
+class BusinessQuerySet(models.QuerySet["Business"]):
+    def owned_by(self, user: User) -> "BusinessQuerySet":
+        return self.filter(owner=user)
+
+    def sandbox_of(self, user: User) -> "Business":
+        """The sandbox that every developer has from the first minute."""
+        return self.get(owner=user, is_sandbox=True)
+
+
+class Business(models.Model):
+    """A tenant: a merchant's business, or a developer's sandbox. Made by `accounts.services`."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="businesses")
+    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=80, unique=True)
+    type = models.CharField(max_length=60, blank=True)
+    address = models.TextField(blank=True)
+    currency = models.CharField(max_length=3, default="USD")
+    locale = models.CharField(max_length=16, default="en")
+    timezone = models.CharField(max_length=64, default="UTC")
+    is_sandbox = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=now, editable=False)
+
+    objects = BusinessQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "businesses"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner"], condition=models.Q(is_sandbox=True), name="one_sandbox_per_owner"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name

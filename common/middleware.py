@@ -1,0 +1,67 @@
+"""Middleware of the whole site: API paths with or without a slash, and errors in the right shape."""
+
+import logging
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from common.errors import error_body, status_name
+from common.rest.errors import RETRY_AFTER_DATABASE, status_and_message
+
+log = logging.getLogger(__name__)
+
+API_ROOTS = (
+    "/app-api", "/webhooks", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
+)  # fmt: skip
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+def is_api_path(path: str) -> bool:
+    """Whether a path belongs to those that always answer JSON."""
+    return any(path == root or path.startswith(root + "/") for root in API_ROOTS)
+
+
+def error_response(request: HttpRequest, status: int, message: str) -> HttpResponse:
+    """The error shape, or an error page where the caller is a browser on a page's path."""
+    wants_page = request.get_preferred_type(["application/json", "text/html"]) == "text/html"
+    if is_api_path(request.path_info) or not wants_page:
+        response: HttpResponse = JsonResponse(error_body(status, message), status=status)
+    else:
+        context = {"status": status, "name": status_name(status), "message": message}
+        response = render(request, "error.html", context, status=status)
+    if status == 503:
+        response["Retry-After"] = str(RETRY_AFTER_DATABASE)
+    return response
+
+
+class ApiPathMiddleware:
+    """Lets a JSON path end with a slash or not, without a redirect: routes are written without."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        if path.endswith("/") and is_api_path(path):
+            request.path_info = path.rstrip("/")
+        return self.get_response(request)
+
+
+class ErrorMiddleware:
+    """Answers what a page's view raises, in `DEBUG` too: nobody is shown a stack trace."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
+        status, message = status_and_message(error)
+        if status >= 500:
+            log.error(
+                "%s while answering %s %s", type(error).__name__, request.method, request.path, exc_info=error
+            )
+        return error_response(request, status, message)

@@ -1,0 +1,1 @@
+"""What every JSON endpoint shares: parsing, rendering, field types and the error shape."""

@@ -1,0 +1,99 @@
+"""From an exception to the error shape of the contract (section 0, "errors" and "statuses")."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.response import Response
+
+from common.errors import ErrorDetail, ServiceError, error_body
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER_DATABASE = 5  # seconds
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
+    """DRF's `EXCEPTION_HANDLER`: answers every exception, so that none becomes a page of HTML."""
+    if isinstance(error, ValidationError):
+        details = list(field_errors(error.detail))
+        return _response(400, _summary(details), details)
+    if isinstance(error, APIException):
+        return _response(error.status_code, str(error.detail), headers=_headers(error))
+    status, message = status_and_message(error)
+    if status >= 500:
+        log.error("%s while answering %s", type(error).__name__, _path(context), exc_info=error)
+    details = error.details if isinstance(error, ServiceError) else []
+    headers = {"Retry-After": str(RETRY_AFTER_DATABASE)} if status == 503 else {}
+    return _response(status, message, details, headers)
+
+
+def status_and_message(error: Exception) -> tuple[int, str]:
+    """What any exception means to a caller; used for pages too."""
+    if isinstance(error, ServiceError):
+        return error.status, error.message
+    if isinstance(error, Http404):
+        return 404, "Not found"
+    if isinstance(error, PermissionDenied):
+        return 403, str(error) or "You may not do this."
+    if isinstance(error, RequestDataTooBig):
+        return 413, "The body is too large."
+    if isinstance(error, SuspiciousOperation):
+        return 400, "The request can't be understood."
+    if isinstance(error, OperationalError | InterfaceError):
+        return 503, "The database can't be reached just now. Try again in a few seconds."
+    return 500, "Something went wrong on our side. It has been recorded."
+
+
+def field_errors(detail: Any, path: str = "") -> Iterator[ErrorDetail]:
+    """Flatten DRF's nested details into paths: `items[1].quantity`."""
+    if isinstance(detail, Mapping):
+        for key, inner in detail.items():
+            yield from field_errors(inner, _join(path, key))
+    elif isinstance(detail, list):
+        for index, inner in enumerate(detail):
+            nested = isinstance(inner, Mapping | list)
+            yield from field_errors(inner, f"{path}[{index}]" if nested else path)
+    else:
+        yield {"field": path, "message": str(detail)}
+
+
+def _join(path: str, key: object) -> str:
+    if key == "non_field_errors":
+        return path
+    if isinstance(key, int):  # ListField tells the positions of bad items
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else str(key)
+
+
+def _summary(details: list[ErrorDetail]) -> str:
+    if not details:
+        return "The input is invalid."
+    first = (
+        f"{details[0]['field']}: {details[0]['message']}" if details[0]["field"] else details[0]["message"]
+    )
+    return first if len(details) == 1 else f"{first} (and {len(details) - 1} more)"
+
+
+def _headers(error: APIException) -> dict[str, str]:
+    headers = {}
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait))
+    return headers
+
+
+def _path(context: Mapping[str, Any]) -> str:
+    request = context.get("request")
+    return f"{request.method} {request.path}" if request is not None else "a request"
+
+
+def _response(
+    status: int, message: str, details: list[ErrorDetail] | None = None, headers: dict[str, str] | None = None
+) -> Response:
+    return Response(error_body(status, message, details or []), status=status, headers=headers)

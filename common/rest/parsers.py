@@ -1,0 +1,38 @@
+"""Reading a JSON body."""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+import orjson
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser
+
+MAX_BODY = 1024 * 1024  # bytes
+
+
+class BodyTooLarge(APIException):
+    status_code = 413
+    default_detail = "The body is larger than 1 MiB."
+    default_code = "body_too_large"
+
+
+class JsonParser(BaseParser):
+    """Strict JSON (no NaN, no broken UTF-8) with an object on the outside, at most 1 MiB."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        body = stream.read(MAX_BODY + 1)
+        if len(body) > MAX_BODY:
+            raise BodyTooLarge
+        if not body.strip():
+            return {}
+        try:
+            document = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise ParseError(f"The body is not valid JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise ParseError("The body must be a JSON object.")
+        return document

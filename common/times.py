@@ -1,0 +1,26 @@
+"""Moments on the wire: ISO 8601 in UTC with milliseconds and `Z`."""
+
+from datetime import UTC, datetime
+
+from django.utils.dateparse import parse_datetime
+
+
+def iso(moment: datetime) -> str:
+    """`2026-11-20T15:04:05.123Z` for an aware datetime."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def iso_or_none(moment: datetime | None) -> str | None:
+    return None if moment is None else iso(moment)
+
+
+def parse_moment(text: str) -> datetime:
+    """Read an ISO 8601 moment that names its offset.
+
+    Raises ValueError for anything else: a moment without an offset would mean a different instant
+    to each reader.
+    """
+    moment = parse_datetime(text)
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("Enter an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z.")
+    return moment

@@ -1,0 +1,60 @@
+"""`/healthz`: this process answers. `/readyz`: database, broker and cache can be reached."""
+
+import logging
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from config.celery import app as celery_app
+
+log = logging.getLogger(__name__)
+
+
+@require_safe
+@never_cache
+def healthz(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+@never_cache
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 with each part "ok", or 503 naming those that are not."""
+    parts = {name: _state(name, check) for name, check in CHECKS.items()}
+    ready = all(state == "ok" for state in parts.values())
+    return JsonResponse({"status": "ok" if ready else "unavailable", **parts}, status=200 if ready else 503)
+
+
+def _database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def _cache() -> None:
+    cache.set("readyz", 1, timeout=5)
+    if cache.get("readyz") != 1:
+        raise RuntimeError("the cache does not keep what it is given")
+
+
+def _broker() -> None:
+    if settings.CELERY_BROKER_URL.startswith("memory:"):
+        return  # it lives in this process
+    with celery_app.connection_for_write() as broker:
+        broker.ensure_connection(max_retries=1, timeout=2)
+
+
+CHECKS: dict[str, Callable[[], None]] = {"database": _database, "broker": _broker, "cache": _cache}
+
+
+def _state(name: str, check: Callable[[], None]) -> str:
+    try:
+        check()
+    except Exception:
+        log.warning("%s is not ready", name, exc_info=True)
+        return "unavailable"
+    return "ok"

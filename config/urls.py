@@ -1,0 +1,20 @@
+"""Every address of the site. A route of an API path is written without a closing slash (`ApiPathMiddleware`)."""
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+
+from config import health, views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("admin/", admin.site.urls),
+    path("accounts/", include("accounts.urls")),
+    path("auth/", include("accounts.api.urls")),
+    path("portal/", include("developers.urls")),
+    path("developer/", include("developers.api.urls")),
+    path("media/", include("marketplace.urls")),
+    path("", include("appapi.urls")),
+    re_path("", views.not_found),
+]

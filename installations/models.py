@@ -1,0 +1,110 @@
+"""An app on a business, with its credentials, and the short-lived grants that lead there."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from oauth2_provider.models import AbstractGrant
+
+from accounts.models import Business, User
+from common.fields import EncryptedTextField
+from common.ids import new_id
+from marketplace.models import App
+from marketplace.scopes import in_order
+
+
+class InstallationQuerySet(models.QuerySet["Installation"]):
+    def active(self) -> "InstallationQuerySet":
+        return self.filter(uninstalled_at=None)
+
+    def with_app(self) -> "InstallationQuerySet":
+        """Bring along what `effective_scopes` and `app_fields` read."""
+        return self.select_related("app__approved_version", "business")
+
+
+class Installation(models.Model):
+    """One app on one business. Made, re-issued and ended only by `installations.services`.
+
+    Of the access token only the SHA-256 is kept; null means that there is no live token. The row outlives
+    the uninstall: its webhook secret still signs the data-erasure event.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    app = models.ForeignKey(App, on_delete=models.PROTECT, related_name="installations")
+    business = models.ForeignKey(Business, on_delete=models.PROTECT, related_name="installations")
+    is_test = models.BooleanField(default=False)
+    token_digest = models.CharField(max_length=64, null=True, unique=True, editable=False)
+    token_hint = models.CharField(max_length=8, blank=True)
+    token_issued_at = models.DateTimeField(null=True, blank=True)
+    webhook_secret = EncryptedTextField(editable=False)
+    granted_scopes = models.JSONField(default=list)
+    narrowed_scopes = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="The scope parameter of the authorization, where one was given; null grants all.",
+    )
+    settings = models.JSONField(default=dict, blank=True)
+    needs_reconsent = models.BooleanField(default=False)
+    installed_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    installed_at = models.DateTimeField(default=timezone.now)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    uninstalled_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InstallationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["app", "business"],
+                condition=models.Q(uninstalled_at=None),
+                name="one_active_installation_per_app_and_business",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.app} on {self.business}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.uninstalled_at is None
+
+    @property
+    def data_erasure_at(self) -> datetime | None:
+        """When the app is told to erase the business's data: 48 hours after the uninstall."""
+        if self.uninstalled_at is None:
+            return None
+        return self.uninstalled_at + timedelta(seconds=settings.DATA_ERASURE_DELAY)
+
+    @property
+    def follows_working_copy(self) -> bool:
+        """A test install on the sandbox of the app's own developer sees every edit at once."""
+        return self.is_test and self.business.is_sandbox and self.business.owner_id == self.app.developer_id
+
+    @property
+    def effective_scopes(self) -> list[str]:
+        """What the token may do, in the order of the scope table (contract section 3, "Scopes").
+
+        The granted scopes that are approved; for the own developer's test install the working copy's,
+        narrowed only by a `scope` given to the authorization.
+        """
+        if self.follows_working_copy:
+            allowed, granted = self.app.scopes, self.narrowed_scopes
+        else:
+            allowed, granted = self.app.approved_scopes, self.granted_scopes
+        return in_order(allowed if granted is None else set(allowed) & set(granted))
+
+    @property
+    def webhook_url(self) -> str:
+        """The app's Webhook URL as this installation sees it; empty where there is none."""
+        if self.follows_working_copy:
+            return self.app.webhook_url
+        return self.app.approved_version.webhook_url if self.app.approved_version else ""
+
+
+class Grant(AbstractGrant):
+    """An authorization code, alive for 60 seconds. Used ones are kept, to know a second use."""
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, null=True, related_name="+")
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, null=True, related_name="+")
+    used_at = models.DateTimeField(null=True, blank=True)

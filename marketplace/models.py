@@ -1,0 +1,147 @@
+"""Apps as their developers own them, and the versions that reviewers approved."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+from oauth2_provider.models import AbstractApplication
+
+from accounts.models import User
+from common.ids import new_id
+from marketplace.enums import AppStatus, Category
+
+
+class Picture(models.Model):
+    """An uploaded picture that really decodes. Never changed: an app's fields point to another one.
+
+    Kept apart from the app, so that an approved version can go on showing what was approved.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    app = models.ForeignKey("App", on_delete=models.CASCADE, related_name="pictures")
+    file = models.FileField(upload_to="apps/", storage=default_storage, max_length=200)
+    content_type = models.CharField(max_length=20)
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.file.name or str(self.id)
+
+    @property
+    def url(self) -> str:
+        return f"{settings.BASE_URL}/media/pictures/{self.id}"
+
+
+class AppFields(models.Model):
+    """What an approval freezes: the fields that a merchant sees or that decide what an app may do."""
+
+    name = models.CharField(max_length=80)
+    description = models.CharField(max_length=300)
+    category = models.CharField(max_length=16, choices=Category.choices)
+    scopes = models.JSONField(default=list)
+    redirect_url = models.CharField("redirect URL", max_length=2048)
+    webhook_url = models.CharField("webhook URL", max_length=2048, blank=True)
+    version = models.CharField(max_length=64, default="0.1.0")
+    icon = models.ForeignKey(Picture, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    screenshot_ids = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+FROZEN_FIELDS = tuple(field.name for field in AppFields._meta.local_fields)
+
+
+class AppQuerySet(models.QuerySet["App"]):
+    def live(self) -> "AppQuerySet":
+        """Those that their developer has not deleted."""
+        return self.filter(deleted_at=None)
+
+    def of_developer(self, user: User) -> "AppQuerySet":
+        return self.live().filter(developer=user)
+
+
+class App(AppFields, AbstractApplication):
+    """An app: the developer's working copy, and the OAuth client of django-oauth-toolkit.
+
+    Changed only by `marketplace.services.apps`. The library's columns that never vary here are constants of
+    the class. A deleted app keeps its row, since an erasure event may still be owed for its installations.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    slug = models.SlugField(max_length=60)
+    developer = models.ForeignKey(User, on_delete=models.PROTECT, related_name="apps")
+    webhook_events = models.JSONField(default=list, blank=True)
+    status = models.CharField(max_length=16, choices=AppStatus.choices, default=AppStatus.DRAFT)
+    approved_version = models.ForeignKey(
+        "AppVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    suspended_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    client_secret_hint = models.CharField(max_length=8, blank=True)
+    client_secret_issued_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
+
+    # Columns of AbstractApplication that never vary, or that have another name here.
+    user = property(lambda self: self.developer)
+    client_type = AbstractApplication.CLIENT_CONFIDENTIAL
+    authorization_grant_type = AbstractApplication.GRANT_AUTHORIZATION_CODE
+    hash_client_secret = True
+    skip_authorization = False
+    post_logout_redirect_uris = ""
+    allowed_origins = ""
+    algorithm = AbstractApplication.NO_ALGORITHM
+    registration_source = AbstractApplication.RegistrationSource.MANUAL
+    cimd_expires_at = None
+    created = property(lambda self: self.created_at)
+    updated = property(lambda self: self.updated_at)
+
+    objects = AppQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slug"], condition=models.Q(deleted_at=None), name="app_slug_among_live"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def redirect_uris(self) -> str:
+        """The Redirect URLs the library may accept: the working copy's and the approved version's."""
+        approved = self.approved_version.redirect_url if self.approved_version else ""
+        return " ".join(dict.fromkeys(url for url in (self.redirect_url, approved) if url))
+
+    @property
+    def is_listed(self) -> bool:
+        return self.approved_version_id is not None and self.suspended_at is None
+
+    @property
+    def approved_scopes(self) -> list[str]:
+        return self.approved_version.scopes if self.approved_version else []
+
+    def is_usable(self, request: Any) -> bool:
+        """Asked by the library before it issues anything."""
+        return self.deleted_at is None and self.suspended_at is None
+
+
+class AppVersion(AppFields):
+    """An approved state of an app, frozen. `number` counts an app's approvals from 1."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    approved_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["app", "number"], name="app_version_number")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"

@@ -1,0 +1,84 @@
+"""The one table of scopes: what each lets an app do, in words for people and in names for machines.
+
+Authentication, the consent page, the documentation and the tests all read it. An endpoint or event that is
+not in the table needs no scope.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    name: str
+    sentence: str  # for a merchant: "Can …"
+    endpoints: tuple[str, ...]  # "METHOD path" of the app API
+    events: tuple[str, ...] = ()
+
+    @property
+    def writes(self) -> bool:
+        return self.name.startswith("write_")
+
+
+SCOPES: dict[str, Scope] = {
+    scope.name: scope
+    for scope in (
+        Scope(
+            "read_products",
+            "See your products, their prices and stock",
+            ("GET /app-api/products", "GET /app-api/products/:id", "GET /app-api/products/slug/:slug"),
+            (
+                "product.created",
+                "product.updated",
+                "product.deleted",
+                "product.out_of_stock",
+                "product.low_stock",
+                "product.back_in_stock",
+            ),
+        ),
+        Scope(
+            "read_orders",
+            "See your orders with your customers' names and contact details",
+            ("GET /app-api/orders", "GET /app-api/orders/:id"),
+            (
+                "order.created",
+                "order.status_changed",
+                "order.delivered",
+                "order.cancelled",
+                "payment.completed",
+                "payment.expired",
+            ),
+        ),
+        Scope(
+            "write_orders",
+            "Place orders, move them along and settle the payments it made",
+            (
+                "POST /app-api/orders",
+                "PATCH /app-api/orders/:id/status",
+                "PATCH /app-api/orders/:id/payment",
+                "GET /app-api/payment-methods",
+            ),
+        ),
+        Scope(
+            "read_reviews",
+            "See what customers say about your products",
+            ("GET /app-api/reviews", "GET /app-api/reviews/stats"),
+            ("review.created", "review.deleted"),
+        ),
+        Scope("read_analytics", "See your sales figures", ("GET /app-api/analytics/dashboard",)),
+        Scope("read_business", "See your shop's name, address and settings", ("GET /app-api/business",)),
+        Scope("read_pages", "See the pages of your site", ("GET /app-api/pages", "GET /app-api/pages/:slug")),
+    )
+}
+
+SCOPE_OF_EVENT: dict[str, str] = {event: scope.name for scope in SCOPES.values() for event in scope.events}
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Scope names without repeats, in the table's order."""
+    wanted = set(names)
+    return [name for name in SCOPES if name in wanted]
+
+
+def unknown(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name not in SCOPES]

@@ -1,0 +1,199 @@
+"""A plain shop. Money is in minor units of the business's currency (`common.money`)."""
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import Business
+from common.ids import new_id
+from stores.enums import (
+    DeliveryMethod,
+    OrderStatus,
+    OrderValidation,
+    PaymentStatus,
+    ProductStatus,
+)
+
+
+class StoreTotals(models.Model):
+    """Counts of a business's records, so that a list need not count its table for `total`.
+
+    Moved by the services that create and remove, last in their transaction, since the row is shared by
+    all of a business's changes. `last_order_number` hands out order numbers.
+    """
+
+    business = models.OneToOneField(
+        Business, on_delete=models.CASCADE, primary_key=True, related_name="totals"
+    )
+    products = models.PositiveIntegerField(
+        default=0, help_text="Listed ones: archived products are not counted."
+    )
+    orders = models.PositiveIntegerField(default=0)
+    reviews = models.PositiveIntegerField(default=0)
+    last_order_number = models.PositiveIntegerField(default=1000)
+
+    class Meta:
+        verbose_name_plural = "store totals"
+
+    def __str__(self) -> str:
+        return f"Totals of {self.business_id}"
+
+
+class Product(models.Model):
+    """Something on the shelf. Changed only by `stores.services.products` and `.stock`."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="products")
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=200)
+    description = models.TextField(blank=True)
+    price = models.PositiveBigIntegerField(help_text="Minor units.")
+    category = models.CharField(max_length=80, blank=True)
+    is_available = models.BooleanField(
+        default=True, help_text="The merchant's switch; it does not follow stock."
+    )
+    image = models.CharField(max_length=200, blank=True, help_text="Path below the site's address.")
+    status = models.CharField(max_length=8, choices=ProductStatus.choices, default=ProductStatus.ACTIVE)
+    stock = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: not tracked.")
+    low_stock_threshold = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["business", "slug"], name="product_slug_in_business"),
+        ]
+        indexes = [
+            models.Index("business", models.F("id").desc(), name="product_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Order(models.Model):
+    """A customer's order. Placed by `services.checkout.place_order`, moved by
+    `services.orders.change_order_status`, and by nobody else."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="orders")
+    number = models.CharField(max_length=20)
+    status = models.CharField(max_length=12, choices=OrderStatus.choices, default=OrderStatus.PENDING)
+    subtotal = models.PositiveBigIntegerField()
+    discount = models.PositiveBigIntegerField(default=0, help_text="Promo discount included.")
+    discount_reason = models.CharField(max_length=300, blank=True, help_text="Shown to the customer.")
+    delivery_fee = models.PositiveBigIntegerField(default=0)
+    amount = models.PositiveBigIntegerField()
+    currency = models.CharField(max_length=3)
+    delivery_method = models.CharField(max_length=8, choices=DeliveryMethod.choices)
+    address = models.TextField(blank=True)
+    payment_method = models.CharField(max_length=200)
+    customer_name = models.CharField(max_length=120)
+    customer_email = models.EmailField(blank=True)
+    customer_phone = models.CharField(max_length=40, blank=True)
+    note = models.TextField(blank=True)
+    is_guest = models.BooleanField(default=True)
+    validation = models.CharField(
+        max_length=13, choices=OrderValidation.choices, default=OrderValidation.VALID
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["business", "number"], name="order_number_in_business"),
+            models.CheckConstraint(
+                condition=models.Q(
+                    amount=models.F("subtotal") - models.F("discount") + models.F("delivery_fee")
+                ),
+                name="order_amount_adds_up",
+            ),
+        ]
+        indexes = [
+            models.Index("business", models.F("id").desc(), name="order_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Order {self.number}"
+
+
+class OrderItem(models.Model):
+    """A line of an order, with name and price as they were. The product may be gone since."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="items")
+    product_id = models.UUIDField(db_index=True)
+    name = models.CharField(max_length=200)
+    quantity = models.PositiveIntegerField()
+    price = models.PositiveBigIntegerField(help_text="Minor units, of one piece.")
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.quantity} × {self.name}"
+
+
+class Payment(models.Model):
+    """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`."""
+
+    order = models.OneToOneField(Order, on_delete=models.CASCADE, related_name="payment")
+    provider = models.CharField(max_length=64, help_text="Who made it; means nothing to the shop.")
+    status = models.CharField(max_length=9, choices=PaymentStatus.choices, default=PaymentStatus.PENDING)
+    payment_url = models.TextField(blank=True)
+    qr_code = models.TextField(blank=True)
+    invoice_id = models.CharField(max_length=200, blank=True)
+    reference = models.CharField(max_length=200, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                "expires_at", name="payment_waiting", condition=models.Q(status=PaymentStatus.PENDING)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Payment of order {self.order_id}"
+
+
+class Review(models.Model):
+    """What a customer thinks of a product. Created and removed by `services.reviews`."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="reviews")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="reviews")
+    rating = models.PositiveSmallIntegerField()
+    comment = models.TextField(blank=True)
+    author_name = models.CharField(max_length=120)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(rating__gte=1, rating__lte=5), name="review_rating_1_to_5"
+            )
+        ]
+        indexes = [models.Index("business", models.F("id").desc(), name="review_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.rating}/5 by {self.author_name}"
+
+
+class SitePage(models.Model):
+    """A page of the storefront besides its products: about, opening hours."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="pages")
+    slug = models.SlugField(max_length=120)
+    title = models.CharField(max_length=200)
+    content = models.TextField(blank=True, help_text="HTML.")
+    is_published = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["business", "slug"], name="page_slug_in_business")]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,39 @@
+"""What the shop tells the floors above.
+
+Every signal is sent with `send`, inside the transaction of the change: what a receiver writes commits with
+the change or not at all, and an exception undoes it. Receivers write rows and call nobody. Each signal
+carries `now`, the aware datetime of the change.
+"""
+
+from django.dispatch import Signal
+
+order_created = Signal()
+"""An order has been saved. Arguments: `order` (with its items), `now`."""
+
+order_status_changed = Signal()
+"""An order moved. Arguments: `order`, `previous` (the former status), `now`."""
+
+payment_completed = Signal()
+"""An app's payment was taken. Arguments: `payment` (with its order), `now`."""
+
+payment_expired = Signal()
+"""An app's payment was not taken in time. Arguments: `payment` (with its order), `now`."""
+
+product_created = Signal()
+"""Arguments: `product`, `now`."""
+
+product_updated = Signal()
+"""The merchant edited a product. Arguments: `product`, `changed_fields` (wire names, sorted), `now`."""
+
+product_deleted = Signal()
+"""Sent before the row goes. Arguments: `product`, `now`."""
+
+stock_crossed = Signal()
+"""Stock ran out, fell below its threshold, or came back. Arguments: `product` (with the new stock),
+`crossing` (enums.StockCrossing), `now`."""
+
+review_created = Signal()
+"""Arguments: `review`, `now`."""
+
+review_deleted = Signal()
+"""Sent before the row goes. Arguments: `review`, `now`."""

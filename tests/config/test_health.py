@@ -1,0 +1,31 @@
+import pytest
+from django.test import Client
+
+
+@pytest.mark.spec("Contract 7 Pages", "/healthz says that the process lives")
+def test_healthz(client: Client) -> None:
+    response = client.get("/healthz")
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.spec("Contract 7 Pages", "/readyz says whether database, broker and cache are reachable")
+def test_readyz_names_every_part(client: Client, db: None) -> None:
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    assert response.json() == {"status": "ok", "database": "ok", "broker": "ok", "cache": "ok"}
+
+
+@pytest.mark.spec("Contract 7 Pages", "/readyz says whether database, broker and cache are reachable")
+def test_readyz_names_the_part_that_is_gone(
+    client: Client, db: None, settings: pytest.FixtureRequest
+) -> None:
+    settings.CACHES = {  # type: ignore[attr-defined]
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": "redis://127.0.0.1:1/0",
+        }
+    }
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["cache"] == "unavailable"
+    assert response.json()["database"] == "ok"

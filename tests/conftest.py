@@ -1,0 +1,60 @@
+"""The cast: Dana develops apps; Sam is a developer who must see nothing of hers; Mira owns a shop."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from accounts.models import Business, User
+from common import rate_limits
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+
+
+@pytest.fixture(autouse=True)
+def _fresh_cache(settings: Any) -> Iterator[None]:
+    """Each test begins with an empty cache and nothing counted, without emptying anybody's Redis."""
+    settings.CACHES = {"default": settings.CACHES["default"] | {"KEY_PREFIX": uuid4().hex}}
+    rate_limits.counter.cache_clear()
+    yield
+    rate_limits.counter.cache_clear()
+
+
+@pytest.fixture
+def dana(db: None) -> User:
+    return factories.developer("dana@example.com", name="Dana")
+
+
+@pytest.fixture
+def sam(db: None) -> User:
+    return factories.developer("sam@example.com", name="Sam")
+
+
+@pytest.fixture
+def mira(db: None) -> User:
+    return factories.merchant("mira@example.com", name="Mira")
+
+
+@pytest.fixture
+def sandbox(dana: User) -> Business:
+    """Dana's sandbox, empty."""
+    return Business.objects.sandbox_of(dana)
+
+
+@pytest.fixture
+def shop(mira: User) -> Business:
+    return Business.objects.get(owner=mira)
+
+
+@pytest.fixture
+def app(dana: User) -> App:
+    """Dana's app, a draft that asks for every scope."""
+    return factories.app(dana)
+
+
+@pytest.fixture
+def installation(app: App, sandbox: Business) -> Installation:
+    """Dana's app, installed for test on her sandbox; the token is `installation.raw_token`."""
+    return factories.installation(app, sandbox)

@@ -1,0 +1,109 @@
+"""Rows for tests, made plainly: what a test does not name has a dull, valid value."""
+
+from itertools import count
+from typing import Any
+
+from django.contrib.auth.hashers import make_password
+
+from accounts.enums import Role
+from accounts.models import Business, User
+from common.secrets import digest, hint, new_access_token, new_webhook_secret
+from installations.models import Installation
+from marketplace.models import App
+from marketplace.scopes import SCOPES
+from stores.models import Order, Product, StoreTotals
+
+PASSWORD = "correct horse battery"
+
+_number = count(1)
+
+
+def developer(email: str, **fields: Any) -> User:
+    """A developer with an empty sandbox."""
+    user = _user(email, Role.DEVELOPER, fields)
+    business(user, name=f"{user.name}'s sandbox", is_sandbox=True)
+    return user
+
+
+def merchant(email: str, **fields: Any) -> User:
+    """A merchant with an empty shop."""
+    user = _user(email, Role.MERCHANT, fields)
+    business(user, name=f"{user.name}'s shop")
+    return user
+
+
+def _user(email: str, role: Role, fields: dict[str, Any]) -> User:
+    # One round of hashing: the strength of a test's password is of no use to anybody.
+    password = make_password(fields.pop("password", PASSWORD), hasher="pbkdf2_random_secret")
+    return User.objects.create(email=email, role=role, password=password, **{"name": email, **fields})
+
+
+def business(owner: User, **fields: Any) -> Business:
+    number = next(_number)
+    made = Business.objects.create(
+        owner=owner, **{"name": f"Shop {number}", "slug": f"shop-{number}", **fields}
+    )
+    StoreTotals.objects.create(business=made)
+    return made
+
+
+def product(business: Business, **fields: Any) -> Product:
+    """An available product at 12.50, with stock that is not tracked."""
+    number = next(_number)
+    defaults = {"name": f"Product {number}", "slug": f"product-{number}", "price": 1250, "category": "Things"}
+    made = Product.objects.create(business=business, **(defaults | fields))
+    totals = StoreTotals.objects.get(business=business)
+    totals.products += 1
+    totals.save()
+    return made
+
+
+def order(business: Business, **fields: Any) -> Order:
+    """A pending order without lines, of 20.00."""
+    number = next(_number)
+    defaults = {
+        "number": str(1000 + number),
+        "subtotal": 2000,
+        "amount": 2000,
+        "currency": business.currency,
+        "delivery_method": "PICKUP",
+        "payment_method": "CASH",
+        "customer_name": "Kim",
+        "customer_email": "kim@example.com",
+    }
+    made = Order.objects.create(business=business, **(defaults | fields))
+    totals = StoreTotals.objects.get(business=business)
+    totals.orders += 1
+    totals.save()
+    return made
+
+
+def app(developer: User, **fields: Any) -> App:
+    """A draft with every scope, a Redirect URL and no Webhook URL."""
+    number = next(_number)
+    defaults = {
+        "name": f"App {number}",
+        "slug": f"app-{number}",
+        "description": "Does one thing well.",
+        "category": "other",
+        "scopes": list(SCOPES),
+        "redirect_url": "https://app.example.com/callback",
+    }
+    return App.objects.create(developer=developer, **(defaults | fields))
+
+
+def installation(app: App, business: Business, **fields: Any) -> Installation:
+    """An installation whose token is on the object, as `raw_token`; a test install on a sandbox."""
+    is_test = fields.pop("is_test", business.is_sandbox)
+    token = new_access_token(test=is_test)
+    defaults = {
+        "is_test": is_test,
+        "token_digest": digest(token),
+        "token_hint": hint(token),
+        "webhook_secret": new_webhook_secret(test=is_test),
+        "granted_scopes": app.scopes,
+        "installed_by": business.owner,
+    }
+    made = Installation.objects.create(app=app, business=business, **(defaults | fields))
+    made.raw_token = token  # type: ignore[attr-defined]
+    return made

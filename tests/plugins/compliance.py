@@ -1,0 +1,44 @@
+"""Writes docs/compliance.md: which test holds which rule of the specification.
+
+A test carries `@pytest.mark.spec("section", "rule")`, once for each rule. The matrix is rewritten by a run
+of the whole suite (`make test`), which passes `--compliance docs/compliance.md`.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+HEAD = """# Compliance
+
+Every rule below is held by the tests beside it; `make test` writes this page from the markers of the tests
+that it collects.
+
+"""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--compliance", metavar="FILE", help="write the matrix of rules and tests to FILE")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    target = session.config.getoption("--compliance")
+    if target and not hasattr(session.config, "workerinput"):
+        Path(target).write_text(matrix(session.items))
+
+
+def matrix(items: list[pytest.Item]) -> str:
+    """The page: a table per section, sorted, with the tests that hold each rule."""
+    rules: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for item in items:
+        for mark in item.iter_markers("spec"):
+            section, rule = mark.args
+            rules[section][rule].add(item.nodeid.partition("[")[0])
+    page = HEAD
+    for section in sorted(rules):
+        page += f"## {section}\n\n| rule | held by |\n| --- | --- |\n"
+        for rule, tests in sorted(rules[section].items()):
+            held_by = "<br>".join(f"`{test}`" for test in sorted(tests))
+            page += f"| {rule.replace('|', '&#124;')} | {held_by} |\n"
+        page += "\n"
+    return page.rstrip("\n") + "\n"
