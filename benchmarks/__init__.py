@@ -1,0 +1,1 @@
+"""Benchmarks: each prints a ratio against a baseline of the same run. `make bench` runs them all."""

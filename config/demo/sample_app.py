@@ -1,0 +1,51 @@
+"""The sample app beside the demo: a process of its own, as a third party's app would be."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+
+
+class SampleApp:
+    """`examples.sample_app` on a port of its own.
+
+    It ends when its standard input does, so that it goes with the demo however the demo goes.
+    """
+
+    def __init__(self, *, port: int, state_file: Path) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.state_file = state_file
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *, access_token: str | None) -> None:
+        """The token goes by the environment: a command line can be read by everybody on the machine."""
+        self.state_file.parent.mkdir(parents=True, exist_ok=True)
+        environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+        if access_token:
+            environment["ACCESS_TOKEN"] = access_token
+        self._process = subprocess.Popen(  # noqa: S603
+            [
+                sys.executable, "-m", "examples.sample_app",
+                "--port", str(self._port),
+                "--platform", settings.BASE_URL,
+                "--state-file", str(self.state_file),
+                "--exit-with-stdin",
+            ],
+            cwd=settings.BASE_DIR,
+            env=environment,
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches the demo, which then ends the app
+        )  # fmt: skip
+
+    def stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
