@@ -1,8 +1,7 @@
 """The one door for outgoing HTTP on hot paths: webhook deliveries and hook calls.
 
 One event loop in one thread per process, started at first use and anew after a fork, so that waiting for slow
-endpoints costs no threads. Rule: docs/contract.md, 5; reasons:
-docs/decisions/0003.
+endpoints costs no threads. The rules are in contract section 5, the reasons in docs/decisions/0003.
 
 What each exchange is held to:
 
@@ -14,42 +13,36 @@ What each exchange is held to:
 
 import asyncio
 import atexit
-import math
 import os
 import re
-import socket
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from ipaddress import IPv4Address, ip_address
+from ipaddress import IPv4Address
 from time import monotonic
-from typing import Any, Final, Literal, Required, TypedDict, Unpack, cast
+from typing import Final, Literal, Required, TypedDict, Unpack
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.connector import AddrInfoType, Connection
-from django.conf import settings
 from yarl import URL
 
-from common.addresses import is_allowed_destination, literal_address
+from common.addresses import literal_address
+from webhooks.connections import (
+    MAX_CONNECTIONS,
+    BlockedAddress,
+    Connector,
+    Progress,
+    Resolver,
+    current,
+    vetted_socket,
+)
 
 USER_AGENT: Final = "Service-Webhooks/1.0"
 TIMEOUT: Final = 10.0  # seconds for a whole exchange
 MAX_BODY: Final = 16 * 1024  # bytes kept of an answer
-MAX_CONNECTIONS: Final = 640  # in use at once: 512 deliveries, and room for the hook calls beside them
-
-DNS_BUDGET: Final = 5.0  # seconds for one look-up, out of the exchange's deadline
-DNS_THREADS: Final = 32  # a look-up that stalls holds one until the system gives up on it
-DNS_CACHED: Final = 1024  # names
-DNS_TTL: Final = 30.0  # seconds that the addresses of a name are remembered
-DNS_NEGATIVE_TTL: Final = 5.0  # seconds that a name is remembered to have none
-
 _DEFAULT_HEADERS: Final = {
     "User-Agent": USER_AGENT,
     "Content-Type": "application/json",
@@ -124,8 +117,8 @@ async def post(
     `fresh_connection` from the start. `ssl_context` replaces the system's certificate authorities.
     """
     began = monotonic()
-    attempt = _Attempt(fresh_connection)
-    _current.set(attempt)
+    attempt = _Attempt(Progress(fresh_connection))
+    current.set(attempt.progress)
     error: ErrorClass | None = None
     try:
         async with asyncio.timeout(timeout):
@@ -142,7 +135,7 @@ async def post(
             )
             await attempt.read_body(max_body)
     except TimeoutError:
-        error = _TIMEOUT_CLASSES[attempt.phase]
+        error = _TIMEOUT_CLASSES[attempt.progress.phase]
     except (aiohttp.ClientError, OSError) as failure:
         error = _error_class(failure)
     finally:
@@ -180,18 +173,12 @@ def close() -> None:
 
 @dataclass(slots=True)
 class _Attempt:
-    """How far a request has come. The parts below find theirs by `_current`, and fill it in."""
+    """One request and what has come of it so far."""
 
-    fresh_connection: bool
-    phase: Literal["dns", "connect", "response"] = "connect"
-    protocol: "_Protocol | None" = None
+    progress: Progress
     answer: aiohttp.ClientResponse | None = None
     body: bytearray = field(default_factory=bytearray)
     truncated: bool = False
-
-    def died_unanswered(self) -> bool:
-        """Whether the request was on a connection used before, and no byte of an answer came."""
-        return self.protocol is not None and self.protocol.requests > 1 and not self.protocol.answered
 
     def exchange(self, error: ErrorClass | None, began: float, max_body: int) -> Exchange:
         """The result. Once a status came, it alone decides; before that, `error` says what went wrong."""
@@ -223,9 +210,6 @@ class _Attempt:
                 self.body += chunk
 
 
-_current: ContextVar[_Attempt] = ContextVar("_current")
-
-
 async def _request(
     attempt: _Attempt, request: Callable[[], Awaitable[aiohttp.ClientResponse]]
 ) -> aiohttp.ClientResponse:
@@ -238,9 +222,9 @@ async def _request(
     try:
         return await request()
     except aiohttp.ClientConnectionError:
-        if not attempt.died_unanswered():
+        if not attempt.progress.died_unanswered():
             raise
-        attempt.fresh_connection = True
+        attempt.progress.fresh_connection = True
         return await request()
 
 
@@ -260,10 +244,6 @@ def _sendable(url: str) -> URL:
 
 
 # What went wrong
-
-
-class BlockedAddress(OSError):
-    """The destination has no address that the service may connect to."""
 
 
 _TIMEOUT_CLASSES: Final[Mapping[str, ErrorClass]] = {
@@ -304,133 +284,6 @@ _ERROR_CLASSES: Final[tuple[tuple[tuple[type[Exception], ...], ErrorClass], ...]
 )
 
 
-# Addresses and connections
-
-
-def _is_allowed(address: str) -> bool:
-    return is_allowed_destination(ip_address(address), settings.ALLOW_LOCAL_DESTINATIONS)
-
-
-def _vetted_socket(addr_info: AddrInfoType) -> socket.socket:
-    """The socket for one connection: the one place that each of them passes, and that sees the very address."""
-    family, kind, protocol, _, address = addr_info
-    if not _is_allowed(str(address[0])):
-        raise BlockedAddress(f"{address[0]} is not an address to send to.")
-    return socket.socket(family, kind, protocol)
-
-
-class _Resolver(AbstractResolver):
-    """Name look-up in threads of its own, with a budget and a short memory. Leaves out refused addresses.
-
-    A look-up that is late goes on in its thread and is shared by all who ask for the name, so that one bad name
-    holds one thread.
-    """
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(DNS_THREADS, thread_name_prefix="transport-dns")
-        self._lookups: dict[str, _Lookup] = {}
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        attempt = _current.get()
-        attempt.phase = "dns"
-        try:
-            async with asyncio.timeout(DNS_BUDGET):
-                found = await asyncio.shield(self._lookup(host).addresses)
-        except TimeoutError:
-            found = []
-        if not found:
-            raise socket.gaierror(socket.EAI_NONAME, "The name has no address.")
-        allowed = [address for address in found if _is_allowed(address)]
-        if not allowed:
-            raise BlockedAddress(f"{host} has no address to send to.")
-        attempt.phase = "connect"
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=0,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in allowed
-        ]
-
-    async def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _lookup(self, host: str) -> "_Lookup":
-        loop = asyncio.get_running_loop()
-        known = self._lookups.pop(host, None)
-        if known is None or known.expires <= loop.time():
-            known = _Lookup(loop.run_in_executor(self._pool, _addresses, host))
-            known.addresses.add_done_callback(known.remember)
-        self._lookups[host] = known
-        if len(self._lookups) > DNS_CACHED:
-            self._lookups.pop(next(iter(self._lookups)))  # the one not asked for the longest
-        return known
-
-
-@dataclass(slots=True, eq=False)
-class _Lookup:
-    """The addresses of one name, under way or remembered. `expires` is in the loop's time."""
-
-    addresses: asyncio.Future[list[str]]
-    expires: float = math.inf
-
-    def remember(self, done: asyncio.Future[list[str]]) -> None:
-        found = not done.cancelled() and done.result()
-        self.expires = done.get_loop().time() + (DNS_TTL if found else DNS_NEGATIVE_TTL)
-
-
-def _addresses(host: str) -> list[str]:
-    """What the system's resolver says, in its order; nothing for a name that doesn't resolve."""
-    try:
-        return [str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
-    except (OSError, UnicodeError):
-        return []
-
-
-class _Protocol(ResponseHandler):
-    """aiohttp's end of a connection, with an eye on what it doesn't tell: use before, and bytes that came."""
-
-    requests = 0
-    answered = False
-
-    def set_response_params(self, **options: Any) -> None:  # aiohttp calls it once per request
-        self.requests += 1
-        self.answered = False
-        super().set_response_params(**options)
-
-    def data_received(self, data: bytes) -> None:
-        self.answered = True
-        super().data_received(data)
-
-
-class _Connector(aiohttp.TCPConnector):
-    """aiohttp's pool, which also tells the attempt how far it has come."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        protocol: type[ResponseHandler] = _Protocol  # aiohttp has no public way to choose it
-        self._factory = partial(protocol, loop=self._loop)
-
-    async def connect(self, *args: Any, **options: Any) -> Connection:
-        attempt = _current.get()
-        attempt.phase, attempt.protocol = "connect", None
-        while True:
-            connection = await super().connect(*args, **options)
-            protocol = cast(_Protocol, connection.protocol)
-            # Bytes that came on an idle connection must not be taken for the next answer.
-            if protocol.requests == 0 or not (attempt.fresh_connection or protocol.should_close):
-                break
-            connection.close()
-        attempt.phase, attempt.protocol = "response", protocol
-        return connection
-
-
 # The thread
 
 
@@ -455,11 +308,11 @@ class _Client:
     async def _main(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        resolver = _Resolver()
-        connector = _Connector(
+        resolver = Resolver()
+        connector = Connector(
             resolver=resolver,
             use_dns_cache=False,  # the resolver remembers by itself
-            socket_factory=_vetted_socket,
+            socket_factory=vetted_socket,
             limit=MAX_CONNECTIONS,
         )
         async with aiohttp.ClientSession(

@@ -18,7 +18,7 @@ import pytest
 import trustme
 
 from tests.receivers import Answer, Receiver
-from webhooks import transport
+from webhooks import connections, transport
 from webhooks.transport import Exchange
 
 SPEC_DEADLINE = pytest.mark.spec("Limits", "Ten seconds are the whole exchange, however slowly it drips")
@@ -435,8 +435,8 @@ class TestNames:
     def test_answers_are_remembered_for_a_short_time(
         self, names: Names, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(transport, "DNS_TTL", 0.2)
-        monkeypatch.setattr(transport, "DNS_NEGATIVE_TTL", 0.2)
+        monkeypatch.setattr(connections, "DNS_TTL", 0.2)
+        monkeypatch.setattr(connections, "DNS_NEGATIVE_TTL", 0.2)
         names["shop.example"] = ["127.0.0.1"]
         for _ in range(3):
             assert send(f"http://shop.example:{receiver.port}/", fresh_connection=True).succeeded
@@ -456,7 +456,7 @@ class TestNames:
     def test_a_late_look_up_serves_the_next_attempt(
         self, names: Names, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(transport, "DNS_BUDGET", 0.1)
+        monkeypatch.setattr(connections, "DNS_BUDGET", 0.1)
         names["shop.example"], names.delay = ["127.0.0.1"], 0.3
         url = f"http://shop.example:{receiver.port}/"
         assert send(url).error_class == "dns"
@@ -465,7 +465,7 @@ class TestNames:
         assert names.asked == ["shop.example"]
 
     def test_the_memory_is_bounded(self, names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(transport, "DNS_CACHED", 2)
+        monkeypatch.setattr(connections, "DNS_CACHED", 2)
         for host in ("a", "b", "c", "c", "b", "a"):
             send(f"http://{host}.example/")
         assert [name[0] for name in names.asked] == ["a", "b", "c", "a"]
@@ -516,7 +516,7 @@ class TestAddresses:
     def test_a_name_that_changes_is_judged_again(
         self, receiver: Receiver, names: Names, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(transport, "DNS_TTL", 0.0)
+        monkeypatch.setattr(connections, "DNS_TTL", 0.0)
         names["changes.example"] = ["127.0.0.1"]
         url = f"http://changes.example:{receiver.port}/"
         assert send(url).succeeded
@@ -526,9 +526,9 @@ class TestAddresses:
     @SPEC_ADDRESSES
     def test_the_socket_itself_is_refused(self) -> None:
         tcp = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "")
-        with pytest.raises(transport.BlockedAddress):
-            transport._vetted_socket((*tcp, ("192.168.1.1", 443)))
-        transport._vetted_socket((*tcp, ("127.0.0.1", 443))).close()
+        with pytest.raises(connections.BlockedAddress):
+            connections.vetted_socket((*tcp, ("192.168.1.1", 443)))
+        connections.vetted_socket((*tcp, ("127.0.0.1", 443))).close()
 
 
 class TestEnvironment:
