@@ -1,0 +1,207 @@
+"""The app API and the webhook endpoints, for one installation (service interface, "Endpoints").
+
+Records are the platform's JSON objects as dicts, with their names unchanged (``orderNumber``, not
+``order_number``). Arguments are Python's: ``updated_since=datetime(...)`` is sent as ``updatedSince``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from .transport import Record, Transport
+
+Filter = str | int | bool | datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list: its records newest first, and ``total`` over all pages."""
+
+    data: list[Record]
+    total: int
+    page: int
+    limit: int
+
+
+class AppClient:
+    """Calls with the access token of one installation, over one connection pool.
+
+    Every method raises ``ApiError`` for an error answer (``RateLimited`` for 429) and ``Unreachable`` when none
+    came. With ``wait_on_rate_limit`` a 429 is waited out once, as long as the platform asks, and tried again.
+    Use one client per thread; ``with AppClient(...) as client`` closes its connections.
+    """
+
+    def __init__(
+        self, base_url: str, access_token: str, *, timeout: float = 10, wait_on_rate_limit: bool = False
+    ) -> None:
+        self._transport = Transport(
+            base_url, access_token, timeout=timeout, wait_on_rate_limit=wait_on_rate_limit
+        )
+
+    def __enter__(self) -> AppClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections. The client can't be used afterwards."""
+        self._transport.close()
+
+    # The installation and its business
+
+    def installation(self) -> Record:
+        """``installationId, businessId, isTestInstall, needsReConsent, scopes, settings, installedAt``."""
+        return self._transport.record("GET", "/app-api/installation")
+
+    def business(self) -> Record:
+        """``id, slug, name, currency, timezone, isSandbox, …``. Scope ``read_business``."""
+        return self._transport.record("GET", "/app-api/business")
+
+    # Products: scope read_products
+
+    def products(self, *, page: int = 1, limit: int = 50, **filters: Filter) -> Page:
+        """One page of at most 100; filters ``category``, ``is_available``, ``search``, ``updated_since``."""
+        return self._page("/app-api/products", page, limit, filters)
+
+    def iter_products(self, **filters: Filter) -> Iterator[Record]:
+        """Every product, page after page, with the filters of ``products``.
+
+        What changes meanwhile may be met twice or not at all, as with any paged list.
+        """
+        return self._every(self.products, 100, filters)
+
+    def product(self, product_id: str) -> Record:
+        """One product; 404 when there is none."""
+        return self._transport.record("GET", f"/app-api/products/{_part(product_id)}")
+
+    def product_by_slug(self, slug: str) -> Record:
+        """One product by the readable part of its address; 404 when there is none."""
+        return self._transport.record("GET", f"/app-api/products/slug/{_part(slug)}")
+
+    # Orders: scopes read_orders and write_orders
+
+    def orders(self, *, page: int = 1, limit: int = 20, **filters: Filter) -> Page:
+        """One page of at most 50; filters ``status``, ``created_after``, ``created_before``, ``updated_since``."""
+        return self._page("/app-api/orders", page, limit, filters)
+
+    def iter_orders(self, **filters: Filter) -> Iterator[Record]:
+        """Every order, page after page, as ``iter_products`` does."""
+        return self._every(self.orders, 50, filters)
+
+    def order(self, order_id: str) -> Record:
+        """One order; 404 when there is none."""
+        return self._transport.record("GET", f"/app-api/orders/{_part(order_id)}")
+
+    def create_order(
+        self,
+        *,
+        items: Sequence[Record],
+        customer: Record,
+        delivery_method: str = "PICKUP",
+        payment_method: str = "CASH",
+        address: str | None = None,
+        promo_discount: float | None = None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Record:
+        """Place a guest order and return it, PENDING.
+
+        ``items`` are ``{"productId": str, "quantity": int}``, ``customer`` is ``{"name", "email", "phone"}`` with
+        one of the last two. ``delivery_method`` is PICKUP, or DELIVERY with an ``address``. The same
+        ``idempotency_key`` and order within 24 hours give the first answer again instead of a second order.
+
+        409 when a product is unavailable or out of stock, 422 when another of the store's apps refuses it.
+        """
+        body = {
+            "items": list(items),
+            "customer": customer,
+            "deliveryMethod": delivery_method,
+            "paymentMethod": payment_method,
+            "address": address,
+            "promoDiscount": promo_discount,
+            "note": note,
+        }
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+        return self._transport.record("POST", "/app-api/orders", _given(body), headers=headers)
+
+    def set_order_status(self, order_id: str, status: str) -> Record:
+        """Move an order forward, or cancel it, and return it; 409 for a move that isn't allowed."""
+        return self._transport.record(
+            "PATCH", f"/app-api/orders/{_part(order_id)}/status", {"status": status}
+        )
+
+    # Webhooks: no scope
+
+    def create_webhook(self, url: str, events: Sequence[str], description: str | None = None) -> Record:
+        """Register ``url`` for ``events``: ``id, url, events, isActive, eventsWithoutScope, …`` and ``secret``.
+
+        Keep the secret: no other answer holds it.
+        """
+        body = {"url": url, "events": list(events), "description": description}
+        return self._transport.record("POST", "/webhooks", _given(body))
+
+    def webhook(self, webhook_id: str) -> Record:
+        """One registration, without its secret; 404 when there is none."""
+        return self._transport.record("GET", f"/webhooks/{_part(webhook_id)}")
+
+    def update_webhook(
+        self,
+        webhook_id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[str] | None = None,
+        description: str | None = None,
+        is_active: bool | None = None,
+    ) -> Record:
+        """Change what is given of a registration, and return it."""
+        body = {"url": url, "events": events, "description": description, "isActive": is_active}
+        return self._transport.record("PATCH", f"/webhooks/{_part(webhook_id)}", _given(body))
+
+    def delete_webhook(self, webhook_id: str) -> None:
+        """End a registration; nothing more is sent for it."""
+        self._transport.send("DELETE", f"/webhooks/{_part(webhook_id)}")
+
+    def test_webhook(self, webhook_id: str) -> Record:
+        """Have ``webhook.test`` sent now, once: ``success, httpStatus, durationMs, error, eventId``."""
+        return self._transport.record("POST", f"/webhooks/{_part(webhook_id)}/test")
+
+    def _page(self, path: str, page: int, limit: int, filters: dict[str, Filter]) -> Page:
+        query: Record = {"page": page, "limit": limit}
+        query |= {_camel(name): _text(value) for name, value in filters.items()}
+        answer = self._transport.record("GET", path, query=query)
+        return Page(answer["data"], answer["total"], answer["page"], answer["limit"])
+
+    def _every(self, read: Callable[..., Page], limit: int, filters: dict[str, Filter]) -> Iterator[Record]:
+        number, more = 1, True
+        while more:
+            page = read(page=number, limit=limit, **filters)
+            yield from page.data
+            number, more = number + 1, bool(page.data) and number * page.limit < page.total
+
+
+def _part(value: str) -> str:
+    """One segment of a path, whatever the value holds."""
+    return quote(value, safe="")
+
+
+def _given(body: dict[str, Any]) -> Record:
+    """Only what was given: the platform fills in the rest."""
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(word.capitalize() for word in tail)
+
+
+def _text(value: Filter) -> str | int | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return value

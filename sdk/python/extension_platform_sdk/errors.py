@@ -1,0 +1,60 @@
+"""What can go wrong when an app calls the platform."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import requests
+
+
+class PlatformError(Exception):
+    """The base of every error that ``AppClient`` raises."""
+
+
+class Unreachable(PlatformError):  # noqa: N818 - named for the fact
+    """No answer came: the address is wrong, the platform is down, or it took longer than the timeout.
+
+    Whether the call had an effect is unknown; ``create_order`` takes an idempotency key for that.
+    """
+
+
+class ApiError(PlatformError):
+    """The platform answered with an error (service interface, "Errors").
+
+    ``status_code`` is the HTTP status, ``message`` says what is wrong, ``error`` is the status's name, and
+    ``details`` is a list of ``{"field": str, "message": str}``, empty unless the input was invalid.
+    """
+
+    def __init__(
+        self, status_code: int, message: str, error: str = "", details: list[dict[str, Any]] | None = None
+    ) -> None:
+        super().__init__(f"{status_code}: {message}")
+        self.status_code = status_code
+        self.message = message
+        self.error = error
+        self.details = details or []
+
+
+class RateLimited(ApiError):  # noqa: N818 - named for the fact
+    """429: more than 60 calls in a minute. ``retry_after`` is the seconds to wait, ``None`` when not said."""
+
+    def __init__(self, message: str, error: str = "", retry_after: float | None = None) -> None:
+        super().__init__(429, message, error)
+        self.retry_after = retry_after
+
+
+def error_from(response: requests.Response) -> ApiError:
+    """Make the error of an answer that isn't 2xx, whoever gave it: a proxy in between may not speak JSON."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        body = {}
+    message = str(body.get("message") or response.reason or "no message")
+    error = str(body.get("error") or response.reason or "")
+    if response.status_code == 429:
+        wait = response.headers.get("Retry-After", "")
+        return RateLimited(message, error, float(wait) if wait.isdecimal() else None)
+    details = body.get("details")
+    return ApiError(response.status_code, message, error, details if isinstance(details, list) else None)

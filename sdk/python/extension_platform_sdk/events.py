@@ -1,0 +1,202 @@
+"""From the HTTP request of a delivery to the handler of its event (service interface, "Events").
+
+The router knows no web framework: hand it headers and raw body, and send back the status and body it returns::
+
+    router = WebhookRouter()
+
+    @router.on("order.created")
+    def ring(event: WebhookEvent) -> None:
+        print("New order", event.data["orderNumber"])
+
+    response = router.handle(request.headers, request.body, secret)
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from .seen import MemorySeen, SeenStore
+from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
+
+WEBHOOK_ID_HEADER = "X-Webhook-Id"
+DELIVERY_ID_HEADER = "X-Service-Event-Id"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookEvent:
+    """A verified delivery: the envelope of its body, and the delivery's id from the headers.
+
+    ``timestamp`` is when the event happened; each attempt's own time stays in ``X-Webhook-Timestamp``.
+    ``delivery_id`` is the same over all retries of one delivery, and ``None`` where the header is missing.
+    """
+
+    event: str
+    timestamp: datetime
+    webhook_id: str
+    business_id: str
+    data: dict[str, Any]
+    delivery_id: str | None = None
+
+    @classmethod
+    def from_body(cls, body: bytes, delivery_id: str | None = None) -> WebhookEvent:
+        """Read the JSON object ``{event, timestamp, webhookId, businessId, data}``; further keys are ignored.
+
+        Raises ``ValueError`` that says what is wrong with it.
+        """
+        try:
+            envelope = json.loads(body)
+        except (ValueError, RecursionError):
+            raise ValueError("the body is not JSON") from None
+        if not isinstance(envelope, dict):
+            raise ValueError("the body is not a JSON object")
+        for name in ("event", "timestamp", "webhookId", "businessId"):
+            if not isinstance(envelope.get(name), str) or not envelope[name]:
+                raise ValueError(f"{name} is missing or not a string")
+        if not isinstance(envelope.get("data"), dict):
+            raise ValueError("data is missing or not an object")
+        try:
+            timestamp = datetime.fromisoformat(envelope["timestamp"])
+        except ValueError:
+            raise ValueError("timestamp is not an ISO 8601 time") from None
+        return cls(
+            event=envelope["event"],
+            timestamp=timestamp,
+            webhook_id=envelope["webhookId"],
+            business_id=envelope["businessId"],
+            data=envelope["data"],
+            delivery_id=delivery_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What to answer the platform: ``status``, and ``body`` as JSON.
+
+    The rest is for the app's own log: ``reason`` in plain words for every status but 200, the ``event`` once it
+    was verified and read, and ``repeat`` when it had been processed before and no handler ran.
+    """
+
+    status: int
+    body: bytes
+    reason: str | None = None
+    event: WebhookEvent | None = None
+    repeat: bool = False
+
+
+class Headers(Protocol):
+    """Any mapping of header names to values: of Django, Flask, Starlette, ``http.server`` or a plain dict."""
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        """Pairs of name and value; the names' case doesn't matter."""
+
+
+Handler = Callable[[WebhookEvent], object]
+SecretLookup = Callable[[str], str | None]
+H = TypeVar("H", bound=Handler)
+
+
+class WebhookRouter:
+    """One handler per event name, behind the signature check and the deduplication.
+
+    A handler has 10 seconds, the request included ("Retry policy"): do the slow part elsewhere.
+    """
+
+    def __init__(self, *, seen: SeenStore | None = None, tolerance: float = TOLERANCE) -> None:
+        self._handlers: dict[str, Handler] = {}
+        self._seen: SeenStore = MemorySeen() if seen is None else seen
+        self._tolerance = tolerance
+
+    def on(self, *events: str) -> Callable[[H], H]:
+        """Make the decorated function the handler of these events.
+
+        Raises ``ValueError`` where an event has its handler already.
+        """
+
+        def register(handler: H) -> H:
+            for event in events:
+                if event in self._handlers:
+                    raise ValueError(f"{event} has a handler already")
+                self._handlers[event] = handler
+            return handler
+
+        return register
+
+    def handle(
+        self, headers: Headers, body: bytes, secret: str | SecretLookup, *, now: float | None = None
+    ) -> Response:
+        """Verify one delivery, run its handler, and say what to answer.
+
+        ``secret`` is the webhook's secret, or for an app with several webhooks a function that is given the
+        value of ``X-Webhook-Id`` and returns its secret, ``None`` for an unknown one.
+
+        ======  ==================================================================================
+        status  when
+        ======  ==================================================================================
+        200     handled; or there is no handler; or it is a repeat of a handled delivery
+        400     correctly signed, but not the envelope of an event
+        401     no, malformed, wrong or stale signature; unknown webhook id
+        500     the handler raised: the platform will retry, and the handler runs again
+        ======  ==================================================================================
+        """
+        values = {name.lower(): value for name, value in headers.items()}
+        webhook_id = values.get(WEBHOOK_ID_HEADER.lower())
+        try:
+            verify(
+                secret=_find_secret(secret, webhook_id),
+                timestamp=values.get(TIMESTAMP_HEADER.lower()),
+                signature=values.get(SIGNATURE_HEADER.lower()),
+                body=body,
+                tolerance=self._tolerance,
+                now=now,
+            )
+        except InvalidSignature as error:
+            return _refuse(401, str(error))
+        try:
+            event = WebhookEvent.from_body(body, values.get(DELIVERY_ID_HEADER.lower()))
+        except ValueError as error:
+            return _refuse(400, str(error))
+        if webhook_id is not None and webhook_id != event.webhook_id:
+            return _refuse(400, f"{WEBHOOK_ID_HEADER} is not the body's webhookId")
+        return self._dispatch(event)
+
+    def _dispatch(self, event: WebhookEvent) -> Response:
+        # The header is not under the signature, the webhook id is: together they can't name another's delivery.
+        key = f"{event.webhook_id}/{event.delivery_id}" if event.delivery_id else None
+        if key is not None and self._seen.seen(key):
+            return _acknowledge(event, repeat=True)
+        handler = self._handlers.get(event.event)
+        if handler is not None:
+            try:
+                handler(event)
+            except Exception:
+                logger.exception("The handler of %s failed", event.event)
+                return _refuse(500, "the handler failed", event)
+        if key is not None:
+            self._seen.mark(key)
+        return _acknowledge(event)
+
+
+def _find_secret(secret: str | SecretLookup, webhook_id: str | None) -> str:
+    if isinstance(secret, str):
+        return secret
+    if not webhook_id:
+        raise InvalidSignature(f"{WEBHOOK_ID_HEADER} is missing")
+    found = secret(webhook_id)
+    if not found:
+        raise InvalidSignature(f"{WEBHOOK_ID_HEADER} names no webhook known here")
+    return found
+
+
+def _acknowledge(event: WebhookEvent, *, repeat: bool = False) -> Response:
+    return Response(200, b'{"received": true}', event=event, repeat=repeat)
+
+
+def _refuse(status: int, reason: str, event: WebhookEvent | None = None) -> Response:
+    return Response(status, json.dumps({"message": reason}).encode(), reason=reason, event=event)

@@ -1,0 +1,104 @@
+"""One HTTP session with an access token: sends a call, and turns what went wrong into the SDK's errors."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import requests
+from requests.auth import AuthBase
+
+from .errors import ApiError, RateLimited, Unreachable, error_from
+
+Record = dict[str, Any]
+
+
+class Transport:
+    """Beneath ``AppClient``, which says what its arguments mean."""
+
+    def __init__(self, base_url: str, token: str, *, timeout: float, wait_on_rate_limit: bool) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._timeout = timeout
+        self._wait_on_rate_limit = wait_on_rate_limit
+        self._session = requests.Session()
+        self._session.auth = _Bearer(token)
+        self._session.headers["Accept"] = "application/json"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    def record(
+        self,
+        method: str,
+        path: str,
+        body: Record | None = None,
+        *,
+        query: Record | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Record:
+        """Send a call that is answered with a JSON object, and return that."""
+        response = self.send(method, path, body, query=query, headers=headers)
+        try:
+            record = response.json()
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise ApiError(response.status_code, "the answer is not a JSON object")
+        return record
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Record | None = None,
+        *,
+        query: Record | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> requests.Response:
+        """Send a call, wait out one 429 where that was asked for, and return the 2xx answer.
+
+        Raises ``ApiError`` for any other answer, and ``Unreachable`` when none came.
+        """
+        try:
+            return self._send_once(method, path, body, query, headers)
+        except RateLimited as limit:
+            if not self._wait_on_rate_limit or limit.retry_after is None:
+                raise
+            time.sleep(limit.retry_after)
+        return self._send_once(method, path, body, query, headers)
+
+    def _send_once(
+        self,
+        method: str,
+        path: str,
+        body: Record | None,
+        query: Record | None,
+        headers: dict[str, str] | None,
+    ) -> requests.Response:
+        try:
+            response = self._session.request(
+                method,
+                self._base_url + path,
+                params=query,
+                json=body,
+                headers=headers,
+                timeout=self._timeout,
+                allow_redirects=False,  # no endpoint redirects, and the token goes nowhere else
+            )
+        except requests.RequestException as error:
+            raise Unreachable(f"no answer from {self._base_url} ({type(error).__name__})") from error
+        if not 200 <= response.status_code < 300:
+            raise error_from(response)
+        return response
+
+
+class _Bearer(AuthBase):
+    """Sets the header after everything else: a plain session header would lose to an entry in ``.netrc``."""
+
+    def __init__(self, token: str) -> None:
+        self._value = f"Bearer {token}"
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = self._value
+        return request
