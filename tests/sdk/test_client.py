@@ -1,0 +1,248 @@
+"""The client, against a real HTTP server that answers what the test laid out."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from extension_platform_sdk import ApiError, AppClient, RateLimited, Unreachable
+
+
+class Server:
+    """Answers from a queue, the last one over and over, and records what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.answers: list[tuple[int, dict[str, str], Any]] = [(200, {}, {})]
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._http.daemon_threads = True
+        self._http.script = self  # type: ignore[attr-defined]
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
+
+    def will(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
+        self.answers.append((status, headers or {}, body))
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def _answer(self) -> None:
+        script: Server = self.server.script  # type: ignore[attr-defined]
+        url = urlsplit(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        script.asked.append(
+            {
+                "call": f"{self.command} {url.path}",
+                "query": {name: values[0] for name, values in parse_qs(url.query).items()},
+                "body": json.loads(body) if body else None,
+                "headers": self.headers,
+            }
+        )
+        if len(script.answers) > 1:
+            script.answers.pop(0)
+        status, headers, answer = script.answers[0]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if status != 204:
+            self.wfile.write(answer if isinstance(answer, bytes) else json.dumps(answer).encode())
+
+    do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[AppClient]:
+    with AppClient(server.url + "/", "fbat_test_abc", timeout=5) as client:
+        yield client
+
+
+@pytest.mark.spec("Authentication", "Header Authorization: Bearer <ACCESS_TOKEN>")
+def test_token_is_sent_whatever_netrc_says(
+    server: Server, client: AppClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login someone password else\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    client.installation()
+    assert server.asked[0]["call"] == "GET /app-api/installation"
+    assert server.asked[0]["headers"]["Authorization"] == "Bearer fbat_test_abc"
+
+
+@pytest.mark.spec("Endpoints/App API", "Paths, methods and bodies of the app API and the webhook endpoints")
+def test_calls(server: Server, client: AppClient) -> None:
+    client.business()
+    client.product("a/b")
+    client.product_by_slug("green-tea")
+    client.order("o")
+    client.set_order_status("o", "CONFIRMED")
+    client.create_webhook("https://app.example/w", ["order.created"])
+    client.create_webhook("https://app.example/w", ("order.created",), "Orders")
+    client.webhook("w")
+    client.update_webhook("w", is_active=False)
+    client.delete_webhook("w")
+    client.test_webhook("w")
+    webhook = {"url": "https://app.example/w", "events": ["order.created"]}
+    assert [(asked["call"], asked["body"]) for asked in server.asked] == [
+        ("GET /app-api/business", None),
+        ("GET /app-api/products/a%2Fb", None),
+        ("GET /app-api/products/slug/green-tea", None),
+        ("GET /app-api/orders/o", None),
+        ("PATCH /app-api/orders/o/status", {"status": "CONFIRMED"}),
+        ("POST /webhooks", webhook),
+        ("POST /webhooks", webhook | {"description": "Orders"}),
+        ("GET /webhooks/w", None),
+        ("PATCH /webhooks/w", {"isActive": False}),
+        ("DELETE /webhooks/w", None),
+        ("POST /webhooks/w/test", None),
+    ]
+
+
+def test_order_is_created_with_its_key(server: Server, client: AppClient) -> None:
+    server.will(201, {"orderNumber": "1042"})
+    order = client.create_order(
+        items=[{"productId": "p", "quantity": 2}],
+        customer={"name": "Robin", "phone": "1"},
+        delivery_method="DELIVERY",
+        address="1 High Street",
+        idempotency_key="key-1",
+    )
+    assert order == {"orderNumber": "1042"}
+    assert server.asked[0]["headers"]["Idempotency-Key"] == "key-1"
+    assert server.asked[0]["body"] == {
+        "items": [{"productId": "p", "quantity": 2}],
+        "customer": {"name": "Robin", "phone": "1"},
+        "deliveryMethod": "DELIVERY",
+        "paymentMethod": "CASH",
+        "address": "1 High Street",
+    }
+
+
+@pytest.mark.spec("Endpoints/App API", "Paginated response shape: data, total, page, limit")
+def test_page_and_filters(server: Server, client: AppClient) -> None:
+    server.will(200, {"data": [{"id": "p"}], "total": 1, "page": 2, "limit": 10})
+    since = datetime(2026, 11, 20, 15, 4, 5, 123456, UTC)
+    page = client.products(
+        page=2, limit=10, is_available=False, search="a&b", category=None, updated_since=since
+    )
+    assert (page.data, page.total, page.page, page.limit) == ([{"id": "p"}], 1, 2, 10)
+    assert server.asked[0]["query"] == {
+        "page": "2",
+        "limit": "10",
+        "isAvailable": "false",
+        "search": "a&b",
+        "updatedSince": "2026-11-20T15:04:05.123Z",
+    }
+
+
+@pytest.mark.parametrize("total", [0, 1, 2, 3, 5])
+def test_iterating_asks_for_every_page_once(server: Server, client: AppClient, total: int) -> None:
+    ids = list(range(total))
+    for start in range(0, max(total, 1), 2):  # the platform lowers the limit to 2
+        server.will(200, {"data": ids[start : start + 2], "total": total, "page": start // 2 + 1, "limit": 2})
+    assert list(client.iter_orders(status="PENDING")) == ids
+    assert [asked["query"]["page"] for asked in server.asked] == [
+        str(page + 1) for page in range(max(1, (total + 1) // 2))
+    ]
+    assert {asked["query"]["status"] for asked in server.asked} == {"PENDING"}
+
+
+def test_iterating_ends_when_the_list_shrinks(server: Server, client: AppClient) -> None:
+    server.will(200, {"data": [1, 2], "total": 9, "page": 1, "limit": 2})
+    server.will(200, {"data": [], "total": 9, "page": 2, "limit": 2})
+    assert list(client.iter_products()) == [1, 2]
+
+
+@pytest.mark.spec("Errors", "Error body: statusCode, message, error")
+def test_error_answer(server: Server, client: AppClient) -> None:
+    details = [{"field": "events[1]", "message": "unknown event"}]
+    server.will(400, {"statusCode": 400, "message": "Invalid", "error": "Bad Request", "details": details})
+    with pytest.raises(ApiError) as raised:
+        client.create_webhook("https://app.example", ["order.created", "tea"])
+    error = raised.value
+    assert (error.status_code, error.message, error.error, error.details) == (
+        400,
+        "Invalid",
+        "Bad Request",
+        details,
+    )
+    assert str(error) == "400: Invalid"
+
+
+@pytest.mark.parametrize("body", [b"<h1>Bad Gateway</h1>", [], {"message": None}])
+def test_error_answer_of_somebody_else(server: Server, client: AppClient, body: Any) -> None:
+    server.will(502, body)
+    with pytest.raises(ApiError) as raised:
+        client.installation()
+    assert (raised.value.status_code, raised.value.message, raised.value.details) == (502, "Bad Gateway", [])
+
+
+@pytest.mark.parametrize("body", [b"hello", []])
+def test_answer_that_is_no_record(server: Server, client: AppClient, body: Any) -> None:
+    server.will(200, body)
+    with pytest.raises(ApiError, match="not a JSON object"):
+        client.installation()
+
+
+def test_redirect_is_not_followed(server: Server, client: AppClient) -> None:
+    server.will(302, {}, {"Location": "/elsewhere"})
+    with pytest.raises(ApiError) as raised:
+        client.installation()
+    assert raised.value.status_code == 302
+    assert len(server.asked) == 1
+
+
+@pytest.mark.spec("Errors", "429 rate limit exceeded; includes header Retry-After")
+def test_rate_limit(server: Server, client: AppClient) -> None:
+    server.will(429, {"message": "Too many requests"}, {"Retry-After": "17"})
+    with pytest.raises(RateLimited) as raised:
+        client.installation()
+    assert (raised.value.status_code, raised.value.retry_after) == (429, 17)
+    assert len(server.asked) == 1
+
+
+def test_rate_limit_is_waited_out_once_when_asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("extension_platform_sdk.transport.time.sleep", waits.append)
+    with AppClient(server.url, "fbat_a", wait_on_rate_limit=True) as client:
+        server.will(429, {}, {"Retry-After": "3"})
+        server.will(200, {"installationId": "i"})
+        assert client.installation() == {"installationId": "i"}
+        assert waits == [3]
+        server.will(429, {}, {"Retry-After": "4"})
+        with pytest.raises(RateLimited):
+            client.installation()
+        assert waits == [3, 4]
+        server.will(429, {})
+        with pytest.raises(RateLimited) as raised:
+            client.installation()
+        assert raised.value.retry_after is None
+        assert waits == [3, 4]
+
+
+def test_no_answer(server: Server) -> None:
+    server.close()
+    with AppClient(server.url, "fbat_secret") as client, pytest.raises(Unreachable) as raised:
+        client.installation()
+    assert server.url in str(raised.value)
+    assert "fbat_secret" not in str(raised.value)
