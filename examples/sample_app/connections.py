@@ -1,0 +1,106 @@
+"""The stores this app is connected to, and what it must keep for each: a token and a webhook secret."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from .files import write_private
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One installation of the app.
+
+    After the store's data erasure ``access_token`` is empty and ``erased_at`` is set. Webhook id and secret stay:
+    they are no data of the store, and without them a repeat of the erasure call could not be verified.
+    """
+
+    installation_id: str
+    business_id: str
+    business_name: str
+    currency: str
+    is_test_install: bool
+    access_token: str
+    webhook_id: str
+    webhook_secret: str
+    webhook_url: str
+    events_without_scope: tuple[str, ...]
+    connected_at: str
+    erased_at: str | None = None
+
+
+class ConnectionStore:
+    """Connections by installation, in memory and in a JSON file of mode 0600; safe to use from several threads.
+
+    ``changes`` grows with each write, so that a page can tell whether it is still fresh.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._connections = _load(path)
+        self.changes = 0
+
+    def active(self) -> list[Connection]:
+        """Every connected store, the newest first."""
+        with self._lock:
+            found = [connection for connection in self._connections.values() if not connection.erased_at]
+        return sorted(found, key=lambda connection: connection.connected_at, reverse=True)
+
+    def of_installation(self, installation_id: str) -> Connection | None:
+        """The connection to an installation, unless it was erased."""
+        with self._lock:
+            connection = self._connections.get(installation_id)
+        return connection if connection and not connection.erased_at else None
+
+    def secret_of(self, webhook_id: str) -> str | None:
+        """The secret to verify a webhook's deliveries with, ``None`` for a webhook that isn't ours."""
+        with self._lock:
+            for connection in self._connections.values():
+                if connection.webhook_id == webhook_id:
+                    return connection.webhook_secret
+        return None
+
+    def save(self, connection: Connection) -> None:
+        """Add the connection, or replace the one of the same installation."""
+        with self._lock:
+            self._write(self._connections | {connection.installation_id: connection})
+
+    def remove(self, installation_id: str) -> None:
+        """Forget a connection altogether."""
+        with self._lock:
+            self._write({key: value for key, value in self._connections.items() if key != installation_id})
+
+    def erase(self, webhook_id: str, at: str) -> None:
+        """Keep of the store behind a webhook only what verifies a repeat of its erasure call."""
+        with self._lock:
+            self._write(
+                {
+                    key: replace(value, access_token="", business_name="", currency="", erased_at=at)
+                    if value.webhook_id == webhook_id
+                    else value
+                    for key, value in self._connections.items()
+                }
+            )
+
+    def _write(self, connections: dict[str, Connection]) -> None:
+        """The file first: what could not be kept must not be answered as done."""
+        rows = [asdict(connection) for connection in connections.values()]
+        write_private(self._path, json.dumps({"connections": rows}, indent=2) + "\n")
+        self._connections = connections
+        self.changes += 1
+
+
+def _load(path: Path) -> dict[str, Connection]:
+    """Raises ``ValueError`` for a file that isn't ours: starting empty would overwrite it."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["connections"]
+        connections = [Connection(**row) for row in rows]
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is not a state file of this app: {error}") from error
+    return {connection.installation_id: connection for connection in connections}

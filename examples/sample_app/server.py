@@ -1,0 +1,205 @@
+"""HTTP: routes, limits and headers. What an address does is in ``app``, what a page looks like in ``pages``."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import TCPServer
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+from extension_platform_sdk import Response
+
+from .app import App, Notice
+from .config import Config
+from .pages import render_page
+
+MAX_WEBHOOK = 1024 * 1024
+MAX_FORM = 8 * 1024
+MAX_DISCARDED = 8 * MAX_WEBHOOK
+
+STATIC = {
+    f"/static/{name}": (content_type, (Path(__file__).parent / "static" / name).read_bytes())
+    for name, content_type in (
+        ("app.css", "text/css; charset=utf-8"),
+        ("app.js", "text/javascript; charset=utf-8"),
+        ("bell.svg", "image/svg+xml"),
+    )
+}
+
+FORMS: dict[str, Callable[[App, dict[str, str]], Notice]] = {
+    "/connect": App.connect,
+    "/sample-order": App.place_sample_order,
+    "/test-event": App.send_test,
+    "/disconnect": App.disconnect,
+}
+
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers would send `Origin: null` with the forms
+    "Cache-Control": "no-store",
+}
+
+logger = logging.getLogger(__name__)
+
+
+class Server(ThreadingHTTPServer):
+    """Listens on 127.0.0.1 only. Raises ``OSError`` when the port is taken."""
+
+    daemon_threads = True
+    request_queue_size = 64  # the platform may deliver several webhooks at once
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(("127.0.0.1", config.port), Handler)
+        self.app = App(config, self.server_port)
+
+    def server_bind(self) -> None:
+        """Without the name look-up of ``HTTPServer``, which takes seconds where there is no name server."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = "127.0.0.1", self.socket.getsockname()[1]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request; the standard library makes one of these per connection."""
+
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version = "OrderBell"
+    sys_version = ""
+    timeout = 15
+    wbufsize = -1  # head and body leave together: apart, the second would wait 40 ms for the first's receipt
+
+    def do_GET(self) -> None:
+        self._guarded(self._get)
+
+    do_HEAD = do_GET  # noqa: N815 - the standard library's name
+
+    def do_POST(self) -> None:
+        self._guarded(self._post)
+
+    def _guarded(self, answer: Callable[[str], None]) -> None:
+        """Answer; whatever goes wrong, the caller gets a status and nothing of the inside."""
+        path = urlsplit(self.path).path
+        try:
+            if path in {"/webhooks", "/healthz"} or self.server.app.guard.knows_host(self.headers):
+                answer(path)
+            else:
+                self._refuse(421, "This app is not known by that host name.")
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True
+        except Exception:
+            logger.exception("%s %s failed", self.command, path)
+            self._refuse(500, "Something went wrong in the app. Its log says what.")
+
+    def _get(self, path: str) -> None:
+        app = self.server.app
+        if path == "/":
+            self._get_page()
+        elif path == "/received.json":
+            received = {"received": [call.as_json() for call in app.inbox.newest_first()]}
+            self._send(200, "application/json", json.dumps(received).encode(), PAGE_HEADERS)
+        elif path == "/healthz":
+            self._send(200, "application/json", b'{"status": "ok"}')
+        elif path in STATIC:
+            content_type, content = STATIC[path]
+            self._send(200, content_type, content, {"Cache-Control": "no-cache"})
+        elif path == "/webhooks" or path in FORMS:
+            self._refuse(405, "Only POST is answered here.", {"Allow": "POST"})
+        else:
+            self._refuse(404, "There is no such page.")
+
+    def _get_page(self) -> None:
+        """The page; 304 for the page's own script when nothing has changed since its last look."""
+        app = self.server.app
+        version = f'"{app.version}"'
+        query = parse_qs(urlsplit(self.path).query)
+        if not query and self.headers.get("If-None-Match") == version:
+            self._send(304, "", b"", PAGE_HEADERS)
+            return
+        notice = app.take_notice(query["notice"][0]) if "notice" in query else None
+        page = render_page(app, notice).encode(errors="replace")
+        self._send(200, "text/html; charset=utf-8", page, PAGE_HEADERS | {"ETag": version})
+
+    def _post(self, path: str) -> None:
+        if path == "/webhooks":
+            response = self._receive()
+            self._send(response.status, "application/json", response.body)
+        elif path in FORMS:
+            self._post_form(FORMS[path])
+        else:
+            self._refuse(
+                405 if path in {"/", "/received.json", "/healthz"} else 404, "Nothing is posted here."
+            )
+
+    def _receive(self) -> Response:
+        length = self._content_length()
+        receiver = self.server.app.receiver
+        if length is None:
+            self.close_connection = True
+            return receiver.refuse(self.headers, 411, "Content-Length is missing")
+        if length > MAX_WEBHOOK:
+            self._discard(length)
+            return receiver.refuse(self.headers, 413, "the body is larger than 1 MiB")
+        return receiver.receive(self.headers, self._read(length))
+
+    def _post_form(self, press: Callable[[App, dict[str, str]], Notice]) -> None:
+        """Press a button, then send the browser back to the page: a reload must not press it again."""
+        length = self._content_length()
+        if length is None or length > MAX_FORM:
+            self._refuse(413, "The form is too large.")
+            return
+        form = dict(parse_qsl(self._read(length).decode(errors="replace")))
+        app = self.server.app
+        if not app.guard.allows_post(self.headers, form.get("csrf", "")):
+            self._refuse(
+                403, "This form did not come from the app's current page. Reload the page and try again."
+            )
+            return
+        key = app.keep_notice(press(app, form))
+        self._send(303, "", b"", {"Location": f"/?notice={key}"})
+
+    def _content_length(self) -> int | None:
+        text = self.headers.get("Content-Length", "")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+
+    def _read(self, length: int) -> bytes:
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionError("the caller hung up in the middle")
+        return body
+
+    def _discard(self, length: int) -> None:
+        """Read past a body that is not wanted: callers that are still sending would miss the answer."""
+        self.close_connection = True
+        left = min(length, MAX_DISCARDED)
+        while left > 0 and (chunk := self.rfile.read(min(left, 64 * 1024))):
+            left -= len(chunk)
+
+    def _refuse(self, status: int, text: str, headers: dict[str, str] | None = None) -> None:
+        self.close_connection = True  # the body, if there is one, was not read
+        self._send(status, "text/plain; charset=utf-8", f"{text}\n".encode(), headers)
+
+    def _send(
+        self, status: int, content_type: str, body: bytes, headers: dict[str, str] | None = None
+    ) -> None:
+        self.send_response(status)
+        if content_type:
+            self.send_header("Content-Type", content_type)
+        if status != 304:
+            self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Content-Type-Options", "nosniff")
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing: the page asks every second, and what matters is logged where it happens."""

@@ -1,0 +1,81 @@
+"""Connecting when the app starts: in the background, since platform and app may start in any order."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+
+from extension_platform_sdk import ApiError, PlatformError, RateLimited
+
+from .connections import ConnectionStore
+from .platform import Platform
+from .wording import explain
+
+logger = logging.getLogger(__name__)
+
+
+class Start:
+    """``note`` says, for the page, what start-up still waits for or what it could not do; ``None`` when done."""
+
+    def __init__(self, platform: Platform, connections: ConnectionStore, access_token: str | None) -> None:
+        self._platform = platform
+        self._tokens = _tokens_to_connect(platform, connections, access_token)
+        self._stopped = threading.Event()
+        self.note: str | None = None
+
+    def run_in_background(self) -> None:
+        """Begin, without waiting for the end."""
+        if self._tokens:
+            self.note = "Connecting to the platform…"
+            threading.Thread(target=self._run, name="start", daemon=True).start()
+
+    def stop(self) -> None:
+        """Give up what is left."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        problems = [problem for problem in map(self._connect, self._tokens) if problem]
+        self.note = " ".join(problems) or None
+
+    def _connect(self, token: str) -> str | None:
+        """Try until the platform says yes, or no for good; returns that no in plain words."""
+        for delay in _delays():
+            try:
+                connection = self._platform.connect(token)
+            except PlatformError as error:
+                problem = explain(error, self._platform.url)
+                if _is_final(error):
+                    logger.warning("A store was not connected: %s", problem)
+                    return problem
+                if self.note != problem:
+                    logger.info("%s Trying again.", problem)
+                self.note = problem
+                if self._stopped.wait(delay):
+                    return None
+            else:
+                logger.info("Connected to store %s", connection.business_name or connection.business_id)
+                return None
+        return None
+
+
+def _tokens_to_connect(platform: Platform, connections: ConnectionStore, given: str | None) -> list[str]:
+    """The given token unless it is connected, and stores whose webhook leads to another address than ours."""
+    active = connections.active()
+    tokens = [each.access_token for each in active if each.webhook_url != platform.webhook_url]
+    if given and all(each.access_token != given for each in active):
+        tokens.insert(0, given)
+    return tokens
+
+
+def _is_final(error: PlatformError) -> bool:
+    """An error answer that will be the same next time."""
+    return isinstance(error, ApiError) and not isinstance(error, RateLimited) and error.status_code < 500
+
+
+def _delays() -> Iterator[float]:
+    """Seconds: half, one, two, … and then every fifteen, without end."""
+    delay = 0.5
+    while True:
+        yield delay
+        delay = min(delay * 2, 15)
