@@ -1,0 +1,61 @@
+"""A fake platform, and the sample app as the process that a developer would start."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from .driver import ROOT, SampleApp
+from .fake_platform import FakePlatform
+
+
+@pytest.fixture
+def platform() -> Iterator[FakePlatform]:
+    fake = FakePlatform()
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def state_file(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "app.json"
+
+
+@pytest.fixture
+def start_app(platform: FakePlatform, state_file: Path) -> Iterator[Callable[..., SampleApp]]:
+    """Start the app on a free port; arguments are added to its command line."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str, token: str = "") -> SampleApp:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "sdk/python"))),
+            "PLATFORM_URL": platform.url,
+            "SAMPLE_APP_STATE": str(state_file),
+            "SAMPLE_APP_PORT": "0",
+            "ACCESS_TOKEN": token,
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "examples.sample_app", *arguments],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        assert process.stdout
+        found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+        assert found, "the app did not start"
+        return SampleApp(process, found[0])
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,195 @@
+"""A platform small enough to see through: it answers what the sample app asks, and signs deliveries by hand.
+
+The signature is written out from the specification, with nothing of the SDK, so that both can't share a mistake.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import threading
+import time
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import requests
+
+PRODUCTS = [
+    {"id": "p-away", "name": "Winter tea", "price": 7.5, "isAvailable": False, "stock": 3},
+    {"id": "p-empty", "name": "Green tea", "price": 6, "isAvailable": True, "stock": 0},
+    {"id": "p-here", "name": "Black tea", "price": 12.25, "isAvailable": True, "stock": 4},
+]
+
+
+class RefusedError(Exception):
+    """An error answer."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+class FakePlatform:
+    """Installations by access token, registrations by id, and every call that came."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.installations: dict[str, dict[str, Any]] = {}
+        self.webhooks: dict[str, dict[str, Any]] = {}
+        self.orders: list[dict[str, Any]] = []
+        self.calls: list[str] = []
+        self.idempotency_keys: list[str | None] = []
+        self.products = PRODUCTS
+        self.readable_business = True
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+        self._server.daemon_threads = True
+        self._server.fake = self  # type: ignore[attr-defined]
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def install(self, name: str = "Sunny Bakery") -> str:
+        """Install the app on a new store, and return the access token."""
+        token = f"fbat_test_{uuid.uuid4().hex}"
+        self.installations[token] = {
+            "installationId": str(uuid.uuid4()),
+            "businessId": str(uuid.uuid4()),
+            "isTestInstall": True,
+            "name": name,
+        }
+        return token
+
+    def webhook_of(self, token: str) -> dict[str, Any]:
+        """The one registration of an installation."""
+        (webhook,) = (each for each in self.webhooks.values() if each["token"] == token)
+        return webhook
+
+    def deliver(
+        self, webhook: dict[str, Any], event: str, data: dict[str, Any], **how: Any
+    ) -> requests.Response:
+        """Send an event as the service interface says ("Delivery format", "Signature").
+
+        ``how`` bends it: ``age`` seconds, ``secret``, ``delivery_id``, ``without`` a header, ``tamper`` bytes.
+        """
+        business_id = self.installations[webhook["token"]]["businessId"]
+        body = json.dumps(
+            {
+                "event": event,
+                "timestamp": "2026-11-20T15:04:05.123Z",
+                "webhookId": webhook["id"],
+                "businessId": business_id,
+                "data": data,
+            }
+        ).encode()
+        timestamp = str(int(time.time()) - how.get("age", 0))
+        key = how.get("secret", webhook["secret"]).encode()
+        digest = hmac.new(key, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "Service-Webhooks/1.0",
+            "X-Webhook-Id": webhook["id"],
+            "X-Webhook-Event": event,
+            "X-Webhook-Signature": f"sha256={digest}",
+            "X-Webhook-Timestamp": timestamp,
+            "X-Service-Event-Id": how.get("delivery_id", str(uuid.uuid4())),
+        }
+        headers.pop(how.get("without", ""), None)
+        return requests.post(webhook["url"], data=body + how.get("tamper", b""), headers=headers, timeout=5)
+
+    def answer(self, method: str, path: str, token: str, body: Any) -> tuple[int, Any]:
+        """One call; raises ``RefusedError``."""
+        installation = self.installations.get(token)
+        if installation is None:
+            raise RefusedError(401, "The access token is not valid")
+        match (method, *path.strip("/").split("/")):
+            case ("GET", "app-api", "installation"):
+                return 200, installation
+            case ("GET", "app-api", "business"):
+                if not self.readable_business:
+                    raise RefusedError(403, "This call needs the scope read_business")
+                return 200, {"name": installation["name"], "currency": "EUR"}
+            case ("GET", "app-api", "products"):
+                return 200, {"data": self.products, "total": len(self.products), "page": 1, "limit": 100}
+            case ("POST", "app-api", "orders"):
+                return self._order(token, body)
+            case ("POST", "webhooks"):
+                return self._register(token, body)
+            case ("PATCH" | "DELETE" | "POST", "webhooks", webhook_id, *rest):
+                return self._webhook(method, self.webhooks.get(webhook_id), token, rest, body)
+        raise RefusedError(404, "Not found")
+
+    def _order(self, token: str, body: Any) -> tuple[int, Any]:
+        order = body | {"id": str(uuid.uuid4()), "orderNumber": "1042", "amount": 12.25, "currency": "EUR"}
+        self.orders.append(order)
+        webhook = self.webhook_of(token)
+        data = {"orderId": order["id"], "orderNumber": "1042", "amount": 12.25}
+        threading.Thread(target=self.deliver, args=(webhook, "order.created", data), daemon=True).start()
+        return 201, order
+
+    def _register(self, token: str, body: Any) -> tuple[int, Any]:
+        if "forbidden" in body["url"]:
+            raise RefusedError(400, "url leads to a private address")
+        webhook = {
+            "id": str(uuid.uuid4()),
+            "secret": "whsec_test_" + base64.b64encode(os.urandom(32)).decode(),
+            "token": token,
+            "isActive": True,
+            "eventsWithoutScope": ["product.created"],
+            **body,
+        }
+        self.webhooks[webhook["id"]] = webhook
+        return 201, webhook
+
+    def _webhook(
+        self, method: str, webhook: dict[str, Any] | None, token: str, rest: list[str], body: Any
+    ) -> tuple[int, Any]:
+        if webhook is None or webhook["token"] != token:
+            raise RefusedError(404, "Webhook not found")
+        if method == "DELETE":
+            del self.webhooks[webhook["id"]]
+            return 204, None
+        if rest == ["test"]:
+            answer = self.deliver(
+                webhook, "webhook.test", {"message": "It works", "webhookId": webhook["id"]}
+            )
+            return 200, {
+                "success": answer.ok,
+                "httpStatus": answer.status_code,
+                "durationMs": 7,
+                "error": None,
+            }
+        webhook |= body
+        return 200, {key: value for key, value in webhook.items() if key != "secret"}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def _answer(self) -> None:
+        fake: FakePlatform = self.server.fake  # type: ignore[attr-defined]
+        path = self.path.partition("?")[0]
+        fake.calls.append(f"{self.command} {path}")
+        if path == "/app-api/orders":
+            fake.idempotency_keys.append(self.headers.get("Idempotency-Key"))
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"null")
+        token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        try:
+            status, record = fake.answer(self.command, path, token, body)
+        except RefusedError as refusal:
+            status, record = (
+                refusal.status,
+                {"statusCode": refusal.status, "message": refusal.message, "error": "No"},
+            )
+        self.send_response(status)
+        self.end_headers()
+        if record is not None:
+            self.wfile.write(json.dumps(record).encode())
+
+    do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass

@@ -1,0 +1,98 @@
+"""The sample app as a process: how it starts, waits for the platform, and ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .driver import ROOT, SampleApp, wait_for
+from .fake_platform import FakePlatform
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_it_cleanly(start_app: Callable[..., SampleApp], number: int) -> None:
+    assert start_app().stop(number) == 0
+
+
+def test_end_of_stdin_ends_it_when_asked(start_app: Callable[..., SampleApp]) -> None:
+    app = start_app("--exit-with-stdin")
+    assert app.process.stdin
+    app.process.stdin.close()
+    assert app.process.wait(5) == 0
+    app.process.stdin = None
+
+
+def test_end_of_stdin_is_ignored_otherwise(start_app: Callable[..., SampleApp]) -> None:
+    app = start_app()
+    assert app.process.stdin
+    app.process.stdin.close()
+    app.process.stdin = None
+    with pytest.raises(subprocess.TimeoutExpired):
+        app.process.wait(0.5)
+    assert "Order Bell" in app.page()
+
+
+def test_app_may_start_before_the_platform(start_app: Callable[..., SampleApp]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    app = start_app("--platform", f"http://127.0.0.1:{port}", token="fbat_early")
+    wait_for(lambda: "does not answer" in app.page())
+
+    late = FakePlatform(port)
+    try:
+        late.installations["fbat_early"] = late.installations.pop(late.install("Late Shop"))
+        wait_for(lambda: "Late Shop" in app.page())
+        assert "does not answer" not in app.page()
+        assert late.deliver(late.webhook_of("fbat_early"), "order.created", {}).status_code == 200
+    finally:
+        late.close()
+
+
+def test_token_that_is_refused_at_the_start_is_explained(
+    start_app: Callable[..., SampleApp], platform: FakePlatform
+) -> None:
+    app = start_app(token="fbat_wrong")
+    wait_for(lambda: "The platform says: The access token is not valid." in app.page())
+    assert platform.calls == ["GET /app-api/installation"]
+
+
+def test_token_that_is_connected_is_left_alone(
+    start_app: Callable[..., SampleApp], platform: FakePlatform
+) -> None:
+    token = platform.install()
+    app = start_app(token=token)
+    wait_for(lambda: "Sunny Bakery" in app.page())
+    port = app.url.rpartition(":")[2]
+    app.stop()
+    platform.calls.clear()
+    again = start_app("--port", port, token=token)
+    assert "Sunny Bakery" in again.page()
+    assert platform.calls == []
+
+
+def test_taken_port_and_foreign_state_file_are_named(
+    start_app: Callable[..., SampleApp], tmp_path: Path
+) -> None:
+    port = start_app().url.rpartition(":")[2]
+    foreign = tmp_path / "foreign.json"
+    foreign.write_text('{"something": "else"}')
+    for arguments in (["--port", port], ["--port", "0", "--state-file", str(foreign)]):
+        ended = subprocess.run(
+            [sys.executable, "-m", "examples.sample_app", *arguments],
+            cwd=ROOT,
+            env={"PYTHONPATH": str(ROOT / "sdk/python")},
+            capture_output=True,
+            text=True,
+            timeout=10,
+        )
+        assert ended.returncode == 1
+        assert ended.stderr.startswith("Order Bell can't start: ")
+        assert "Traceback" not in ended.stderr
+    assert foreign.read_text() == '{"something": "else"}'
