@@ -9,7 +9,7 @@ from extension_platform_sdk import ApiError, PlatformError, RateLimited
 from .inbox import Received
 
 _HINTS = {
-    401: "The access token is wrong, or it ended when the app was uninstalled. Copy a current one.",
+    401: "A token ends when the app is uninstalled, and at the next test install. Copy the current one.",
     403: "The app needs a further permission (scope) for this.",
 }
 
