@@ -29,7 +29,7 @@ EVENTS = (
 DESCRIPTION = "Order Bell, the sample app"
 
 
-class NothingToOrder(Exception):  # noqa: N818 - named for the fact
+class NothingToOrder(Exception):
     """The store has no product that is available and in stock."""
 
 

@@ -61,4 +61,4 @@ def _source(call: Received) -> str:
 
 def _time(text: str) -> str:
     moment = datetime.fromisoformat(text).astimezone(UTC)
-    return f'<time datetime="{escape(text)}">{moment:%-d %b %Y, %H:%M:%S} UTC</time>'
+    return f'<time datetime="{escape(text)}">{moment.day} {moment:%b %Y, %H:%M:%S} UTC</time>'

@@ -26,6 +26,7 @@ def test_connecting_a_store_registers_the_webhook(app: SampleApp, platform: Fake
     token = platform.install("Tea & Cake")
     page = app.press("/connect", access_token=f" {token}\n")
     assert "Tea &amp; Cake is connected" in page
+    assert "Tea & Cake" not in page
     assert token not in page
     webhook = platform.webhook_of(token)
     assert webhook["url"] == f"{app.url}/webhooks"

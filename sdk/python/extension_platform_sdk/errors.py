@@ -11,7 +11,7 @@ class PlatformError(Exception):
     """The base of every error that ``AppClient`` raises."""
 
 
-class Unreachable(PlatformError):  # noqa: N818 - named for the fact
+class Unreachable(PlatformError):
     """No answer came: the address is wrong, the platform is down, or it took longer than the timeout.
 
     Whether the call had an effect is unknown; ``create_order`` takes an idempotency key for that.
@@ -35,7 +35,7 @@ class ApiError(PlatformError):
         self.details = details or []
 
 
-class RateLimited(ApiError):  # noqa: N818 - named for the fact
+class RateLimited(ApiError):
     """429: more than 60 calls in a minute. ``retry_after`` is the seconds to wait, ``None`` when not said."""
 
     def __init__(self, message: str, error: str = "", retry_after: float | None = None) -> None:

@@ -22,7 +22,7 @@ _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 _SIGNATURE = re.compile(r"sha256=[0-9a-fA-F]{64}")
 
 
-class InvalidSignature(Exception):  # noqa: N818 - named for the fact, as `cryptography` does
+class InvalidSignature(Exception):
     """The call is not to be trusted; answer it with 401. The text says why, in words fit for a log."""
 
 
