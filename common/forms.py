@@ -1,7 +1,60 @@
-"""The look of forms: one field template for the whole site (templates/forms/)."""
+"""The look of forms: one field template for the whole site (templates/forms/), and a few widgets."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
 from django.forms.renderers import TemplatesSetting
 
 
 class FormRenderer(TemplatesSetting):
+    form_template_name = "forms/form.html"
     field_template_name = "forms/field.html"
+
+
+class Described(forms.widgets.ChoiceWidget):
+    """Choices that say more than their label: a sentence (`about`) and a name for machines (`names`).
+
+    Both map a choice's value to its text.
+    """
+
+    look = "lines"
+
+    def __init__(
+        self,
+        *,
+        about: Mapping[str, str] | None = None,
+        names: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.about = about or {}
+        self.names = names or {}
+
+    def create_option(self, name: str, value: Any, *args: Any, **options: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **options)
+        return option | {
+            "about": self.about.get(str(value), ""),
+            "name_shown": self.names.get(str(value), ""),
+        }
+
+
+class RadioCards(Described, forms.RadioSelect):
+    """Large cards beside each other, for two or three choices that matter."""
+
+    look = "cards"
+
+
+class RadioLines(Described, forms.RadioSelect):
+    """Lines of one box, for more choices."""
+
+
+class CheckboxLines(Described, forms.CheckboxSelectMultiple):
+    """Any number of choices, each with a sentence: permissions, events."""
+
+
+class Switch(forms.CheckboxInput):
+    """On or off."""
+
+    def __init__(self, attrs: dict[str, Any] | None = None, **options: Any) -> None:
+        super().__init__({"role": "switch"} | (attrs or {}), **options)

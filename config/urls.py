@@ -7,6 +7,9 @@ from config import health, views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("theme/", views.theme, name="theme"),
+    path("licenses/", views.licenses, name="licenses"),
+    path("_styleguide/", views.styleguide, name="styleguide"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("admin/", admin.site.urls),

@@ -1,0 +1,20 @@
+// <input data-slug-from="ID">: follows the name in the field with that id until it is changed by hand.
+export function slugOf(text) {
+  return text
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f]/g, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+}
+
+for (const slug of document.querySelectorAll("[data-slug-from]")) {
+  const name = document.getElementById(slug.dataset.slugFrom);
+  if (!name) continue;
+  let follows = slug.value === "" || slug.value === slugOf(name.value);
+  const most = slug.maxLength > 0 ? slug.maxLength : undefined;
+  name.addEventListener("input", () => {
+    if (follows) slug.value = slugOf(name.value).slice(0, most).replace(/-+$/, "");
+  });
+  slug.addEventListener("input", () => (follows = slug.value === ""));
+}

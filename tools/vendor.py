@@ -1,0 +1,118 @@
+"""Fetches the pinned files under `static/vendor/` and writes their list: `python -m tools.vendor`.
+
+For maintainers; needs `npm` and a network. Running or testing the project never does, since the results are
+committed. To move to another version, change `PACKAGES`, run this, and change the version in the paths that
+name it (`static/css/tokens.css`, `common/templatetags/ui.py`).
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+VENDOR = ROOT / "static" / "vendor"
+
+# What pages may show. A manifest's `iconName` may name any of them (extensions show `puzzle` for others).
+ICONS = """
+activity arrow-down arrow-left arrow-right arrow-up award badge-check ban bell blocks book-open bot box boxes
+braces calculator calendar chart-column chart-line check chevron-down chevron-left chevron-right circle
+circle-alert circle-check circle-question-mark circle-x clipboard-list clock code copy credit-card database
+diamond download ellipsis eraser external-link eye eye-off file-code file-text filter flag flask-conical gift
+git-compare globe hand-coins hash headphones heart history house image inbox info key layers layout-dashboard
+layout-grid link list list-checks lock log-in log-out mail map-pin megaphone menu message-circle
+message-square minus monitor moon package palette pause pencil percent phone play plug plus power printer
+puzzle qr-code receipt rotate-cw search send settings shield shield-check shopping-bag shopping-cart
+sliders-horizontal smartphone star store sun tag terminal ticket trash-2 trending-up triangle-alert truck
+undo-2 upload user users wallet webhook x zap
+""".split()
+
+
+@dataclass(frozen=True)
+class Package:
+    """One package of a registry. `files` maps a file inside it to its name here."""
+
+    package: str
+    version: str
+    folder: str
+    license: str  # SPDX
+    files: dict[str, str] = field(default_factory=dict)
+    license_file: str = "LICENSE"
+
+
+FONTS = "files/{0}-latin-wght-normal.woff2", "{0}-latin-wght-normal.woff2"
+PACKAGES = (
+    Package(
+        "@fontsource-variable/inter", "5.3.0", "inter", "OFL-1.1",
+        {FONTS[0].format("inter"): FONTS[1].format("inter")},
+    ),
+    Package(
+        "@fontsource-variable/jetbrains-mono", "5.3.0", "jetbrains-mono", "OFL-1.1",
+        {FONTS[0].format("jetbrains-mono"): FONTS[1].format("jetbrains-mono")},
+    ),
+    Package("lucide-static", "1.62.0", "lucide", "ISC AND MIT"),
+)  # fmt: skip
+
+
+def main() -> None:
+    entries: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for package in PACKAGES:
+            source = unpack(package, Path(folder))
+            target = VENDOR / f"{package.folder}-{package.version}"
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / package.license_file, target / "LICENSE")
+            for name, own_name in package.files.items():
+                shutil.copyfile(source / name, target / own_name)
+                entries.append(entry(package, target / own_name, change=""))
+            if package.folder == "lucide":
+                (target / "sprite.svg").write_text(sprite(source / "icons"))
+                entries.append(
+                    entry(package, target / "sprite.svg", change="some icons, joined into a sprite")
+                )
+    (VENDOR / "manifest.json").write_text(json.dumps(entries, indent=2) + "\n")
+
+
+def unpack(package: Package, folder: Path) -> Path:
+    """The folder of the package's unpacked archive."""
+    packed = subprocess.run(
+        ["npm", "pack", "--silent", f"{package.package}@{package.version}"],
+        cwd=folder, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    target = folder / package.folder
+    with tarfile.open(folder / packed.stdout.strip().splitlines()[-1]) as archive:
+        archive.extractall(target, filter="data")
+    return target / "package"
+
+
+def sprite(icons: Path) -> str:
+    """One SVG file with a `<symbol>` for each icon; the page's CSS gives stroke and size."""
+    symbols = []
+    for name in ICONS:
+        inner = re.search(r"<svg[^>]*>(.*)</svg>", (icons / f"{name}.svg").read_text(), re.DOTALL)
+        shapes = re.sub(r"\s*\n\s*", "", inner[1]) if inner else ""
+        symbols.append(f'<symbol id="{name}" viewBox="0 0 24 24">{shapes}</symbol>')
+    return '<svg xmlns="http://www.w3.org/2000/svg">\n' + "\n".join(symbols) + "\n</svg>\n"
+
+
+def entry(package: Package, file: Path, *, change: str) -> dict[str, Any]:
+    return {
+        "package": package.package,
+        "version": package.version,
+        "registry": "npm",
+        "license": package.license,
+        "file": file.relative_to(VENDOR).as_posix(),
+        "license_file": (file.parent / "LICENSE").relative_to(VENDOR).as_posix(),
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+        "changed": change,
+    }
+
+
+if __name__ == "__main__":
+    main()
