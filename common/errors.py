@@ -57,6 +57,11 @@ class Invalid(ServiceError):
     def field(cls, field: str, message: str) -> "Invalid":
         return cls(message, [{"field": field, "message": message}])
 
+    @classmethod
+    def fields(cls, problems: Sequence[ErrorDetail]) -> "Invalid":
+        """Every problem at once; the message names the fields too, for callers that show nothing else."""
+        return cls("; ".join(f"{problem['field']}: {problem['message']}" for problem in problems), problems)
+
 
 class NotAllowed(ServiceError):
     """403: we know who asks, and they may not."""

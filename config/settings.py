@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -130,6 +131,16 @@ CELERY_BEAT_SCHEDULE = {
         "task": "webhooks.tasks.dispatch",
         "schedule": 1.0,
         "options": {"expires": 2.0},
+    },
+    "expire-payments": {
+        "task": "stores.tasks.expire_payments",
+        "schedule": 20.0,  # EXPIRED is promised within 60 s
+        "options": {"expires": 20.0},
+    },
+    "recount-totals": {
+        "task": "stores.tasks.recount_totals",
+        "schedule": crontab(hour=3, minute=17),
+        "options": {"expires": 3600.0},
     },
 }
 

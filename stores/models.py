@@ -1,5 +1,6 @@
 """A plain shop. Money is in minor units of the business's currency (`common.money`)."""
 
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
@@ -38,6 +39,22 @@ class StoreTotals(models.Model):
         return f"Totals of {self.business_id}"
 
 
+class StoreSettings(models.Model):
+    """What a merchant has set up. There is no row before the first change: `queries.delivery_fee` knows
+    what holds until then."""
+
+    business = models.OneToOneField(
+        Business, on_delete=models.CASCADE, primary_key=True, related_name="store_settings"
+    )
+    delivery_fee = models.PositiveBigIntegerField(help_text="Minor units, for one delivery.")
+
+    class Meta:
+        verbose_name_plural = "store settings"
+
+    def __str__(self) -> str:
+        return f"Settings of {self.business_id}"
+
+
 class Product(models.Model):
     """Something on the shelf. Changed only by `stores.services.products` and `.stock`."""
 
@@ -51,7 +68,12 @@ class Product(models.Model):
     is_available = models.BooleanField(
         default=True, help_text="The merchant's switch; it does not follow stock."
     )
-    image = models.CharField(max_length=200, blank=True, help_text="Path below the site's address.")
+    image = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Path below the site's address, such as /static/images/product.svg.",
+        validators=[RegexValidator(r"^/[^/\\]", "Must be a path that begins with one slash.")],
+    )
     status = models.CharField(max_length=8, choices=ProductStatus.choices, default=ProductStatus.ACTIVE)
     stock = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: not tracked.")
     low_stock_threshold = models.PositiveIntegerField(null=True, blank=True)
@@ -63,7 +85,12 @@ class Product(models.Model):
             models.UniqueConstraint(fields=["business", "slug"], name="product_slug_in_business"),
         ]
         indexes = [
-            models.Index("business", models.F("id").desc(), name="product_newest"),
+            models.Index(
+                "business",
+                models.F("id").desc(),
+                name="product_listed",
+                condition=models.Q(status=ProductStatus.ACTIVE),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -124,6 +151,9 @@ class OrderItem(models.Model):
     name = models.CharField(max_length=200)
     quantity = models.PositiveIntegerField()
     price = models.PositiveBigIntegerField(help_text="Minor units, of one piece.")
+    from_stock = models.BooleanField(
+        default=False, help_text="Taken from tracked stock, so that cancelling gives it back."
+    )
 
     class Meta:
         ordering = ["id"]
@@ -133,7 +163,11 @@ class OrderItem(models.Model):
 
 
 class Payment(models.Model):
-    """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`."""
+    """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`.
+
+    PENDING becomes COMPLETED, FAILED or EXPIRED; those are final. Only a customer who chooses again, after
+    FAILED or EXPIRED, makes it PENDING anew.
+    """
 
     order = models.OneToOneField(Order, on_delete=models.CASCADE, related_name="payment")
     provider = models.CharField(max_length=64, help_text="Who made it; means nothing to the shop.")

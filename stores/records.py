@@ -1,0 +1,151 @@
+"""The records of the contract's section 4, as the app API and event payloads carry them.
+
+Plain dict building over model instances or over rows of `values_list(..., named=True)` with the columns
+named here; nothing in here asks the database for more. What is absent is null: an order's e-mail address
+or phone number that was not given, a payment's missing parts.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from django.conf import settings
+
+from accounts.models import Business
+from common.money import to_major
+from common.times import iso, iso_or_none
+from stores.models import Order, OrderItem, Payment
+
+NEUTRAL_PICTURE = f"{settings.STATIC_URL}images/product.svg"
+
+PRODUCT_COLUMNS = (
+    "id",
+    "name",
+    "description",
+    "price",
+    "category",
+    "is_available",
+    "image",
+    "slug",
+    "status",
+    "stock",
+    "created_at",
+    "updated_at",
+)
+REVIEW_COLUMNS = ("id", "product_id", "rating", "comment", "author_name", "created_at")
+PAGE_COLUMNS = ("id", "slug", "title", "content", "created_at", "updated_at")
+
+
+class Row(Protocol):
+    """A model instance or a named row: whatever has the columns as attributes."""
+
+    def __getattribute__(self, name: str, /) -> Any: ...
+
+
+def product_record(row: Row, currency: str) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "name": row.name,
+        "description": row.description,
+        "price": to_major(row.price, currency),
+        "category": row.category,
+        "isAvailable": row.is_available,
+        "imageUrl": row.image or NEUTRAL_PICTURE,
+        "slug": row.slug,
+        "status": str(row.status),
+        "stock": row.stock,
+        "createdAt": iso(row.created_at),
+        "updatedAt": iso(row.updated_at),
+    }
+
+
+def order_record(order: Order) -> dict[str, Any]:
+    """An order with its lines and payment. Lists bring both along (`queries.orders`)."""
+    currency = order.currency
+    return {
+        "id": str(order.pk),
+        "orderNumber": order.number,
+        "status": str(order.status),
+        "items": _items(order.items.all(), currency),
+        "subtotal": to_major(order.subtotal, currency),
+        "discount": to_major(order.discount, currency),
+        "deliveryFee": to_major(order.delivery_fee, currency),
+        "amount": to_major(order.amount, currency),
+        "currency": currency,
+        "deliveryMethod": str(order.delivery_method),
+        "address": order.address,
+        "paymentMethod": str(order.payment_method),
+        "payment": payment_record(getattr(order, "payment", None)),
+        "customer": {
+            "name": order.customer_name,
+            "email": order.customer_email or None,
+            "phone": order.customer_phone or None,
+        },
+        "note": order.note,
+        "isGuest": order.is_guest,
+        "validation": str(order.validation),
+        "createdAt": iso(order.created_at),
+        "updatedAt": iso(order.updated_at),
+    }
+
+
+def _items(items: Iterable[OrderItem], currency: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "productId": str(item.product_id),
+            "name": item.name,
+            "quantity": item.quantity,
+            "price": to_major(item.price, currency),
+        }
+        for item in items
+    ]
+
+
+def payment_record(payment: Payment | None) -> dict[str, Any] | None:
+    """None for what the merchant takes outside the service (CASH, CARD)."""
+    if payment is None:
+        return None
+    return {
+        "status": str(payment.status),
+        "paymentUrl": payment.payment_url or None,
+        "qrCode": payment.qr_code or None,
+        "invoiceId": payment.invoice_id or None,
+        "expiresAt": iso_or_none(payment.expires_at),
+    }
+
+
+def review_record(row: Row) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "productId": str(row.product_id),
+        "rating": row.rating,
+        "comment": row.comment,
+        "authorName": row.author_name,
+        "createdAt": iso(row.created_at),
+    }
+
+
+def page_record(row: Row) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "slug": row.slug,
+        "title": row.title,
+        "content": row.content,
+        "createdAt": iso(row.created_at),
+        "updatedAt": iso(row.updated_at),
+    }
+
+
+def business_record(business: Business) -> dict[str, Any]:
+    return {
+        "id": str(business.pk),
+        "slug": business.slug,
+        "storefrontUrl": f"{settings.BASE_URL}/store/{business.slug}/",
+        "name": business.name,
+        "type": business.type,
+        "address": business.address,
+        "currency": business.currency,
+        "locale": business.locale,
+        "timezone": business.timezone,
+        "isSandbox": business.is_sandbox,
+        "createdAt": iso(business.created_at),
+    }

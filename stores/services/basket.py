@@ -1,0 +1,76 @@
+"""What a customer wants, with the prices and stock of this moment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from accounts.models import Business
+from common.errors import Conflict, Invalid, NotFound
+from stores.enums import ProductStatus
+from stores.hookpoints import MAX_MINOR
+from stores.models import Product
+from stores.services.stock import lock_products
+
+
+@dataclass(frozen=True, slots=True)
+class OrderLine:
+    product_id: UUID
+    quantity: int
+
+
+@dataclass(frozen=True)
+class Basket:
+    """Lines of different products, in the order in which the customer named them."""
+
+    lines: Sequence[OrderLine]
+    products: Mapping[UUID, Product]
+
+    @property
+    def subtotal(self) -> int:
+        return sum(self.products[line.product_id].price * line.quantity for line in self.lines)
+
+    @property
+    def taken(self) -> dict[UUID, int]:
+        """How the order moves stock."""
+        return {line.product_id: -line.quantity for line in self.lines}
+
+
+def merge(lines: Sequence[OrderLine]) -> list[OrderLine]:
+    """One line per product: what is named twice is wanted twice."""
+    wanted: dict[UUID, int] = {}
+    for line in lines:
+        wanted[line.product_id] = wanted.get(line.product_id, 0) + line.quantity
+    return [OrderLine(product_id, quantity) for product_id, quantity in wanted.items()]
+
+
+def read_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
+    """Raises `NotFound` for an unknown product, `Conflict` for one that can't be had."""
+    rows = Product.objects.filter(business=business, pk__in=[line.product_id for line in lines])
+    return _checked(lines, {product.pk: product for product in rows})
+
+
+def lock_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
+    """As `read_basket`, with the products locked."""
+    return _checked(lines, lock_products(business, [line.product_id for line in lines]))
+
+
+def _checked(lines: Sequence[OrderLine], products: Mapping[UUID, Product]) -> Basket:
+    for line in lines:
+        if line.product_id not in products:
+            raise NotFound(f"Product {line.product_id} not found")
+    for line in lines:
+        _check_line(products[line.product_id], line.quantity)
+    basket = Basket(lines, products)
+    if basket.subtotal > MAX_MINOR:
+        raise Invalid.field("items", "The order is too large.")
+    return basket
+
+
+def _check_line(product: Product, quantity: int) -> None:
+    if product.status != ProductStatus.ACTIVE or not product.is_available:
+        raise Conflict(f"{product.name} is not available.")
+    if product.stock is None or product.stock >= quantity:
+        return
+    if product.stock == 0:
+        raise Conflict(f"{product.name} is sold out.")
+    raise Conflict(f"There is not enough of {product.name}: {product.stock} left.")

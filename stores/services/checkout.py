@@ -1,0 +1,240 @@
+"""Placing an order: the one path of the storefront and of the app API (contract section 4)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import prefetch_related_objects
+from django.utils import timezone
+
+from accounts.models import Business
+from common.errors import Conflict, ErrorDetail, Invalid, Refused
+from common.validation import field_problems
+from stores import hookpoints, queries, signals
+from stores.enums import DeliveryMethod, OrderValidation
+from stores.hookpoints import Budget, PaymentMethod
+from stores.models import Order, OrderItem
+from stores.services.basket import Basket, OrderLine, lock_basket, merge, read_basket
+from stores.services.payments import chosen_method, make_payment, open_payment
+from stores.services.stock import announce, move_stock
+from stores.services.totals import count_order
+
+__all__ = ["OrderLine", "OrderRequest", "place_order"]
+
+# Prices that change while the shop's apps are being asked make their answers stale, so they are asked
+# again; a shop whose prices change faster than that can't take the order.
+ROUNDS = 3
+
+DEFAULT_REFUSAL = "The shop can't take this order."
+
+WIRE_NAMES = {
+    "customer_name": "customer.name",
+    "customer_email": "customer.email",
+    "customer_phone": "customer.phone",
+    "delivery_method": "deliveryMethod",
+    "address": "address",
+    "payment_method": "paymentMethod",
+    "note": "note",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderRequest:
+    """What the customer asks for. `promo_discount` is in minor units.
+
+    `locality`, the town, is for shipping apps; where it is given it stands in `address` too.
+    """
+
+    items: Sequence[OrderLine]
+    customer_name: str
+    delivery_method: str
+    payment_method: str
+    customer_email: str = ""
+    customer_phone: str = ""
+    address: str = ""
+    locality: str = ""
+    promo_discount: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What was agreed on over a basket before it becomes an order. Money in minor units."""
+
+    discount: int
+    discount_reason: str
+    delivery_fee: int
+    validation: OrderValidation
+
+
+def place_order(
+    *,
+    business: Business,
+    request: OrderRequest,
+    offered: Sequence[PaymentMethod] = (),
+    now: datetime | None = None,
+    on_saved: Callable[[Order], None] | None = None,
+) -> Order:
+    """Check the request, ask the hook points, save the order, have its payment made.
+
+    `offered` are the methods that this customer's checkout page showed; any other method of an app is
+    accepted only if its owner offers it now. `on_saved` is called inside the transaction that saves the
+    order, so that its rows commit with it; nobody wraps this function in a transaction of his own
+    (RuntimeError). Returns the order with its lines, and with its payment where an app makes one: that the
+    payment failed does not undo the order.
+
+    Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for one that can't be had, `Refused`
+    with the reason of the app that refused.
+    """
+    hookpoints.refuse_inside_transaction()
+    _check(business, request)
+    method = chosen_method(business, request.payment_method, offered)
+    budget = Budget.start()
+    for _ in range(ROUNDS):
+        basket = read_basket(business, merge(request.items))
+        terms = _agree(business, request, basket, budget)
+        order = _save(business, request, basket, terms, method, now, on_saved)
+        if order is not None:
+            return make_payment(order=order, now=now) if method else order
+    raise Conflict("Prices are changing at this moment. Please place the order again.")
+
+
+def _check(business: Business, request: OrderRequest) -> None:
+    """Everything that can be said without looking at the shelf, all of it at once."""
+    problems = field_problems(_unpriced(business, request), WIRE_NAMES)
+    problems += _contact_problems(request) + _item_problems(request)
+    if request.promo_discount < 0:
+        problems.append({"field": "promoDiscount", "message": "Must be at least 0."})
+    if problems:
+        raise Invalid.fields(problems)
+
+
+def _contact_problems(request: OrderRequest) -> list[ErrorDetail]:
+    problems: list[ErrorDetail] = []
+    if not request.customer_email and not request.customer_phone:
+        problems.append({"field": "customer", "message": "Give an e-mail address or a phone number."})
+    if request.delivery_method == DeliveryMethod.DELIVERY and not request.address.strip():
+        problems.append({"field": "address", "message": "A delivery needs an address."})
+    return problems
+
+
+def _item_problems(request: OrderRequest) -> list[ErrorDetail]:
+    if not request.items:
+        return [{"field": "items", "message": "An order needs at least one item."}]
+    return [
+        {"field": f"items[{index}].quantity", "message": "Must be at least 1."}
+        for index, line in enumerate(request.items)
+        if line.quantity < 1
+    ]
+
+
+def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Budget) -> Terms:
+    """Ask the three hook points that come before an order is saved, over one budget of time."""
+    subtotal = basket.subtotal
+    if request.promo_discount > subtotal:
+        raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
+    verdict = hookpoints.ask_verdict(
+        business=business,
+        lines=basket.lines,
+        subtotal=subtotal,
+        delivery_method=request.delivery_method,
+        budget=budget,
+    )
+    if not verdict.valid:
+        raise Refused(verdict.reason or DEFAULT_REFUSAL)
+    built_in_fee = queries.delivery_fee(business, request.delivery_method)
+    discount = hookpoints.ask_discount(
+        business=business,
+        lines=basket.lines,
+        subtotal=subtotal,
+        promo_discount=request.promo_discount,
+        delivery_fee=built_in_fee,
+        budget=budget,
+    )
+    fee = hookpoints.ask_shipping_fee(
+        business=business,
+        delivery_method=request.delivery_method,
+        locality=request.locality,
+        subtotal=subtotal,
+        built_in_fee=built_in_fee,
+        budget=budget,
+    )
+    return Terms(
+        discount=min(request.promo_discount + discount.amount, subtotal),
+        discount_reason=discount.reason[:300],
+        delivery_fee=fee,
+        validation=OrderValidation.VALID if verdict.all_heard else OrderValidation.NOT_VALIDATED,
+    )
+
+
+def _save(
+    business: Business,
+    request: OrderRequest,
+    agreed: Basket,
+    terms: Terms,
+    method: PaymentMethod | None,
+    now: datetime | None,
+    on_saved: Callable[[Order], None] | None,
+) -> Order | None:
+    """The one transaction. None, and nothing written, when the basket now costs something else than the
+    apps were told."""
+    with transaction.atomic(durable=True):
+        basket = lock_basket(business, agreed.lines)
+        if basket.subtotal != agreed.subtotal:
+            return None
+        now = now or timezone.now()
+        crossings = move_stock(basket.products, basket.taken, now=now)
+        order = _write(business, request, basket, terms, now)
+        if method:
+            open_payment(order=order, provider=method.provider, now=now)
+        signals.order_created.send(sender=Order, order=order, now=now)
+        announce(crossings, now=now)
+        if on_saved:
+            on_saved(order)
+    return order
+
+
+def _unpriced(business: Business, request: OrderRequest) -> Order:
+    return Order(
+        business=business,
+        currency=business.currency,
+        customer_name=request.customer_name,
+        customer_email=request.customer_email,
+        customer_phone=request.customer_phone,
+        delivery_method=request.delivery_method,
+        address=request.address,
+        payment_method=request.payment_method,
+        note=request.note,
+    )
+
+
+def _write(business: Business, request: OrderRequest, basket: Basket, terms: Terms, now: datetime) -> Order:
+    order = _unpriced(business, request)
+    order.subtotal = basket.subtotal
+    order.discount = terms.discount
+    order.discount_reason = terms.discount_reason
+    order.delivery_fee = terms.delivery_fee
+    order.amount = order.subtotal - order.discount + order.delivery_fee
+    order.validation = terms.validation
+    order.created_at = order.updated_at = now
+    order.number = count_order(business)
+    order.save(force_insert=True)
+    OrderItem.objects.bulk_create(_items(order, basket))
+    prefetch_related_objects([order], "items")
+    return order
+
+
+def _items(order: Order, basket: Basket) -> list[OrderItem]:
+    return [
+        OrderItem(
+            order=order,
+            product_id=line.product_id,
+            name=product.name,
+            quantity=line.quantity,
+            price=product.price,
+            from_stock=product.stock is not None,
+        )
+        for line in basket.lines
+        for product in [basket.products[line.product_id]]
+    ]

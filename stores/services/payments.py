@@ -1,0 +1,191 @@
+"""Payments that apps make. CASH and CARD are taken by the merchant outside the service and have none."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Business
+from common.errors import Conflict, Invalid, NotAllowed
+from stores import hookpoints, signals
+from stores.enums import BuiltInPayment, OrderStatus, PaymentStatus
+from stores.hookpoints import PaymentDetails, PaymentMethod
+from stores.models import Order, Payment
+
+log = logging.getLogger(__name__)
+
+# A payment that is still being made after this long is one whose maker died: it expires, and the customer
+# may choose again. Making one takes at most the hook point's ten seconds.
+MAKING = timedelta(seconds=60)
+EXPIRY_BATCH = 500
+
+
+def chosen_method(
+    business: Business, method_id: str, offered: Sequence[PaymentMethod] = ()
+) -> PaymentMethod | None:
+    """The app's method with this id; None for a built-in one.
+
+    Accepted are the methods that this customer was `offered`, and those whose owner offers them when asked
+    now. Anything else is `Invalid`.
+    """
+    if method_id in BuiltInPayment.values:
+        return None
+    if ":" in method_id:
+        for method in (*offered, *_offered_now(business, method_id, offered)):
+            if method.id == method_id:
+                return method
+    raise Invalid.field("paymentMethod", "Must be CASH, CARD or a method that the checkout offers now.")
+
+
+def _offered_now(
+    business: Business, method_id: str, offered: Sequence[PaymentMethod]
+) -> Sequence[PaymentMethod]:
+    if any(method.id == method_id for method in offered):
+        return ()
+    return hookpoints.ask_payment_methods(business=business, only=method_id)
+
+
+# --- Making -----------------------------------------------------------------------------------------
+
+
+def open_payment(*, order: Order, provider: str, now: datetime) -> Payment:
+    """The payment's row, in the transaction that gives the order its method. `make_payment` follows."""
+    return Payment.objects.create(
+        order=order, provider=provider, expires_at=now + MAKING, created_at=now, updated_at=now
+    )
+
+
+def make_payment(*, order: Order, now: datetime | None = None) -> Order:
+    """Ask the owner of the order's method to make its payment, and keep the answer.
+
+    Not inside a transaction. Returns the order with its payment: PENDING with what the customer needs, or
+    FAILED. An app may have settled the payment before its answer came; that stands.
+    """
+    details = hookpoints.ask_create_payment(order=order)
+    with transaction.atomic():
+        payment = _lock(order)
+        if details is not None:
+            _keep(payment, details)
+        elif payment.status == PaymentStatus.PENDING:
+            payment.status = PaymentStatus.FAILED
+            payment.expires_at = None
+        _save(payment, now or timezone.now())
+    return payment.order
+
+
+def _keep(payment: Payment, details: PaymentDetails) -> None:
+    payment.payment_url = details.payment_url
+    payment.qr_code = details.qr_code
+    payment.invoice_id = details.invoice_id
+    payment.expires_at = details.expires_at
+
+
+@transaction.atomic
+def _reopen(*, order: Order, method: PaymentMethod | None, method_id: str, now: datetime) -> Order:
+    """Give the order another method, unless its payment may still be taken."""
+    payment = _lock(order)
+    order = payment.order
+    if payment.status not in (PaymentStatus.FAILED, PaymentStatus.EXPIRED):
+        raise Conflict("The payment of this order is under way or done.")
+    if order.status == OrderStatus.CANCELLED:
+        raise Conflict("The order is cancelled.")
+    order.payment_method = method_id
+    order.updated_at = now
+    order.save(update_fields=["payment_method", "updated_at"])
+    payment.delete()
+    order.refresh_from_db()
+    if method:
+        open_payment(order=order, provider=method.provider, now=now)
+    return order
+
+
+def choose_again(
+    *,
+    order: Order,
+    payment_method: str,
+    offered: Sequence[PaymentMethod] = (),
+    now: datetime | None = None,
+) -> Order:
+    """Another way to pay for an order whose payment failed or expired; not inside a transaction.
+
+    Raises `Invalid` for a method that is not offered, `Conflict` while a payment is under way or done and
+    for a cancelled order, `NotAllowed` where the merchant takes the payment.
+    """
+    hookpoints.refuse_inside_transaction()
+    method = chosen_method(order.business, payment_method, offered)
+    order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
+    return make_payment(order=order, now=now) if method else order
+
+
+# --- Settling ---------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def settle_payment(*, order: Order, status: str, reference: str = "", now: datetime | None = None) -> Payment:
+    """The app says how its payment ended: COMPLETED or FAILED.
+
+    The same word again changes nothing and tells nobody; another word about a final payment is a
+    `Conflict`. `NotAllowed` where the merchant takes the payment.
+    """
+    if status not in (PaymentStatus.COMPLETED, PaymentStatus.FAILED):
+        raise Invalid.field("status", "Must be one of: COMPLETED, FAILED.")
+    now = now or timezone.now()
+    payment = _lock(order)
+    if payment.status == status:
+        return payment
+    if payment.status != PaymentStatus.PENDING:
+        raise Conflict(f"The payment is {payment.status} and can't become {status}.")
+    payment.status = status
+    payment.reference = reference
+    _save(payment, now)
+    if status == PaymentStatus.COMPLETED:
+        signals.payment_completed.send(sender=Payment, payment=payment, now=now)
+    return payment
+
+
+def expire_payments(*, now: datetime | None = None) -> int:
+    """Expire what was not taken in time, each payment in a transaction of its own; how many there were.
+
+    One that can't be expired, since a receiver fails, is logged and does not hold up the others.
+    """
+    now = now or timezone.now()
+    due = Payment.objects.filter(status=PaymentStatus.PENDING, expires_at__lte=now)
+    expired = 0
+    for payment in due.select_related("order").order_by("expires_at")[:EXPIRY_BATCH]:
+        try:
+            expired += _expire(payment.order, now)
+        except Exception:
+            log.exception("The payment of order %s could not be expired", payment.order_id)
+    return expired
+
+
+@transaction.atomic
+def _expire(order: Order, now: datetime) -> bool:
+    payment = _lock(order)
+    if payment.status != PaymentStatus.PENDING or payment.expires_at is None or payment.expires_at > now:
+        return False
+    payment.status = PaymentStatus.EXPIRED
+    _save(payment, now)
+    signals.payment_expired.send(sender=Payment, payment=payment, now=now)
+    return True
+
+
+def _lock(order: Order) -> Payment:
+    """The order's payment, locked after its order: the order of locks wherever both change."""
+    locked = Order.objects.select_for_update(no_key=True, of=("self",)).select_related("business")
+    try:
+        fresh = locked.get(pk=order.pk)
+        payment = Payment.objects.select_for_update(no_key=True).get(order=fresh)
+    except (Order.DoesNotExist, Payment.DoesNotExist):
+        raise NotAllowed("The payment of this order is taken by the merchant.") from None
+    payment.order = fresh
+    return payment
+
+
+def _save(payment: Payment, now: datetime) -> None:
+    """The order's record carries the payment, so it counts as changed too."""
+    payment.updated_at = payment.order.updated_at = now
+    payment.save()
+    payment.order.save(update_fields=["updated_at"])

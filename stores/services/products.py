@@ -1,0 +1,163 @@
+"""What the merchant does to the shelf. Orders move stock by `services.stock`."""
+
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Business
+from common.errors import Invalid, NotFound
+from common.validation import check_fields
+from stores import signals
+from stores.enums import ProductStatus, stock_crossing
+from stores.hookpoints import MAX_MINOR
+from stores.models import Product, Review
+from stores.services.slugs import insert_under_free_slug, save_under_own_slug
+from stores.services.totals import move_totals
+
+# The columns that a merchant edits, by their names on the wire. The threshold is in no record, so a
+# change of it alone is told to nobody.
+WIRE_NAMES = {
+    "name": "name",
+    "slug": "slug",
+    "description": "description",
+    "price": "price",
+    "category": "category",
+    "is_available": "isAvailable",
+    "image": "imageUrl",
+    "stock": "stock",
+    "low_stock_threshold": "lowStockThreshold",
+}
+UNTOLD = {"low_stock_threshold"}
+
+
+class _Details(TypedDict, total=False):
+    slug: str
+    description: str
+    category: str
+    is_available: bool
+    image: str
+    stock: int | None  # None: not tracked
+    low_stock_threshold: int | None
+
+
+class NewProduct(_Details):
+    name: str
+    price: int  # minor units
+
+
+class ProductChanges(_Details, total=False):
+    name: str
+    price: int  # minor units
+
+
+@transaction.atomic
+def create_product(
+    *, business: Business, now: datetime | None = None, **fields: Unpack[NewProduct]
+) -> Product:
+    """Put a product on the shelf. Without a `slug` it gets one from its name.
+
+    Raises `Invalid`, and `Conflict` for a slug that is taken.
+    """
+    now = now or timezone.now()
+    product = Product(business=business, created_at=now, updated_at=now, **fields)
+    if product.slug:
+        _check(product)
+        save_under_own_slug(product, is_new=True)
+    else:
+        _check(product, but="slug")
+        insert_under_free_slug(product, name=product.name)
+    signals.product_created.send(sender=Product, product=product, now=now)
+    move_totals(business, products=1)
+    return product
+
+
+@transaction.atomic
+def update_product(
+    *, product: Product, now: datetime | None = None, **changes: Unpack[ProductChanges]
+) -> Product:
+    """Edit a product; only what is named, against the row as it is now. Returns that row.
+
+    Values that are already so change nothing and are told to nobody. A change of stock that crosses a line
+    is told besides. Raises `Invalid`, `NotFound`, and `Conflict` for a slug that is taken.
+    """
+    now = now or timezone.now()
+    product = _lock(product)
+    changed = {column: value for column, value in changes.items() if getattr(product, column) != value}
+    if not changed:
+        return product
+    stock_before = product.stock
+    _assign(product, changed)
+    _check(product)
+    product.updated_at = now
+    save_under_own_slug(product, is_new=False)
+    _tell_update(product, {WIRE_NAMES[column] for column in changed.keys() - UNTOLD}, now)
+    if crossing := stock_crossing(stock_before, product.stock, product.low_stock_threshold):
+        signals.stock_crossed.send(sender=Product, product=product, crossing=crossing, now=now)
+    return product
+
+
+def archive_product(*, product: Product, now: datetime | None = None) -> Product:
+    """Take a product out of the lists; it stays readable by id and slug."""
+    return _set_status(product, ProductStatus.ARCHIVED, now or timezone.now())
+
+
+def restore_product(*, product: Product, now: datetime | None = None) -> Product:
+    """Bring an archived product back into the lists."""
+    return _set_status(product, ProductStatus.ACTIVE, now or timezone.now())
+
+
+@transaction.atomic
+def delete_product(*, product: Product, now: datetime | None = None) -> None:
+    """Remove a product with its reviews, each of which is told. Lines of orders stay."""
+    now = now or timezone.now()
+    product = _lock(product, for_deletion=True)
+    reviews = product.reviews.count()
+    for review in product.reviews.iterator():
+        signals.review_deleted.send(sender=Review, review=review, now=now)
+    signals.product_deleted.send(sender=Product, product=product, now=now)
+    listed = product.status == ProductStatus.ACTIVE
+    business = product.business
+    product.delete()
+    move_totals(business, products=-int(listed), reviews=-reviews)
+
+
+@transaction.atomic
+def _set_status(product: Product, status: ProductStatus, now: datetime) -> Product:
+    product = _lock(product)
+    if product.status == status:
+        return product
+    product.status = status
+    product.updated_at = now
+    product.save(update_fields=["status", "updated_at"])
+    _tell_update(product, {"status"}, now)
+    move_totals(product.business, products=1 if status == ProductStatus.ACTIVE else -1)
+    return product
+
+
+def _tell_update(product: Product, wire_names: set[str], now: datetime) -> None:
+    if wire_names:
+        signals.product_updated.send(
+            sender=Product, product=product, changed_fields=sorted(wire_names), now=now
+        )
+
+
+def _lock(product: Product, *, for_deletion: bool = False) -> Product:
+    """The row as it is now. A deletion locks the key too, so that no review slips in meanwhile."""
+    rows = Product.objects.select_related("business")
+    try:
+        return rows.select_for_update(no_key=not for_deletion, of=("self",)).get(pk=product.pk)
+    except Product.DoesNotExist:
+        raise NotFound("Product not found") from None
+
+
+def _assign(product: Product, values: dict[str, Any]) -> None:
+    for column, value in values.items():
+        setattr(product, column, value)
+
+
+def _check(product: Product, *, but: str = "") -> None:
+    check_fields(product, {column: name for column, name in WIRE_NAMES.items() if column != but})
+    if product.price > MAX_MINOR:
+        raise Invalid.field("price", "The price is too high.")

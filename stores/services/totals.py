@@ -1,0 +1,33 @@
+"""The counts in `StoreTotals`. Every verb here locks the business's row, which all its changes share: call
+it last in a transaction, after every other lock."""
+
+from django.db import transaction
+from django.db.models import F
+
+from accounts.models import Business
+from stores.enums import ProductStatus
+from stores.models import Order, Product, Review, StoreTotals
+
+
+def move_totals(business: Business, **by: int) -> None:
+    """Add to the named columns: `move_totals(business, reviews=-1)`."""
+    changes = {column: F(column) + difference for column, difference in by.items() if difference}
+    if changes:
+        StoreTotals.objects.filter(business=business).update(**changes)
+
+
+def count_order(business: Business) -> str:
+    """Count one more order and hand out its number. The lock keeps two orders from getting the same."""
+    move_totals(business, orders=1, last_order_number=1)
+    totals = StoreTotals.objects.filter(business=business)
+    return str(totals.values_list("last_order_number", flat=True).get())
+
+
+@transaction.atomic
+def recount(*, business: Business) -> None:
+    """Set the counts to what the tables hold, in case something was changed past the services."""
+    totals = StoreTotals.objects.select_for_update().get(business=business)
+    totals.products = Product.objects.filter(business=business, status=ProductStatus.ACTIVE).count()
+    totals.orders = Order.objects.filter(business=business).count()
+    totals.reviews = Review.objects.filter(business=business).count()
+    totals.save(update_fields=["products", "orders", "reviews"])
