@@ -47,6 +47,11 @@ class ServiceError(Exception):
         self.message = message
         self.details = list(details)
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer's head must say with it."""
+        return {}
+
 
 class Invalid(ServiceError):
     """400: the input is wrong. Give every problem at once in `details`."""
@@ -61,6 +66,16 @@ class Invalid(ServiceError):
     def fields(cls, problems: Sequence[ErrorDetail]) -> "Invalid":
         """Every problem at once; the message names the fields too, for callers that show nothing else."""
         return cls("; ".join(f"{problem['field']}: {problem['message']}" for problem in problems), problems)
+
+
+class Unauthenticated(ServiceError):
+    """401: no credential, or a bad or revoked one."""
+
+    status = 401
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"WWW-Authenticate": "Bearer"}
 
 
 class NotAllowed(ServiceError):
@@ -85,3 +100,17 @@ class Refused(ServiceError):
     """422: a merchant's app refused (`order.validate`); `message` is its reason."""
 
     status = 422
+
+
+class TooManyRequests(ServiceError):
+    """429: asked too often; `retry_after` is in seconds."""
+
+    status = 429
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.retry_after)}

@@ -1,13 +1,13 @@
 """Middleware of the whole site: API paths with or without a slash, and errors in the right shape."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from common.errors import error_body, status_name
-from common.rest.errors import RETRY_AFTER_DATABASE, status_and_message
+from common.rest.errors import headers_of, status_and_message
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,9 @@ def is_api_path(path: str) -> bool:
     return any(path == root or path.startswith(root + "/") for root in API_ROOTS)
 
 
-def error_response(request: HttpRequest, status: int, message: str) -> HttpResponse:
+def error_response(
+    request: HttpRequest, status: int, message: str, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
     """The error shape, or an error page where the caller is a browser on a page's path."""
     wants_page = request.get_preferred_type(["application/json", "text/html"]) == "text/html"
     if is_api_path(request.path_info) or not wants_page:
@@ -31,8 +33,8 @@ def error_response(request: HttpRequest, status: int, message: str) -> HttpRespo
     else:
         context = {"status": status, "name": status_name(status), "message": message}
         response = render(request, "error.html", context, status=status)
-    if status == 503:
-        response["Retry-After"] = str(RETRY_AFTER_DATABASE)
+    for name, value in (headers or {}).items():
+        response[name] = value
     return response
 
 
@@ -64,4 +66,4 @@ class ErrorMiddleware:
             log.error(
                 "%s while answering %s %s", type(error).__name__, request.method, request.path, exc_info=error
             )
-        return error_response(request, status, message)
+        return error_response(request, status, message, headers_of(error))

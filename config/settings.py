@@ -112,6 +112,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+    CACHES["default"]["OPTIONS"] = {"socket_timeout": 1, "socket_connect_timeout": 1}
 else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 CACHES["default"]["KEY_PREFIX"] = "extension-platform"
@@ -142,6 +143,10 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(hour=3, minute=17),
         "options": {"expires": 3600.0},
     },
+    "remove-ended-sign-ins": {
+        "task": "accounts.tasks.remove_ended_sign_ins",
+        "schedule": crontab(hour=3, minute=37),
+    },
 }
 
 # --- People and credentials -------------------------------------------------------------------------
@@ -164,13 +169,15 @@ PASSWORD_HASHERS = [
     "common.hashers.RandomSecretHasher",
 ]
 AUTH_RATE_LIMITS = flag("AUTH_RATE_LIMITS", default=True) or not DEBUG
-RATELIMIT_ENABLE = AUTH_RATE_LIMITS
+RATELIMIT_FAIL_OPEN = True  # a counter that vanished from the cache locks nobody out
+HOME_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "home", "REVIEWER": "admin:index"}
 
 SIMPLE_JWT = {
     "ACCESS_TOKEN_LIFETIME": timedelta(hours=1),
     "REFRESH_TOKEN_LIFETIME": timedelta(days=30),
     "ROTATE_REFRESH_TOKENS": True,
     "BLACKLIST_AFTER_ROTATION": True,
+    "CHECK_REVOKE_TOKEN": True,  # a changed password ends the tokens
 }
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "marketplace.App"
@@ -239,9 +246,11 @@ SECURE_BY_TLS = BASE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_BY_TLS
 SECURE_SSL_REDIRECT = SECURE_BY_TLS and flag("SECURE_SSL_REDIRECT", default=not DEBUG)
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE_BY_TLS and not DEBUG else 0
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if flag("BEHIND_PROXY") else None
+BEHIND_PROXY = flag("BEHIND_PROXY")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "common.views.csrf_failure"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],

@@ -28,8 +28,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     if status >= 500:
         log.error("%s while answering %s", type(error).__name__, _path(context), exc_info=error)
     details = error.details if isinstance(error, ServiceError) else []
-    headers = {"Retry-After": str(RETRY_AFTER_DATABASE)} if status == 503 else {}
-    return _response(status, message, details, headers)
+    return _response(status, message, details, headers_of(error))
 
 
 def status_and_message(error: Exception) -> tuple[int, str]:
@@ -47,6 +46,15 @@ def status_and_message(error: Exception) -> tuple[int, str]:
     if isinstance(error, OperationalError | InterfaceError):
         return 503, "The database can't be reached just now. Try again in a few seconds."
     return 500, "Something went wrong on our side. It has been recorded."
+
+
+def headers_of(error: Exception) -> dict[str, str]:
+    """What the answer's head says beside the status: when to come again, how to authenticate."""
+    if isinstance(error, ServiceError):
+        return error.headers
+    if isinstance(error, OperationalError | InterfaceError):
+        return {"Retry-After": str(RETRY_AFTER_DATABASE)}
+    return {}
 
 
 def field_errors(detail: Any, path: str = "") -> Iterator[ErrorDetail]:
