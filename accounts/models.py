@@ -4,10 +4,12 @@ from typing import ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils.timezone import now
 
 from accounts.enums import Role
+from accounts.validators import validate_currency, validate_locale, validate_timezone
 from common.ids import new_id
 
 
@@ -54,6 +56,10 @@ class User(AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>"
 
+    def clean(self) -> None:
+        super().clean()
+        self.email = normalize_email(self.email)
+
     @property
     def is_developer(self) -> bool:
         return self.role == Role.DEVELOPER
@@ -71,6 +77,10 @@ class BusinessQuerySet(models.QuerySet["Business"]):
         """The sandbox that every developer has from the first minute."""
         return self.get(owner=user, is_sandbox=True)
 
+    def main_of(self, user: User) -> "Business | None":
+        """A developer's sandbox, a merchant's oldest business, None for a reviewer."""
+        return self.owned_by(user).order_by("-is_sandbox", "created_at", "id").first()
+
 
 class Business(models.Model):
     """A tenant: a merchant's business, or a developer's sandbox. Made by `accounts.services`."""
@@ -80,10 +90,10 @@ class Business(models.Model):
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=80, unique=True)
     type = models.CharField(max_length=60, blank=True)
-    address = models.TextField(blank=True)
-    currency = models.CharField(max_length=3, default="USD")
-    locale = models.CharField(max_length=16, default="en")
-    timezone = models.CharField(max_length=64, default="UTC")
+    address = models.TextField(blank=True, validators=[MaxLengthValidator(500)])
+    currency = models.CharField(max_length=3, default="USD", validators=[validate_currency])
+    locale = models.CharField(max_length=16, default="en", validators=[validate_locale])
+    timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
     is_sandbox = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=now, editable=False)
 

@@ -1,0 +1,93 @@
+"""Opening a business."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import count
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone as clock
+from django.utils.crypto import get_random_string
+from django.utils.text import slugify
+
+from accounts.models import Business, User
+from accounts.signals import business_created
+from common.errors import Conflict, Invalid
+from common.validation import model_problems
+
+# The columns that a caller fills, and their names on the wire.
+WIRE_NAMES = {
+    "name": "name",
+    "type": "type",
+    "address": "address",
+    "currency": "currency",
+    "locale": "locale",
+    "timezone": "timezone",
+}
+
+COUNTED_SLUGS = 9
+SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that two people read differently
+
+
+def create_business(
+    *,
+    owner: User,
+    name: str,
+    type: str = "",  # noqa: A002  as the column and the wire call it
+    address: str = "",
+    currency: str = "USD",
+    locale: str = "en",
+    timezone: str = "UTC",
+    is_sandbox: bool = False,
+    now: datetime | None = None,
+) -> Business:
+    """Open a business under a free slug made from its name, and tell `business_created`.
+
+    Raises `Invalid` naming each bad field, and `Conflict` where the owner has a sandbox already.
+    """
+    business = Business(
+        owner=owner,
+        name=name.strip(),
+        type=type.strip(),
+        address=address.strip(),
+        currency=currency,
+        locale=locale,
+        timezone=timezone,
+        is_sandbox=is_sandbox,
+        created_at=now or clock.now(),
+    )
+    if problems := model_problems(business, WIRE_NAMES):
+        raise Invalid.of(problems)
+    with transaction.atomic():
+        _insert_under_free_slug(business)
+        business_created.send(sender=Business, business=business, now=business.created_at)
+    return business
+
+
+def _insert_under_free_slug(business: Business) -> None:
+    """Try slugs until one is free. Two openings at once may choose the same: the unique column decides."""
+    for slug in _slugs(business.name):
+        if _is_taken(slug):
+            continue
+        business.slug = slug
+        try:
+            with transaction.atomic():
+                business.save(force_insert=True)
+        except IntegrityError as error:
+            if not _is_taken(slug):
+                raise Conflict("This developer has a sandbox already.") from error
+        else:
+            return
+
+
+def _slugs(name: str) -> Iterator[str]:
+    """`harbour-bakery`, `harbour-bakery-2`, …, and random endings where many have the name."""
+    base = slugify(name)[:70].strip("-_") or "shop"
+    yield base
+    for number in range(2, COUNTED_SLUGS + 1):
+        yield f"{base}-{number}"
+    for _ in count():
+        yield f"{base}-{get_random_string(6, SLUG_ALPHABET)}"
+
+
+def _is_taken(slug: str) -> bool:
+    return Business.objects.filter(slug=slug).exists()
