@@ -1,0 +1,119 @@
+"""What people type to come in."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import authenticate
+from django.http import HttpRequest
+
+from accounts.enums import Role
+from accounts.models import User
+from accounts.services import Registration, register
+from common.currencies import CURRENCIES
+from common.errors import Conflict, Invalid
+
+WRONG_CREDENTIALS = "The e-mail address or the password is wrong."
+
+ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a shop")]
+
+
+def _email_field(**attributes: str) -> forms.EmailField:
+    return forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false", **attributes}),
+        error_messages={
+            "required": "Enter your e-mail address.",
+            "invalid": "Enter an e-mail address such as name@example.com.",
+        },
+    )
+
+
+def _password_field(message: str, **attributes: str) -> forms.CharField:
+    return forms.CharField(
+        label="Password",
+        strip=False,
+        widget=forms.PasswordInput(attrs=attributes),
+        error_messages={"required": message},
+    )
+
+
+class SignInForm(forms.Form):
+    email = _email_field(autocomplete="username")
+    password = _password_field("Enter your password.", autocomplete="current-password")
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+        self._user: User | None = None
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if "email" in data and "password" in data:
+            user = authenticate(self.request, username=data["email"], password=data["password"])
+            if not isinstance(user, User):
+                raise forms.ValidationError(WRONG_CREDENTIALS)
+            self._user = user
+        return data
+
+    def get_user(self) -> User | None:
+        return self._user
+
+
+class RegisterForm(forms.Form):
+    """Makes the account when it is valid; what the services refuse becomes an error of its field."""
+
+    role = forms.ChoiceField(
+        label="What brings you here?",
+        choices=ROLE_CARDS,
+        initial=Role.DEVELOPER,
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose what brings you here."},
+    )
+    name = forms.CharField(
+        label="Your name",
+        max_length=120,
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+        error_messages={"required": "Enter your name."},
+    )
+    email = _email_field(autocomplete="username")
+    password = _password_field("Choose a password.", autocomplete="new-password")
+    business_name = forms.CharField(
+        label="Name of your shop",
+        max_length=120,
+        required=False,
+        help_text="Only if you run a shop.",
+        widget=forms.TextInput(attrs={"autocomplete": "organization"}),
+    )
+    currency = forms.ChoiceField(
+        label="Currency of your shop",
+        choices=[(code, code) for code in sorted(CURRENCIES)],
+        initial="USD",
+        required=False,
+        help_text="Only if you run a shop: prices, orders and reports are in it.",
+    )
+
+    # The services name fields as the API does.
+    WIRE_NAMES = {"businessName": "business_name"}
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("role") == Role.MERCHANT and not data.get("business_name"):
+            self.add_error("business_name", "Enter the name of your shop.")
+        return data
+
+    def register(self) -> Registration | None:
+        """The new account, or None with the errors added to their fields."""
+        data = self.cleaned_data
+        try:
+            return register(**(data | {"currency": data["currency"] or "USD"}))
+        except Conflict as error:
+            self.add_error("email", error.message)
+        except Invalid as error:
+            for detail in error.details:
+                self.add_error(self.WIRE_NAMES.get(detail["field"], detail["field"]), detail["message"])
+        return None
+
+
+class PasswordResetForm(forms.Form):
+    email = _email_field(autocomplete="username")

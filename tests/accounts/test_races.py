@@ -1,0 +1,52 @@
+"""Two requests at one moment, on connections of their own."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from accounts.models import Business, User
+from accounts.services import create_business
+from tests import factories
+from tests.accounts.api import post, refresh, sign_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait(10)
+        try:
+            return call()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+@pytest.mark.spec("Contract 1 Accounts", "Of two refreshes with one token at once, one gets a new pair")
+def test_refresh_token_spent_once(client: Client, dana: User) -> None:
+    for _ in range(3):
+        token = sign_in(client, "dana@example.com").json()["refreshToken"]
+        answers = at_once(*[lambda token=token: refresh(Client(), token).status_code] * 4)
+        assert Counter(answers) == {200: 1, 401: 3}
+
+
+def test_address_registered_once(newcomer: dict[str, str]) -> None:
+    answers = at_once(*[lambda: post(Client(), "/auth/register", newcomer).status_code] * 4)
+    assert Counter(answers) == {201: 1, 409: 3}
+    assert (User.objects.count(), Business.objects.count()) == (1, 1)
+
+
+def test_businesses_of_one_name_opened_at_once(dana: User) -> None:
+    owners = [factories.merchant(f"m{number}@example.com") for number in range(4)]
+    made = at_once(*[lambda owner=owner: create_business(owner=owner, name="Harbour") for owner in owners])
+    assert {business.slug for business in made} == {"harbour", "harbour-2", "harbour-3", "harbour-4"}

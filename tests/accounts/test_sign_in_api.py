@@ -1,0 +1,165 @@
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import pytest
+import time_machine
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.test import Client
+from django.utils.timezone import now
+from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
+
+from accounts.enums import Role
+from accounts.models import Business, User
+from accounts.tasks import remove_ended_sign_ins
+from tests import factories
+from tests.accounts.api import assert_error, post, refresh, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.spec("Contract 1 Accounts", "Signing in answers 200 with the fields of registering")
+def test_developer_signed_in(client: Client, dana: User, sandbox: Business) -> None:
+    response = sign_in(client, "dana@example.com")
+    assert response.status_code == 200
+    body = response.json()
+    assert body["user"] == {
+        "id": str(dana.pk),
+        "email": "dana@example.com",
+        "name": "Dana",
+        "role": "DEVELOPER",
+    }
+    assert body["businessId"] == str(sandbox.pk)
+    assert body.keys() == {
+        "user", "accessToken", "refreshToken", "tokenType", "expiresIn", "businessId",
+    }  # fmt: skip
+    assert response["Cache-Control"] == "no-store"
+
+
+def test_merchants_business_is_the_oldest(client: Client, mira: User, shop: Business) -> None:
+    factories.business(mira)
+    assert sign_in(client, "mira@example.com").json()["businessId"] == str(shop.pk)
+
+
+def test_reviewer_has_no_business(client: Client) -> None:
+    User.objects.create_user("rae@example.com", "a long walk home", name="Rae", role=Role.REVIEWER)
+    assert sign_in(client, "rae@example.com", "a long walk home").json()["businessId"] is None
+
+
+def test_sign_in_is_noted(client: Client, dana: User) -> None:
+    sign_in(client, "dana@example.com")
+    dana.refresh_from_db()
+    assert dana.last_login is not None
+
+
+class CountingHasher(PBKDF2PasswordHasher):
+    """Slow hashing would do; this one tells how often it was asked."""
+
+    algorithm = "counting"
+    iterations = 1
+    calls: ClassVar[list[str]] = []
+
+    def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
+        self.calls.append(password)
+        return super().encode(password, salt, iterations)
+
+
+@pytest.mark.spec("Contract 1 Accounts", "An unknown account and a wrong password get the same 401")
+def test_unknown_wrong_and_closed_are_alike(client: Client, settings: Any) -> None:
+    settings.PASSWORD_HASHERS = [f"{__name__}.CountingHasher"]
+    for email, active in (("here@example.com", True), ("closed@example.com", False)):
+        User.objects.create_user(email, "right words", name="X", role=Role.MERCHANT, is_active=active)
+    answers = []
+    for email, password in (
+        ("nobody@example.com", "right words"),
+        ("here@example.com", "wrong words"),
+        ("closed@example.com", "right words"),
+    ):
+        CountingHasher.calls.clear()
+        response = sign_in(client, email, password)
+        assert_error(response, 401, "Unauthorized")
+        assert response["WWW-Authenticate"] == "Bearer"
+        answers.append((response.content, len(CountingHasher.calls)))
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0][1] == 1
+
+
+@pytest.mark.spec("Contract 1 Accounts", "Refreshing gives a new pair, and the old refresh token is dead")
+def test_refresh_rotates(client: Client, dana: User) -> None:
+    first = sign_in(client, "dana@example.com").json()
+    response = refresh(client, first["refreshToken"])
+    assert response.status_code == 200
+    second = response.json()
+    assert second.keys() == {"accessToken", "refreshToken", "tokenType", "expiresIn"}
+    assert (second["tokenType"], second["expiresIn"]) == ("Bearer", 3600)
+    assert second["refreshToken"] != first["refreshToken"]
+    again = refresh(client, first["refreshToken"])
+    assert_error(again, 401, "Unauthorized")
+    assert again["WWW-Authenticate"] == "Bearer"
+    assert refresh(client, second["refreshToken"]).status_code == 200
+
+
+@pytest.mark.spec("Contract 1 Accounts", "Signing out answers 204 and ends the refresh token")
+def test_sign_out_ends_refresh_token(client: Client, dana: User) -> None:
+    token = sign_in(client, "dana@example.com").json()["refreshToken"]
+    response = post(client, "/auth/logout", {"refreshToken": token})
+    assert (response.status_code, response.content) == (204, b"")
+    assert_error(refresh(client, token), 401, "Unauthorized")
+    assert_error(post(client, "/auth/logout", {"refreshToken": token}), 401, "Unauthorized")
+
+
+def test_refresh_token_lives_thirty_days(client: Client, dana: User) -> None:
+    token = sign_in(client, "dana@example.com").json()["refreshToken"]
+    with time_machine.travel(now() + timedelta(days=30, seconds=5)):
+        assert_error(refresh(client, token), 401, "Unauthorized")
+    with time_machine.travel(now() + timedelta(days=29, hours=23)):
+        assert refresh(client, token).status_code == 200
+
+
+@pytest.mark.parametrize("token", ["nonsense", "a.b.c", "é", "fbat_x"])
+def test_nonsense_as_refresh_token_refused(client: Client, token: str) -> None:
+    assert_error(refresh(client, token), 401, "Unauthorized")
+
+
+def test_access_token_does_not_refresh(client: Client, dana: User) -> None:
+    token = sign_in(client, "dana@example.com").json()["accessToken"]
+    assert_error(refresh(client, token), 401, "Unauthorized")
+
+
+def test_closed_account_can_not_refresh(client: Client, dana: User) -> None:
+    token = sign_in(client, "dana@example.com").json()["refreshToken"]
+    User.objects.filter(pk=dana.pk).update(is_active=False)
+    assert_error(refresh(client, token), 401, "Unauthorized")
+    User.objects.filter(pk=dana.pk).update(is_active=True)
+    assert refresh(client, token).status_code == 200
+
+
+def test_new_password_ends_tokens(client: Client, dana: User) -> None:
+    token = sign_in(client, "dana@example.com").json()["refreshToken"]
+    dana.refresh_from_db()
+    dana.set_password("quite another one")
+    dana.save()
+    assert_error(refresh(client, token), 401, "Unauthorized")
+
+
+@pytest.mark.parametrize("path", ["refresh", "logout"])
+@pytest.mark.parametrize("body", [{}, {"refreshToken": ""}, {"refreshToken": 5}, {"refreshToken": None}])
+def test_refresh_token_must_be_given(client: Client, path: str, body: dict[str, Any]) -> None:
+    answer = assert_error(post(client, f"/auth/{path}", body), 400, "Bad Request")
+    assert [detail["field"] for detail in answer["details"]] == ["refreshToken"]
+
+
+def test_refresh_tokens_are_not_kept_in_clear(client: Client, dana: User) -> None:
+    token = sign_in(client, "dana@example.com").json()["refreshToken"]
+    refresh(client, token)
+    assert set(OutstandingToken.objects.values_list("token", flat=True)) == {""}
+
+
+def test_ended_tokens_and_sessions_removed(client: Client, dana: User) -> None:
+    kept = sign_in(client, "dana@example.com").json()["refreshToken"]
+    with time_machine.travel(now() - timedelta(days=31)):
+        sign_in(client, "dana@example.com")
+        client.force_login(dana)
+    remove_ended_sign_ins()
+    assert OutstandingToken.objects.count() == 1
+    assert not client.session.get("_auth_user_id")
+    assert refresh(client, kept).status_code == 200
