@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import authenticate
+from django.contrib.auth.password_validation import validate_password
 from django.http import HttpRequest
 
 from accounts.enums import Role
@@ -11,10 +12,15 @@ from accounts.models import User
 from accounts.services import Registration, register
 from common.currencies import CURRENCIES
 from common.errors import Conflict, Invalid
+from common.forms import RadioCards
 
 WRONG_CREDENTIALS = "The e-mail address or the password is wrong."
 
 ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a shop")]
+ROLE_SENTENCES = {
+    Role.DEVELOPER.value: "You get a sandbox shop to try them on.",
+    Role.MERCHANT.value: "You get a shop, and apps to extend it with.",
+}
 
 
 def _email_field(**attributes: str) -> forms.EmailField:
@@ -29,9 +35,10 @@ def _email_field(**attributes: str) -> forms.EmailField:
     )
 
 
-def _password_field(message: str, **attributes: str) -> forms.CharField:
+def _password_field(message: str, help_text: str = "", **attributes: str) -> forms.CharField:
     return forms.CharField(
         label="Password",
+        help_text=help_text,
         strip=False,
         widget=forms.PasswordInput(attrs=attributes),
         error_messages={"required": message},
@@ -67,7 +74,7 @@ class RegisterForm(forms.Form):
         label="What brings you here?",
         choices=ROLE_CARDS,
         initial=Role.DEVELOPER,
-        widget=forms.RadioSelect,
+        widget=RadioCards(about=ROLE_SENTENCES),
         error_messages={"required": "Choose what brings you here."},
     )
     name = forms.CharField(
@@ -77,29 +84,44 @@ class RegisterForm(forms.Form):
         error_messages={"required": "Enter your name."},
     )
     email = _email_field(autocomplete="username")
-    password = _password_field("Choose a password.", autocomplete="new-password")
+    password = _password_field(
+        "Choose a password.", "At least 8 characters, and none that many use.", autocomplete="new-password"
+    )
     business_name = forms.CharField(
         label="Name of your shop",
         max_length=120,
-        required=False,
-        help_text="Only if you run a shop.",
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
+        error_messages={"required": "Enter the name of your shop."},
     )
     currency = forms.ChoiceField(
         label="Currency of your shop",
         choices=[(code, code) for code in sorted(CURRENCIES)],
         initial="USD",
-        required=False,
-        help_text="Only if you run a shop: prices, orders and reports are in it.",
+        help_text="Prices, orders and reports are in it.",
     )
+
+    use_required_attribute = False  # the shop's fields stand in the page for developers, too
 
     # The services name fields as the API does.
     WIRE_NAMES = {"businessName": "business_name"}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.is_bound:
+            self.fields["business_name"].required = self.data.get("role") == Role.MERCHANT
+            self.fields["currency"].required = False  # left out means dollars, as in the API
+
     def clean(self) -> dict[str, Any]:
+        """Judge the password beside the other fields, so that all is told at once."""
         data = super().clean() or {}
-        if data.get("role") == Role.MERCHANT and not data.get("business_name"):
-            self.add_error("business_name", "Enter the name of your shop.")
+        if "password" in data:
+            person = User(email=data.get("email", ""), name=data.get("name", ""))
+            try:
+                validate_password(data["password"], person)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        for name in ("business_name", "currency"):
+            self.fields[name].required = True  # the label, which merchants read, must not say "(optional)"
         return data
 
     def register(self) -> Registration | None:

@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
+from django.views.generic import RedirectView
 
 from config import health, views
 
@@ -12,6 +13,8 @@ urlpatterns = [
     path("_styleguide/", views.styleguide, name="styleguide"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    # One door for all, so that the limits on signing in hold for the administration too.
+    path("admin/login/", RedirectView.as_view(pattern_name="accounts:login", query_string=True)),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("auth/", include("accounts.api.urls")),

@@ -11,8 +11,8 @@ from django.utils.text import slugify
 
 from accounts.models import Business, User
 from accounts.signals import business_created
-from common.errors import Conflict, Invalid
-from common.validation import model_problems
+from common.errors import Conflict
+from common.validation import check_fields
 
 # The columns that a caller fills, and their names on the wire.
 WIRE_NAMES = {
@@ -55,8 +55,7 @@ def create_business(
         is_sandbox=is_sandbox,
         created_at=now or clock.now(),
     )
-    if problems := model_problems(business, WIRE_NAMES):
-        raise Invalid.of(problems)
+    check_fields(business, WIRE_NAMES)
     with transaction.atomic():
         _insert_under_free_slug(business)
         business_created.send(sender=Business, business=business, now=business.created_at)

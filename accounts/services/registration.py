@@ -12,7 +12,7 @@ from accounts.enums import SELF_REGISTERED, Role
 from accounts.models import Business, User, normalize_email
 from accounts.services.businesses import create_business
 from common.errors import Conflict, ErrorDetail, Invalid
-from common.validation import model_problems, problems_of
+from common.validation import field_problems
 
 USER_FIELDS = {"email": "email", "name": "name"}
 BUSINESS_FIELDS = {
@@ -75,21 +75,21 @@ def _first_business(user: User, name: str, kind: str, address: str, currency: st
 
 
 def _check(user: User, password: str, business: Business) -> None:
-    problems = model_problems(user, USER_FIELDS)
+    problems = field_problems(user, USER_FIELDS)
     problems += _password_problems(password, user)
     if user.role not in SELF_REGISTERED:
         problems.append({"field": "role", "message": f"Must be one of: {', '.join(SELF_REGISTERED)}."})
     elif user.role == Role.MERCHANT:
-        problems += model_problems(business, BUSINESS_FIELDS)
+        problems += field_problems(business, BUSINESS_FIELDS)
     if problems:
-        raise Invalid.of(problems)
+        raise Invalid.fields(problems)
 
 
 def _password_problems(password: str, user: User) -> list[ErrorDetail]:
     try:
         validate_password(password, user)
     except ValidationError as error:
-        return problems_of("password", error)
+        return [{"field": "password", "message": message} for message in error.messages]
     return []
 
 
