@@ -12,6 +12,7 @@ from installations.models import Installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from stores.models import Order, Product, StoreTotals
+from stores.services.checkout import OrderLine, OrderRequest
 
 PASSWORD = "correct horse battery"
 
@@ -76,6 +77,18 @@ def order(business: Business, **fields: Any) -> Order:
     totals.orders += 1
     totals.save()
     return made
+
+
+def order_request(*lines: tuple[Product, int], **fields: Any) -> OrderRequest:
+    """Kim picks up what is named and pays cash: `order_request((bread, 2))`."""
+    defaults = {
+        "items": [OrderLine(product.pk, quantity) for product, quantity in lines],
+        "customer_name": "Kim",
+        "customer_email": "kim@example.com",
+        "delivery_method": "PICKUP",
+        "payment_method": "CASH",
+    }
+    return OrderRequest(**(defaults | fields))
 
 
 def app(developer: User, **fields: Any) -> App:

@@ -1,0 +1,189 @@
+"""The shop in the administration. Whatever is changed here goes through the services, as everywhere, so
+that apps hear of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Field, Model, QuerySet
+from django.forms import Field as FormField
+from django.forms import ModelForm
+from django.http import HttpRequest
+
+from common.errors import ServiceError
+from stores.enums import OrderStatus
+from stores.models import Order, OrderItem, Payment, Product, Review, SitePage, StoreSettings
+from stores.services.orders import change_order_status
+from stores.services.pages import create_page, delete_page, update_page
+from stores.services.products import (
+    archive_product,
+    create_product,
+    delete_product,
+    restore_product,
+    update_product,
+)
+from stores.services.reviews import delete_review
+from stores.services.settings import set_delivery_fee
+
+Action = Callable[["admin.ModelAdmin[Any]", HttpRequest, QuerySet[Any]], None]
+
+
+class OwnSlugForm(ModelForm):
+    """Says on the form that a slug is taken, although the business can't be edited there."""
+
+    def _get_validation_exclusions(self) -> set[str]:
+        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
+        return excluded if "business" in self.fields else excluded - {"business"}
+
+
+class ServiceAdmin(admin.ModelAdmin):
+    """Rows belong to a business for good, and are removed one by one: a queryset's `delete` would pass the
+    services by."""
+
+    list_select_related: tuple[str, ...] = ("business",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), *(["business"] if obj else [])]
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+
+def _entered(form: ModelForm) -> dict[str, Any]:
+    """What was changed on the form, or filled in on an empty one."""
+    return {name: form.cleaned_data[name] for name in form.changed_data}
+
+
+def _each(description: str, change: Callable[[Any], object]) -> Action:
+    """An action that tries `change` on each chosen row, and tells what stood against it."""
+
+    def action(model_admin: "admin.ModelAdmin[Any]", request: HttpRequest, rows: QuerySet[Any]) -> None:
+        for row in rows:
+            try:
+                change(row)
+            except ServiceError as error:
+                model_admin.message_user(request, f"{row}: {error.message}", messages.ERROR)
+
+    action.__name__ = description.lower().replace(" ", "_")
+    return admin.action(action, description=description, permissions=["change"])
+
+
+@admin.register(Product)
+class ProductAdmin(ServiceAdmin):
+    form = OwnSlugForm
+    list_display = ("name", "business", "category", "price", "stock", "is_available", "status")
+    list_filter = ("status", "is_available")
+    search_fields = ("name", "slug", "business__name")
+    readonly_fields = ("status",)
+    actions = (
+        _each("Archive", lambda product: archive_product(product=product)),
+        _each("Restore", lambda product: restore_product(product=product)),
+    )
+
+    def formfield_for_dbfield(
+        self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any
+    ) -> FormField | None:
+        """Remember the stock that the form was opened with, so that saving another field does not undo
+        what was sold in the meantime."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field and db_field.name == "stock":
+            field.show_hidden_initial = True
+        return field
+
+    def save_model(self, request: HttpRequest, obj: Product, form: ModelForm, change: bool) -> None:
+        if change:
+            update_product(product=obj, **_entered(form))
+        else:
+            obj.pk = create_product(**form.cleaned_data).pk
+
+    def delete_model(self, request: HttpRequest, obj: Product) -> None:
+        delete_product(product=obj)
+
+
+@admin.register(Review)
+class ReviewAdmin(ServiceAdmin):
+    """Customers write reviews; here they can be read and removed."""
+
+    list_display = ("rating", "product", "author_name", "business", "created_at")
+    list_filter = ("rating",)
+    list_select_related = ("business", "product")
+    search_fields = ("comment", "author_name", "product__name")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
+        return False
+
+    def delete_model(self, request: HttpRequest, obj: Review) -> None:
+        delete_review(review=obj)
+
+
+@admin.register(SitePage)
+class SitePageAdmin(ServiceAdmin):
+    form = OwnSlugForm
+    list_display = ("title", "business", "slug", "is_published")
+    list_filter = ("is_published",)
+    search_fields = ("title", "slug", "business__name")
+
+    def save_model(self, request: HttpRequest, obj: SitePage, form: ModelForm, change: bool) -> None:
+        if change:
+            update_page(page=obj, **_entered(form))
+        else:
+            obj.pk = create_page(**form.cleaned_data).pk
+
+    def delete_model(self, request: HttpRequest, obj: SitePage) -> None:
+        delete_page(page=obj)
+
+
+@admin.register(StoreSettings)
+class StoreSettingsAdmin(ServiceAdmin):
+    list_display = ("business", "delivery_fee")
+
+    def save_model(self, request: HttpRequest, obj: StoreSettings, form: ModelForm, change: bool) -> None:
+        set_delivery_fee(business=obj.business, fee=form.cleaned_data["delivery_fee"])
+
+
+class ReadOnlyInline(admin.TabularInline):
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class ItemInline(ReadOnlyInline):
+    model = OrderItem
+
+
+class PaymentInline(ReadOnlyInline):
+    model = Payment
+
+
+def _move_to(status: OrderStatus) -> Action:
+    return _each(f"Move to {status.label}", lambda order: change_order_status(order=order, status=status))
+
+
+@admin.register(Order)
+class OrderAdmin(ServiceAdmin):
+    """An order is read here, and moved along by the actions of the list."""
+
+    list_display = ("number", "business", "status", "amount", "currency", "payment_method", "created_at")
+    list_filter = ("status", "validation", "delivery_method")
+    search_fields = ("number", "customer_name", "customer_email", "business__name")
+    readonly_fields = tuple(field.name for field in Order._meta.fields)
+    inlines = (ItemInline, PaymentInline)
+    actions = tuple(_move_to(status) for status in OrderStatus)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Order, form: ModelForm, change: bool) -> None:
+        """Nothing on the form can be edited."""

@@ -1,0 +1,204 @@
+"""A shop that looks lived in: the data of every fresh sandbox, and of the demo.
+
+Rows are written in bulk and tell nobody: there is no event about what was never sold. The same seed makes
+every sandbox alike, whatever the day. Ids carry the moments of their rows, so newest by id is newest.
+"""
+
+import random
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from accounts.models import Business
+from common.ids import id_at
+from common.money import decimals
+from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus
+from stores.models import Order, OrderItem, Product, Review, SitePage, StoreTotals
+from stores.queries import DEFAULT_DELIVERY_FEE
+from stores.sandbox_data import CUSTOMERS, NOTES, PAGES, PICTURES, REVIEWS, SHELVES, Goods
+
+SEED = 1847
+OPENED = timedelta(days=100)  # when the goods and pages were put up
+DAYS = 90
+PAST_ORDERS = 48
+FIRST_NUMBER = 1001
+
+# The orders of the last day, oldest first: where the merchant has work to do. (hours ago, status)
+OPEN_ORDERS = [
+    (21.0, OrderStatus.DELIVERED),
+    (19.5, OrderStatus.IN_DELIVERY),
+    (18.0, OrderStatus.IN_DELIVERY),
+    (15.5, OrderStatus.READY),
+    (12.0, OrderStatus.READY),
+    (9.0, OrderStatus.PREPARING),
+    (6.5, OrderStatus.PREPARING),
+    (4.0, OrderStatus.CONFIRMED),
+    (2.5, OrderStatus.CONFIRMED),
+    (1.5, OrderStatus.PENDING),
+    (0.75, OrderStatus.PENDING),
+    (0.2, OrderStatus.PENDING),
+]
+
+
+@transaction.atomic
+def fill_store(*, business: Business, now: datetime | None = None) -> None:
+    """Give an empty store its goods, its past orders, reviews and pages.
+
+    A store that has products is left as it is. Nothing is dated in the future.
+    """
+    if Product.objects.filter(business=business).exists():
+        return
+    now = now or timezone.now()
+    chance = random.Random(SEED)  # noqa: S311  nothing here is secret
+    products = Product.objects.bulk_create(_products(business, now))
+    orders = list(_orders(business, chance, now))
+    items = [item for order in orders for item in _items(order, products, chance)]
+    Order.objects.bulk_create(orders)
+    OrderItem.objects.bulk_create(items)
+    reviews = Review.objects.bulk_create(_reviews(business, products, chance, now))
+    SitePage.objects.bulk_create(_pages(business, now))
+    StoreTotals.objects.filter(business=business).update(
+        products=len(products),
+        orders=len(orders),
+        reviews=len(reviews),
+        last_order_number=FIRST_NUMBER + len(orders) - 1,
+    )
+
+
+def _products(business: Business, now: datetime) -> Iterator[Product]:
+    moment = now - OPENED
+    for category, shelf in SHELVES.items():
+        for goods in shelf:
+            moment += timedelta(minutes=7)
+            yield _product(business, category, goods, moment)
+
+
+def _product(business: Business, category: str, goods: Goods, moment: datetime) -> Product:
+    return Product(
+        id=id_at(moment),
+        business=business,
+        name=goods.name,
+        slug=slugify(goods.name),
+        description=goods.description,
+        price=_minor(goods.price, business.currency),
+        category=category,
+        is_available=goods.is_available,
+        image=PICTURES[category],
+        stock=goods.stock,
+        low_stock_threshold=goods.threshold,
+        created_at=moment,
+        updated_at=moment,
+    )
+
+
+def _minor(hundredths: int, currency: str) -> int:
+    """4.50 of a currency with two decimals; 450 of one with none, where money has bigger numbers."""
+    return hundredths * 10 if decimals(currency) == 3 else hundredths
+
+
+def _orders(business: Business, chance: random.Random, now: datetime) -> Iterator[Order]:
+    """Orders without their money, which comes with the lines."""
+    dated = [*_past(chance, now), *((now - timedelta(hours=hours), status) for hours, status in OPEN_ORDERS)]
+    for number, (moment, status) in enumerate(dated, start=FIRST_NUMBER):
+        yield _order(business, str(number), moment, status, chance, now)
+
+
+def _past(chance: random.Random, now: datetime) -> list[tuple[datetime, OrderStatus]]:
+    """Delivered, or now and then cancelled; spread over the days with a random hour each."""
+    step = (DAYS - 2) / PAST_ORDERS
+    days_ago = [DAYS - 1 - (index + chance.random() * 0.9) * step for index in range(PAST_ORDERS)]
+    return [
+        (
+            now - timedelta(days=days),
+            OrderStatus.CANCELLED if index % 11 == 5 else OrderStatus.DELIVERED,
+        )
+        for index, days in enumerate(days_ago)
+    ]
+
+
+def _order(
+    business: Business,
+    number: str,
+    moment: datetime,
+    status: OrderStatus,
+    chance: random.Random,
+    now: datetime,
+) -> Order:
+    name, email, phone, address = chance.choice(CUSTOMERS)
+    brought = status == OrderStatus.IN_DELIVERY or chance.random() < 0.55
+    worked_on = timedelta() if status == OrderStatus.PENDING else timedelta(minutes=chance.randint(4, 600))
+    return Order(
+        id=id_at(moment),
+        business=business,
+        number=number,
+        status=status,
+        currency=business.currency,
+        delivery_method=DeliveryMethod.DELIVERY if brought else DeliveryMethod.PICKUP,
+        delivery_fee=DEFAULT_DELIVERY_FEE if brought else 0,
+        address=address if brought else "",
+        payment_method=chance.choice(BuiltInPayment.values),
+        customer_name=name,
+        customer_email=email,
+        customer_phone=phone,
+        note=chance.choice(NOTES) if chance.random() < 0.2 else "",
+        created_at=moment,
+        updated_at=min(moment + worked_on, now),
+    )
+
+
+def _items(order: Order, products: list[Product], chance: random.Random) -> list[OrderItem]:
+    """One to four lines; sets the order's money by them. Every eighth customer or so had a voucher."""
+    wanted = chance.sample([product for product in products if product.is_available], chance.randint(1, 4))
+    items = [
+        OrderItem(
+            order=order,
+            product_id=product.pk,
+            name=product.name,
+            quantity=chance.choice((1, 1, 1, 2, 2, 3)),
+            price=product.price,
+            from_stock=product.stock is not None,
+        )
+        for product in wanted
+    ]
+    order.subtotal = sum(item.price * item.quantity for item in items)
+    order.discount = order.subtotal // 10 if chance.random() < 0.125 else 0
+    order.amount = order.subtotal - order.discount + order.delivery_fee
+    return items
+
+
+def _reviews(
+    business: Business, products: list[Product], chance: random.Random, now: datetime
+) -> Iterator[Review]:
+    by_name = {product.name: product for product in products}
+    said = chance.sample(REVIEWS, len(REVIEWS))
+    step = timedelta(days=DAYS) / len(said)
+    for index, (name, rating, comment, author) in enumerate(said):
+        moment = now - timedelta(days=DAYS) + step * (index + chance.random() * 0.9)
+        yield Review(
+            id=id_at(moment),
+            business=business,
+            product=by_name[name],
+            rating=rating,
+            comment=comment,
+            author_name=author,
+            created_at=moment,
+        )
+
+
+def _pages(business: Business, now: datetime) -> Iterator[SitePage]:
+    moment = now - OPENED
+    for slug, title, content, is_published in PAGES:
+        moment += timedelta(hours=1)
+        yield SitePage(
+            id=id_at(moment),
+            business=business,
+            slug=slug,
+            title=title,
+            content=content,
+            is_published=is_published,
+            created_at=moment,
+            updated_at=moment,
+        )
