@@ -2,7 +2,7 @@
 that apps hear of it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import Field, Model, QuerySet
@@ -40,7 +40,7 @@ class ServiceAdmin(admin.ModelAdmin):
     """Rows belong to a business for good, and are removed one by one: a queryset's `delete` would pass the
     services by."""
 
-    list_select_related: tuple[str, ...] = ("business",)
+    list_select_related: ClassVar[tuple[str, ...]] = ("business",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), *(["business"] if obj else [])]

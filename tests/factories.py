@@ -11,7 +11,7 @@ from common.secrets import digest, hint, new_access_token, new_webhook_secret
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES
-from stores.models import Order, Product, StoreTotals
+from stores.models import Order, Payment, Product, StoreTotals
 from stores.services.checkout import OrderLine, OrderRequest
 
 PASSWORD = "correct horse battery"
@@ -77,6 +77,11 @@ def order(business: Business, **fields: Any) -> Order:
     totals.orders += 1
     totals.save()
     return made
+
+
+def payment(order: Order, **fields: Any) -> Payment:
+    """A payment that an app has made and nobody has taken yet."""
+    return Payment.objects.create(order=order, **({"provider": "app"} | fields))
 
 
 def order_request(*lines: tuple[Product, int], **fields: Any) -> OrderRequest:

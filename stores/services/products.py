@@ -117,10 +117,9 @@ def delete_product(*, product: Product, now: datetime | None = None) -> None:
     for review in product.reviews.iterator():
         signals.review_deleted.send(sender=Review, review=review, now=now)
     signals.product_deleted.send(sender=Product, product=product, now=now)
+    Product.objects.filter(pk=product.pk).delete()  # the instance, which receivers may keep, stays whole
     listed = product.status == ProductStatus.ACTIVE
-    business = product.business
-    product.delete()
-    move_totals(business, products=-int(listed), reviews=-reviews)
+    move_totals(product.business, products=-int(listed), reviews=-reviews)
 
 
 @transaction.atomic

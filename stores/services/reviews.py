@@ -46,9 +46,8 @@ def delete_review(*, review: Review, now: datetime | None = None) -> None:
     except Review.DoesNotExist:
         raise NotFound("Review not found") from None
     signals.review_deleted.send(sender=Review, review=review, now=now or timezone.now())
-    business = review.business
-    review.delete()
-    move_totals(business, reviews=-1)
+    Review.objects.filter(pk=review.pk).delete()  # the instance, which receivers may keep, stays whole
+    move_totals(review.business, reviews=-1)
 
 
 def _lock_product(product: Product) -> Product:

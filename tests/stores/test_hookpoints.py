@@ -1,0 +1,73 @@
+import time
+
+import pytest
+
+from stores.hookpoints import (
+    DECLARATIONS,
+    Budget,
+    Discount,
+    HookPoint,
+    PaymentDetails,
+    PaymentMethod,
+    ShippingRate,
+    ask_payment_methods,
+    fill,
+    filled,
+)
+
+
+@pytest.mark.spec("Hook calls", "There are exactly five hook points")
+def test_five_points_are_declared():
+    assert {str(point) for point in DECLARATIONS} == {
+        "checkout.payment_methods",
+        "checkout.create_payment",
+        "checkout.shipping_rates",
+        "order.validate",
+        "order.calculate_discounts",
+    }
+
+
+def test_point_is_filled_once():
+    with filled("checkout.payment_methods", None):
+        fill(HookPoint.PAYMENT_METHODS, lambda question: [])
+        with pytest.raises(RuntimeError, match="filled already"):
+            fill("checkout.payment_methods", lambda question: [])
+
+
+def test_unknown_point_is_refused():
+    with pytest.raises(ValueError, match="gift_wrap"):
+        fill("checkout.gift_wrap", lambda question: None)
+
+
+def test_filling_for_a_test_ends_with_it(shop):
+    inner, outer = PaymentMethod("a:1", "Inner", "a"), PaymentMethod("b:1", "Outer", "b")
+    with filled("checkout.payment_methods", lambda question: [outer]):
+        with filled("checkout.payment_methods", lambda question: [inner]):
+            assert ask_payment_methods(business=shop) == [inner]
+        assert ask_payment_methods(business=shop) == [outer]
+        with filled("checkout.payment_methods", None):
+            assert ask_payment_methods(business=shop) == ()
+
+
+def test_budget_runs_down_to_nothing():
+    assert 9.9 < Budget.start().left <= 10
+    assert Budget(time.monotonic() - 1).left == 0
+
+
+@pytest.mark.parametrize("amount", [-1, 1.5, True, 2**53, None])
+def test_amount_must_be_whole_minor_units(amount):
+    with pytest.raises(ValueError, match="minor units"):
+        ShippingRate(amount)
+    with pytest.raises(ValueError, match="minor units"):
+        Discount(amount)
+
+
+@pytest.mark.parametrize("method_id", ["card", "pay:", "x" * 200 + ":y"])
+def test_method_id_names_its_owner(method_id):
+    with pytest.raises(ValueError, match="<owner>:<id>"):
+        PaymentMethod(method_id, "Card", "pay")
+
+
+def test_invoice_id_fits_its_column():
+    with pytest.raises(ValueError, match="200"):
+        PaymentDetails(invoice_id="x" * 201)

@@ -1,0 +1,175 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from common.errors import Conflict, Invalid, NotAllowed
+from stores import signals
+from stores.enums import PaymentStatus
+from stores.hookpoints import PaymentDetails, PaymentMethod, filled
+from stores.models import Order, Payment
+from stores.services.payments import choose_again, expire_payments, settle_payment
+from stores.tasks import expire_payments as expire_payments_task
+from tests import factories
+
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+OFFER = PaymentMethod("pay:wallet", "Wallet", provider="app-17")
+
+
+@pytest.fixture
+def order(shop):
+    return factories.order(shop, payment_method="pay:card")
+
+
+@pytest.mark.parametrize(("status", "told"), [("COMPLETED", ["payment_completed"]), ("FAILED", [])])
+def test_settling_a_waiting_payment(order, ear, status, told):
+    factories.payment(order, invoice_id="INV-1")
+    payment = settle_payment(order=order, status=status, reference="ref 7", now=NOON)
+    assert (payment.status, payment.reference, payment.updated_at) == (status, "ref 7", NOON)
+    assert Payment.objects.get().status == status
+    assert ear.names == told
+
+
+def test_signal_brings_the_payment_with_its_order(order, ear, django_assert_num_queries):
+    factories.payment(order)
+    settle_payment(order=order, status="COMPLETED", now=NOON)
+    heard = ear.only("payment_completed")
+    with django_assert_num_queries(0):
+        assert heard["payment"].order.business.currency == "USD"
+    assert heard["now"] == NOON
+
+
+def test_settling_counts_as_a_change_of_the_order(order):
+    factories.payment(order)
+    settle_payment(order=order, status="COMPLETED", now=NOON)
+    assert Order.objects.get().updated_at == NOON
+
+
+@pytest.mark.spec(
+    "Contract 9 Orders", "A final payment: the same status again is 200 without event, another is 409"
+)
+@pytest.mark.parametrize("final", ["COMPLETED", "FAILED", "EXPIRED"])
+@pytest.mark.parametrize("status", ["COMPLETED", "FAILED"])
+def test_final_payment_stays_as_it_is(order, ear, final, status):
+    factories.payment(order, status=final, reference="first")
+    if status == final:
+        assert settle_payment(order=order, status=status, reference="second").reference == "first"
+    else:
+        with pytest.raises(Conflict, match=f"{final} and can't become {status}"):
+            settle_payment(order=order, status=status)
+    assert Payment.objects.get().status == final
+    assert ear == []
+
+
+@pytest.mark.parametrize("status", ["PENDING", "EXPIRED", "PAID"])
+def test_other_words_are_invalid(order, status):
+    factories.payment(order)
+    with pytest.raises(Invalid, match="COMPLETED, FAILED"):
+        settle_payment(order=order, status=status)
+
+
+@pytest.mark.spec("Contract 9 Orders", "PATCH payment of a CASH or CARD order is 403")
+def test_payment_that_the_merchant_takes_is_not_settled(shop):
+    with pytest.raises(NotAllowed):
+        settle_payment(order=factories.order(shop), status="COMPLETED")
+
+
+# --- Expiry -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(
+    "Contract 9 Orders", "A payment not taken in time becomes EXPIRED, and payment.expired is told"
+)
+def test_payment_expires_when_its_time_is_over(order, ear):
+    factories.payment(order, expires_at=NOON)
+    assert expire_payments(now=NOON - SECOND) == 0
+    assert ear == []
+    assert expire_payments(now=NOON) == 1
+    assert Payment.objects.get().status == "EXPIRED"
+    assert ear.names == ["payment_expired"]
+    assert ear[0].arguments["payment"].order.number == order.number
+    assert expire_payments(now=NOON) == 0
+    assert len(ear) == 1
+
+
+def test_only_waiting_payments_with_a_date_expire(shop, ear):
+    factories.payment(factories.order(shop))
+    for status in PaymentStatus.values:
+        if status != "PENDING":
+            factories.payment(factories.order(shop), status=status, expires_at=NOON)
+    assert expire_payments(now=NOON + SECOND) == 0
+    assert ear == []
+
+
+def test_payment_that_can_not_be_expired_does_not_hold_up_the_others(shop, caplog):
+    stuck, free = factories.order(shop), factories.order(shop)
+    factories.payment(stuck, expires_at=NOON - SECOND)
+    factories.payment(free, expires_at=NOON)
+
+    def fail(sender, payment, **arguments):
+        if payment.order_id == stuck.pk:
+            raise RuntimeError("the event could not be written")
+
+    signals.payment_expired.connect(fail)
+    try:
+        assert expire_payments(now=NOON) == 1
+    finally:
+        signals.payment_expired.disconnect(fail)
+    assert dict(Payment.objects.values_list("order", "status")) == {stuck.pk: "PENDING", free.pk: "EXPIRED"}
+    assert str(stuck.pk) in caplog.text
+
+
+def test_task_expires_what_is_due(order):
+    factories.payment(order, expires_at=NOON - timedelta(days=3650))
+    expire_payments_task()
+    assert Payment.objects.get().status == "EXPIRED"
+
+
+# --- Choosing again ---------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("Contract 6 Hooks", "After a failed payment the customer may choose again")
+@pytest.mark.parametrize("status", ["FAILED", "EXPIRED"])
+def test_another_method_after_a_payment_that_came_to_nothing(order, status):
+    factories.payment(order, status=status, invoice_id="OLD", reference="declined")
+    with filled("checkout.create_payment", lambda question: PaymentDetails(invoice_id="NEW")):
+        chosen = choose_again(order=order, payment_method="pay:wallet", offered=[OFFER])
+    assert chosen.payment_method == "pay:wallet"
+    payment = Order.objects.get().payment
+    assert (payment.status, payment.invoice_id, payment.reference) == ("PENDING", "NEW", "")
+    assert payment.provider == "app-17"
+
+
+def test_cash_after_a_failed_payment(order):
+    factories.payment(order, status="FAILED")
+    chosen = choose_again(order=order, payment_method="CASH")
+    assert chosen.payment_method == "CASH"
+    assert not hasattr(chosen, "payment")
+    assert not Payment.objects.exists()
+
+
+@pytest.mark.parametrize("status", ["PENDING", "COMPLETED"])
+def test_no_other_method_while_a_payment_may_be_taken(order, status):
+    factories.payment(order, status=status)
+    with pytest.raises(Conflict, match="under way or done"):
+        choose_again(order=order, payment_method="CASH")
+    assert Payment.objects.get().status == status
+
+
+def test_no_other_method_for_a_cancelled_order(shop):
+    order = factories.order(shop, payment_method="pay:card", status="CANCELLED")
+    factories.payment(order, status="FAILED")
+    with pytest.raises(Conflict, match="cancelled"):
+        choose_again(order=order, payment_method="CASH")
+
+
+def test_no_other_method_where_the_merchant_takes_the_payment(shop):
+    with pytest.raises(NotAllowed):
+        choose_again(order=factories.order(shop), payment_method="CARD")
+
+
+def test_method_that_is_not_offered_is_invalid(order):
+    factories.payment(order, status="FAILED")
+    with pytest.raises(Invalid):
+        choose_again(order=order, payment_method="pay:wallet")
+    assert Payment.objects.get().status == "FAILED"
