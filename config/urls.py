@@ -4,13 +4,13 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from config import health, views
+from config import health, styleguide, views
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),
-    path("_styleguide/", views.styleguide, name="styleguide"),
+    path("_styleguide/", styleguide.styleguide, name="styleguide"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     # One door for all, so that the limits on signing in hold for the administration too.

@@ -1,4 +1,4 @@
-"""Fetches the pinned files under `static/vendor/` and writes their list: `python -m tools.vendor`.
+"""Fetches the pinned files under `static/vendor/` and `tests/browser/vendor/`, and writes their lists: `python -m tools.vendor`.
 
 For maintainers; needs `npm` and a network. Running or testing the project never does, since the results are
 committed. To move to another version, change `PACKAGES`, run this, and change the version in the paths that
@@ -12,12 +12,13 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-VENDOR = ROOT / "static" / "vendor"
+SERVED = ROOT / "static" / "vendor"
+FOR_TESTS = ROOT / "tests" / "browser" / "vendor"
 
 # What pages may show. A manifest's `iconName` may name any of them (extensions show `puzzle` for others).
 ICONS = """
@@ -36,47 +37,53 @@ undo-2 upload user users wallet webhook x zap
 
 @dataclass(frozen=True)
 class Package:
-    """One package of a registry. `files` maps a file inside it to its name here."""
+    """One package of a registry, and the files of it that are taken."""
 
     package: str
     version: str
     folder: str
     license: str  # SPDX
-    files: dict[str, str] = field(default_factory=dict)
-    license_file: str = "LICENSE"
+    files: tuple[str, ...] = ()
+    license_files: tuple[str, ...] = ("LICENSE",)
+    root: Path = SERVED
 
 
-FONTS = "files/{0}-latin-wght-normal.woff2", "{0}-latin-wght-normal.woff2"
 PACKAGES = (
     Package(
         "@fontsource-variable/inter", "5.3.0", "inter", "OFL-1.1",
-        {FONTS[0].format("inter"): FONTS[1].format("inter")},
+        ("files/inter-latin-wght-normal.woff2",),
     ),
     Package(
         "@fontsource-variable/jetbrains-mono", "5.3.0", "jetbrains-mono", "OFL-1.1",
-        {FONTS[0].format("jetbrains-mono"): FONTS[1].format("jetbrains-mono")},
+        ("files/jetbrains-mono-latin-wght-normal.woff2",),
     ),
     Package("lucide-static", "1.62.0", "lucide", "ISC AND MIT"),
+    Package(
+        "axe-core", "4.14.1", "axe-core", "MPL-2.0", ("axe.min.js",),
+        license_files=("LICENSE", "LICENSE-3RD-PARTY.txt"), root=FOR_TESTS,
+    ),
 )  # fmt: skip
 
 
 def main() -> None:
-    entries: list[dict[str, Any]] = []
+    entries: dict[Path, list[dict[str, Any]]] = {SERVED: [], FOR_TESTS: []}
     with tempfile.TemporaryDirectory() as folder:
         for package in PACKAGES:
             source = unpack(package, Path(folder))
-            target = VENDOR / f"{package.folder}-{package.version}"
+            target = package.root / f"{package.folder}-{package.version}"
             target.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / package.license_file, target / "LICENSE")
-            for name, own_name in package.files.items():
-                shutil.copyfile(source / name, target / own_name)
-                entries.append(entry(package, target / own_name, change=""))
+            for name in package.license_files:
+                shutil.copyfile(source / name, target / name)
+            for name in package.files:
+                file = Path(shutil.copyfile(source / name, target / Path(name).name))
+                entries[package.root].append(entry(package, file, change=""))
             if package.folder == "lucide":
                 (target / "sprite.svg").write_text(sprite(source / "icons"))
-                entries.append(
+                entries[package.root].append(
                     entry(package, target / "sprite.svg", change="some icons, joined into a sprite")
                 )
-    (VENDOR / "manifest.json").write_text(json.dumps(entries, indent=2) + "\n")
+    for root, listed in entries.items():
+        (root / "manifest.json").write_text(json.dumps(listed, indent=2) + "\n")
 
 
 def unpack(package: Package, folder: Path) -> Path:
@@ -107,8 +114,8 @@ def entry(package: Package, file: Path, *, change: str) -> dict[str, Any]:
         "version": package.version,
         "registry": "npm",
         "license": package.license,
-        "file": file.relative_to(VENDOR).as_posix(),
-        "license_file": (file.parent / "LICENSE").relative_to(VENDOR).as_posix(),
+        "file": file.relative_to(package.root).as_posix(),
+        "license_file": (file.parent / package.license_files[0]).relative_to(package.root).as_posix(),
         "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         "changed": change,
     }

@@ -1,0 +1,64 @@
+"""`/_styleguide/`: every component of the front end, alive on one page."""
+
+from django import forms
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from common.forms import CheckboxLines, RadioCards, Switch
+from common.pages import PageRequest
+
+
+class StyleguideForm(forms.Form):
+    """One field of each kind."""
+
+    name = forms.CharField(
+        max_length=80,
+        widget=forms.TextInput({"autocomplete": "off"}),
+        help_text="What merchants read.",
+    )
+    slug = forms.SlugField(
+        required=False,
+        widget=forms.TextInput({"data-slug-from": "id_name"}),
+        help_text="Can't be changed later.",
+    )
+    description = forms.CharField(max_length=300, widget=forms.Textarea({"rows": 3}))
+    password = forms.CharField(widget=forms.PasswordInput({"autocomplete": "new-password"}))
+    category = forms.ChoiceField(choices=[("shipping", "Shipping"), ("loyalty", "Loyalty")])
+    icon = forms.FileField(required=False, help_text="PNG or JPEG, square, at most 2 MB.")
+    role = forms.ChoiceField(
+        choices=[("DEVELOPER", "I build apps"), ("MERCHANT", "I run a shop")],
+        widget=RadioCards(about={"DEVELOPER": "You get a sandbox shop.", "MERCHANT": "You get a shop."}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label="Permissions",
+        choices=[("read_products", "See products"), ("read_orders", "See orders")],
+        widget=CheckboxLines(
+            about={"read_products": "Names, prices and stock.", "read_orders": "With customers' names."},
+            names={"read_products": "read_products", "read_orders": "read_orders"},
+        ),
+    )
+    colour = forms.CharField(required=False, widget=forms.TextInput({"type": "color", "value": "#3b4cca"}))
+    stored = forms.BooleanField(label="I have stored this secret")
+    active = forms.BooleanField(
+        required=False, widget=Switch, help_text="Off keeps everything, and sends nothing."
+    )
+
+
+@require_safe
+def styleguide(request: HttpRequest) -> HttpResponse:
+    """Every component on one page: for staff, and for everybody in `DEBUG`."""
+    if not (settings.DEBUG or (request.user.is_authenticated and request.user.is_staff)):
+        raise Http404
+    wrong = StyleguideForm({"name": "Loyalty Stars", "slug": "Not a slug"}, prefix="wrong")
+    context = {
+        "fields": StyleguideForm(),
+        "wrong": wrong,
+        "now": timezone.now(),
+        "page_request": PageRequest(page=2, limit=50),
+        "kinds": ("ok", "warn", "bad", "info", "neutral"),
+        "sizes": ("small", "", "large"),
+    }
+    return render(request, "styleguide.html", context)

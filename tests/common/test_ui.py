@@ -1,0 +1,135 @@
+"""The components and the form templates, as markup."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from django import forms
+from django.template import Context, Template
+from django.test import RequestFactory
+from django.utils import timezone as django_timezone
+
+from common.forms import CheckboxLines, RadioCards, Switch
+from common.pages import PageRequest
+
+NOON = datetime(2026, 11, 20, 15, 31, 8, 123_000, tzinfo=UTC)
+
+
+def render(text: str, path: str = "/", **context: Any) -> str:
+    context["request"] = RequestFactory().get(path)
+    return Template("{% load ui %}" + text).render(Context(context)).strip()
+
+
+class SampleForm(forms.Form):
+    name = forms.CharField(max_length=10, help_text="What merchants read.")
+    note = forms.CharField(required=False, max_length=300, widget=forms.Textarea)
+    role = forms.ChoiceField(
+        choices=[("DEVELOPER", "I build apps"), ("MERCHANT", "I run a shop")],
+        widget=RadioCards(about={"DEVELOPER": "You get a sandbox."}),
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[("read_orders", "See orders")], widget=CheckboxLines(names={"read_orders": "read_orders"})
+    )
+    agree = forms.BooleanField(label="I have stored it")
+    active = forms.BooleanField(required=False, widget=Switch)
+
+
+def test_moment_names_its_zone() -> None:
+    expected = '<time datetime="2026-11-20T15:31:08.123Z">20 Nov 2026, 15:31:08 UTC</time>'
+    assert render("{{ at|moment }}", at=NOON) == expected
+
+
+def test_moment_follows_the_current_zone() -> None:
+    with django_timezone.override(timezone(timedelta(hours=2), "EET")):
+        assert "20 Nov 2026, 17:31:08 EET</time>" in render("{{ at|moment }}", at=NOON)
+
+
+def test_moment_that_never_was() -> None:
+    assert render('{{ at|moment:"never" }}', at=None) == "never"
+
+
+def test_what_people_wrote_is_never_markup() -> None:
+    nasty = "<script>alert(1)</script>"
+    page = render(
+        '{% pill "ok" x %}{% notice kind="bad" title=x %}{{ x }}{% endnotice %}{% code_block x x %}'
+        '{% secret_field x x "id" %}{% breadcrumb x "/" %}{% app_icon x x x %}'
+        "{% empty_state title=x text=x %}{% endempty_state %}"
+        '{% timeline_item kind="ok" title=x %}{{ x }}{% endtimeline_item %}{% step 1 x %}{{ x }}{% endstep %}'
+        '{% confirm_form action="/" button=x cancel="/" %}{{ x }}{% endconfirm_form %}',
+        x=nasty,
+    )
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") >= 15
+
+
+def test_app_icon_is_a_letter_on_the_same_colour_each_time() -> None:
+    first = render('{% app_icon "loyalty" "loyalty-stars" %}')
+    assert first == render('{% app_icon "loyalty" "loyalty-stars" %}')
+    assert ">L<" in first
+    assert 'src="/media/x"' in render('{% app_icon "Loyalty" "loyalty-stars" "/media/x" %}')
+
+
+@pytest.mark.parametrize(
+    ("path", "markup"),
+    [("/portal/", ' aria-current="page"'), ("/portal/x/", ' aria-current="true"'), ("/", "")],
+)
+def test_nav_item_knows_where_we_are(path: str, markup: str) -> None:
+    line = render('{% nav_item "Apps" "/portal/" "boxes" exact=False %}', path)
+    assert f'<a href="/portal/"{markup}>' in line
+
+
+def test_nav_group_without_items_is_left_out() -> None:
+    assert render('{% nav_group "Build" %}  {% endnav_group %}') == ""
+    assert "Build" in render('{% nav_group "Build" %}<li>x</li>{% endnav_group %}')
+
+
+def test_pagination_keeps_the_filters() -> None:
+    page = render("{% pagination page 120 %}", "/x/?status=FAILED&page=2", page=PageRequest(2, 50))
+    assert "51–100 of 120" in page
+    assert 'href="?status=FAILED&amp;page=1"' in page
+    assert 'href="?status=FAILED&amp;page=3"' in page
+
+
+def test_pagination_of_one_page_is_left_out() -> None:
+    assert render("{% pagination page 50 %}", page=PageRequest(1, 50)) == ""
+
+
+def test_field_ties_label_help_and_error_to_its_input() -> None:
+    markup = str(SampleForm({"name": ""}))
+    assert '<label for="id_name">Name</label>' in markup
+    assert 'aria-describedby="id_name_helptext id_name_error"' in markup
+    assert 'id="id_name_helptext"' in markup
+    assert 'id="id_name_error"' in markup
+    assert 'aria-invalid="true"' in markup
+
+
+def test_only_what_may_stay_empty_is_marked() -> None:
+    markup = str(SampleForm())
+    assert markup.count("(optional)") == 1
+    assert "Note <span" in markup
+
+
+def test_choices_carry_their_sentence_and_name() -> None:
+    markup = str(SampleForm())
+    assert "You get a sandbox." in markup
+    assert '<span class="name">read_orders</span>' in markup
+    assert 'role="switch"' in markup
+
+
+def test_error_summary_leads_to_each_field_in_the_words_beside_it() -> None:
+    markup = str(SampleForm({"name": "far too long a name"}))
+    summary, fields = markup.split("</div>", 1)
+    said = {
+        "id_name": "Ensure this value has at most 10 characters (it has 19).",
+        "id_role_0": "Role is required.",
+        "id_scopes_0": "Choose at least one of “Scopes”.",
+        "id_agree": "Tick “I have stored it”.",
+    }
+    for ident, sentence in said.items():
+        assert f'<a href="#{ident}">{sentence}</a>' in summary
+        assert f'id="{ident}"' in fields
+        assert f"<span>{sentence}</span>" in fields
+
+
+def test_error_summary_of_a_good_form_is_left_out() -> None:
+    assert "There is a problem" not in str(SampleForm())

@@ -1,0 +1,135 @@
+"""The site's own pages: front page, theme, licences, style guide, and errors."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from accounts.models import User
+from common.errors import Conflict
+from config import views
+
+ROOT = Path(__file__).resolve().parents[2]
+HTML = {"Accept": "text/html"}
+
+
+def test_home_says_what_this_is(client: Client) -> None:
+    page = client.get("/").content.decode()
+    assert "<h1>Apps that extend online stores</h1>" in page
+    assert page.count("<h1") == 1
+
+
+def test_pages_send_a_policy_that_refuses_inline_code(client: Client) -> None:
+    response = client.get("/")
+    assert "default-src 'self'" in response["Content-Security-Policy"]
+    assert "unsafe" not in response["Content-Security-Policy"]
+    assert not re.search(r" style=| on[a-z]+=|<script>|<style", response.content.decode())
+
+
+def test_no_template_has_inline_code() -> None:
+    for template in (ROOT / "templates").rglob("*.html"):
+        assert not re.search(r"\sstyle=|\son[a-z]+=\"|<script>|<style|javascript:", template.read_text()), (
+            template
+        )
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_theme_is_remembered(client: Client, choice: str) -> None:
+    response = client.post("/theme/", {"theme": choice, "next": "/licenses/?page=2"})
+    assert (response.status_code, response["Location"]) == (302, "/licenses/?page=2")
+    assert f'data-theme="{choice}"' in client.get("/").content.decode()
+
+
+@pytest.mark.parametrize("choice", ["system", "blue", '"><script>'])
+def test_theme_of_another_name_leaves_it_to_the_device(client: Client, choice: str) -> None:
+    client.post("/theme/", {"theme": "dark"})
+    client.post("/theme/", {"theme": choice})
+    assert "data-theme" not in client.get("/").content.decode()
+
+
+def test_theme_from_a_forged_cookie_is_ignored(client: Client) -> None:
+    client.cookies["theme"] = "x onload=alert(1)"
+    assert "alert" not in client.get("/").content.decode()
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
+def test_theme_never_leads_to_another_site(client: Client, target: str) -> None:
+    assert client.post("/theme/", {"theme": "dark", "next": target})["Location"] == "/"
+
+
+def test_theme_needs_a_post(client: Client) -> None:
+    assert client.get("/theme/").status_code == 405
+
+
+def test_licences_show_every_part_with_its_text(client: Client) -> None:
+    page = client.get("/licenses/").content.decode()
+    for entry in views.vendored():
+        assert f"{entry['package']} {entry['version']}" in page
+    assert "SIL OPEN FONT LICENSE" in page
+
+
+def test_styleguide_is_for_staff(client: Client, dana: User, settings: Any) -> None:
+    settings.DEBUG = False
+    assert client.get("/_styleguide/", headers=HTML).status_code == 404
+    client.force_login(dana)
+    assert client.get("/_styleguide/", headers=HTML).status_code == 404
+    User.objects.filter(pk=dana.pk).update(is_staff=True)
+    assert client.get("/_styleguide/", headers=HTML).status_code == 200
+
+
+def test_top_bar_names_who_is_signed_in(client: Client, dana: User) -> None:
+    client.force_login(dana)
+    page = client.get("/").content.decode()
+    assert "dana@example.com" in page
+    assert "Sign in" not in page
+
+
+def test_a_name_is_never_markup(client: Client, dana: User) -> None:
+    User.objects.filter(pk=dana.pk).update(name="<b>Dana")
+    client.force_login(dana)
+    page = client.get("/").content.decode()
+    assert "<b>Dana" not in page
+    assert "&lt;b&gt;Dana" in page
+
+
+@pytest.mark.spec("Errors", "a page's error is shown in the site's frame, an API's as JSON")
+def test_unknown_page_is_shown_in_the_frame(client: Client) -> None:
+    response = client.get("/nothing/here", headers=HTML)
+    page = response.content.decode()
+    assert response.status_code == 404
+    assert "<h1>Not found</h1>" in page
+    assert "There is nothing at /nothing/here." in page
+    assert client.get("/nothing/here").json()["statusCode"] == 404
+
+
+def test_error_page_asks_the_database_nothing(client: Client, dana: User) -> None:
+    """It is what people see while the database is down."""
+    client.force_login(dana)
+    with connection.execute_wrapper(_refuse):
+        response = client.get("/nothing/here", headers=HTML)
+    assert response.status_code == 404
+
+
+def _refuse(execute: Any, sql: str, *rest: Any) -> None:
+    raise AssertionError(f"asked the database: {sql}")
+
+
+def test_error_page_shows_a_service_error_in_its_words(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise Conflict("The <app> is in review.")
+
+    monkeypatch.setattr(views, "vendored", refuse)
+    response = client.get("/licenses/", headers=HTML)
+    assert response.status_code == 409
+    assert "The &lt;app&gt; is in review." in response.content.decode()
+
+
+def test_form_without_its_token_is_answered_in_the_frame() -> None:
+    response = Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"}, headers=HTML)
+    assert response.status_code == 403
+    assert "This page was too old to be sent." in response.content.decode()
