@@ -202,7 +202,7 @@ def test_form_of_another_site_refused(dana: User, name: str) -> None:
     url = reverse(f"accounts:{name}")
     response = client.post(url, {}, headers={"Accept": "text/html"})
     assert response.status_code == 403
-    assert "The form could not be checked" in response.content.decode()
+    assert "This page was too old to be sent." in response.content.decode()
     answer = client.post(url, {}, headers={"Accept": "application/json"})
     assert answer.json()["error"] == "Forbidden"
 
