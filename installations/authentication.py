@@ -1,0 +1,112 @@
+"""Who calls the app API: the bearer of an installation's access token, and what that token may do."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import cast
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Q
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from common.secrets import digest
+from installations.models import Installation
+
+USE_RECORDED_EVERY = timedelta(minutes=1)
+
+# What a request reads. The webhook secret is left out, since fetching it means decrypting it.
+READ = (
+    "app_id", "business_id", "installed_by_id", "is_test", "granted_scopes", "narrowed_scopes",
+    "needs_reconsent", "installed_at", "last_used_at", "uninstalled_at",
+    "app__name", "app__slug", "app__developer_id", "app__scopes", "app__webhook_url",
+    "app__suspended_at", "app__deleted_at", "app__approved_version_id",
+    "app__approved_version__scopes", "app__approved_version__webhook_url",
+    "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",
+    "business__timezone", "business__is_sandbox",
+)  # fmt: skip
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer fbat_…`; `request.auth` becomes the `Installation`.
+
+    One query on the unique digest, which brings app, approved version and business along. A token anywhere
+    but in the header is not looked at. There is no `request.user`: an app acts, not a person.
+    """
+
+    def authenticate(self, request: Request) -> tuple[None, Installation]:
+        installation = installation_of(bearer_token(request))
+        record_use(installation, timezone.now())
+        return None, installation
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def bearer_token(request: Request) -> str:
+    """The token of the Authorization header. Raises `AuthenticationFailed` where there is none."""
+    scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
+    if not scheme:
+        raise AuthenticationFailed("Send the access token in the header: Authorization: Bearer <token>.")
+    if scheme.lower() != "bearer" or not token or " " in token:
+        raise AuthenticationFailed("The Authorization header must read: Bearer <token>.")
+    return token
+
+
+def installation_of(token: str) -> Installation:
+    """The active installation that a token belongs to. Raises `AuthenticationFailed` for a dead token."""
+    found = (
+        Installation.objects.active()
+        .with_app()
+        .only(*READ)
+        .filter(token_digest=digest(token), app__deleted_at=None, app__suspended_at=None)
+        .first()
+    )
+    if found is None:
+        raise AuthenticationFailed("The access token is unknown or has been revoked.")
+    return found
+
+
+def record_use(installation: Installation, now: datetime) -> None:
+    """Note when a token was last used, to the minute: most calls write nothing."""
+    stale = now - USE_RECORDED_EVERY
+    if installation.last_used_at is not None and installation.last_used_at > stale:
+        return
+    unrecorded = Q(last_used_at=None) | Q(last_used_at__lte=stale)
+    Installation.objects.filter(unrecorded, pk=installation.pk).update(last_used_at=now)
+
+
+class RequiresScope(BasePermission):
+    """Refuses a call whose scope the token lacks, naming that scope.
+
+    A view says what it needs in `required_scope`: a scope name, None, or one of these per method.
+    """
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        scope = scope_needed(request.method or "GET", view)
+        installation = cast(Installation, request.auth)
+        if scope is None or scope in installation.effective_scopes:
+            return True
+        raise PermissionDenied(refusal(installation, scope))
+
+
+def scope_needed(method: str, view: APIView) -> str | None:
+    """The scope that a view asks for a method. A method that the view forgot to name is a mistake in it."""
+    declared: str | Mapping[str, str | None] | None = view.required_scope  # type: ignore[attr-defined]
+    if not isinstance(declared, Mapping):
+        return declared
+    method = "GET" if method == "HEAD" else method
+    if method not in declared and method != "OPTIONS" and hasattr(view, method.lower()):
+        raise ImproperlyConfigured(f"{type(view).__name__}.required_scope does not name {method}.")
+    return declared.get(method)
+
+
+def refusal(installation: Installation, scope: str) -> str:
+    """Why a token lacks a scope, and so who can help."""
+    message = f"This call needs the scope {scope}, which the token does not have."
+    if scope in installation.app.approved_scopes and not installation.follows_working_copy:
+        return f"{message} {installation.business.name} has not agreed to it yet."
+    return message

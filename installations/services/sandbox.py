@@ -1,0 +1,49 @@
+"""Test installs: a developer's own app on the developer's own sandbox, without review."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Business, User
+from common.errors import Conflict, NotFound
+from installations.models import Installation
+from installations.queries import sandbox_installation
+from installations.services import lifecycle
+from installations.services.lifecycle import Issued
+from marketplace.models import App
+
+
+@transaction.atomic
+def test_install(*, app: App, developer: User, now: datetime | None = None) -> Issued:
+    """Install the working copy on the developer's sandbox, whatever state it is in.
+
+    Installed already: the same installation and webhook secret with a new token, and one that an approval
+    converted is a test install again. Raises `NotFound` for an app that is not the developer's, `Conflict`
+    while the app is suspended.
+    """
+    own = App.objects.of_developer(developer).select_for_update(no_key=True).filter(pk=app.pk).first()
+    if own is None:
+        raise NotFound("App not found")
+    if own.suspended_at is not None:
+        raise Conflict("The app is suspended. It can be installed again when a reviewer lifts that.")
+    return lifecycle.install(
+        app=own,
+        business=Business.objects.sandbox_of(developer),
+        installed_by=developer,
+        is_test=True,
+        granted_scopes=own.scopes,
+        now=now,
+    )
+
+
+@transaction.atomic
+def test_uninstall(*, app: App, developer: User, now: datetime | None = None) -> Installation:
+    """End what stands on the developer's sandbox, an installation made through OAuth included.
+
+    Raises `Conflict` where the app is not installed there.
+    """
+    installation = sandbox_installation(app=app, developer=developer)
+    if installation is None:
+        raise Conflict("The app is not installed on your sandbox.")
+    return lifecycle.uninstall(installation=installation, now=now or timezone.now())
