@@ -1,6 +1,7 @@
 """Apps as their developers own them, and the versions that reviewers approved."""
 
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -33,7 +34,12 @@ class Picture(models.Model):
 
     @property
     def url(self) -> str:
-        return f"{settings.BASE_URL}/media/pictures/{self.id}"
+        return picture_url(self.id)
+
+
+def picture_url(picture_id: UUID | str) -> str:
+    """Absolute, since the wire and other sites show it."""
+    return f"{settings.BASE_URL}/media/pictures/{picture_id}"
 
 
 class AppFields(models.Model):
@@ -51,6 +57,14 @@ class AppFields(models.Model):
 
     class Meta:
         abstract = True
+
+    @property
+    def icon_url(self) -> str | None:
+        return picture_url(self.icon_id) if self.icon_id else None
+
+    @property
+    def screenshot_urls(self) -> list[str]:
+        return [picture_url(picture_id) for picture_id in self.screenshot_ids]
 
 
 FROZEN_FIELDS = tuple(field.name for field in AppFields._meta.local_fields)

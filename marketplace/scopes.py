@@ -71,7 +71,13 @@ SCOPES: dict[str, Scope] = {
     )
 }
 
+# Delivered whatever scopes an app holds.
+EVENTS_WITHOUT_SCOPE = ("business.data_erasure",)
+
 SCOPE_OF_EVENT: dict[str, str] = {event: scope.name for scope in SCOPES.values() for event in scope.events}
+
+# What a webhook may name; `webhook.test` and the internal `app.uninstalled` are not among them.
+NAMEABLE_EVENTS = (*SCOPE_OF_EVENT, *EVENTS_WITHOUT_SCOPE)
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -2,6 +2,13 @@
 
 from django.dispatch import Signal
 
+app_updated = Signal()
+"""A developer edited the working copy. Arguments: `app`, `changed` (names of the model fields whose value
+is another one now), `now`.
+
+Sent before the commit, with the app's row locked.
+"""
+
 app_deleted = Signal()
 """A developer deleted an app that was never approved. Arguments: `app`, `now`.
 

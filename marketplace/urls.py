@@ -1,5 +1,11 @@
-from django.urls import URLPattern
+"""Mounted at `/media/`."""
+
+from django.urls import path
+
+from marketplace import views
 
 app_name = "marketplace"
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("pictures/<uuid:picture_id>", views.picture, name="picture"),
+]

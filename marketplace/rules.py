@@ -1,0 +1,149 @@
+"""What each field of an app may hold (specification, "App"; wire contract, section 2).
+
+A rule raises `ValueError` with a sentence for whoever entered the value. Names here are those of the model.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from django.conf import settings
+
+from common import url_policy
+from common.errors import ErrorDetail, Invalid
+from marketplace.enums import Category
+from marketplace.models import App
+from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
+
+MAX_SCREENSHOTS: Final = 5
+REQUIRED: Final = ("name", "slug", "description", "category", "scopes", "redirect_url")
+LENGTHS: Final[dict[str, int]] = {
+    field.name: field.max_length or 0
+    for field in App._meta.local_fields
+    if field.name in ("name", "slug", "description", "version")
+}
+
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL_BUT_LINES: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+# The expression that semver.org publishes for Semantic Versioning 2.0.0.
+_SEMVER: Final = re.compile(
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
+    r"(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
+    r"(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?",
+    re.ASCII,
+)
+
+
+def name(value: str) -> None:
+    _text("name", value, _CONTROL)
+
+
+def description(value: str) -> None:
+    _text("description", value, _CONTROL_BUT_LINES)
+
+
+def slug(value: str) -> None:
+    _at_most("slug", value)
+    if not _SLUG.fullmatch(value):
+        raise ValueError(
+            "Enter a slug of small letters, digits, hyphens and underscores, such as loyalty-stars."
+        )
+
+
+def category(value: str) -> None:
+    if value not in Category.values:
+        raise ValueError(f"Choose one of: {', '.join(Category.values)}.")
+
+
+def version(value: str) -> None:
+    _at_most("version", value)
+    if not _SEMVER.fullmatch(value):
+        raise ValueError("Enter a version as Semantic Versioning 2.0 writes it, such as 1.4.0.")
+
+
+def scope(value: str) -> None:
+    if value not in SCOPES:
+        raise ValueError(f"Unknown scope. The scopes are: {', '.join(SCOPES)}.")
+
+
+def scopes(value: Sequence[str]) -> None:
+    if not value:
+        raise ValueError("Choose at least one scope.")
+
+
+def screenshots(value: Sequence[object]) -> None:
+    if len(value) > MAX_SCREENSHOTS:
+        raise ValueError(f"Choose at most {MAX_SCREENSHOTS} screenshots.")
+
+
+def webhook_event(value: str) -> None:
+    if value not in NAMEABLE_EVENTS:
+        raise ValueError(f"Unknown event. The events are: {', '.join(NAMEABLE_EVENTS)}.")
+
+
+def redirect_url(value: str) -> None:
+    url_policy.check_redirect_url(value, debug=settings.DEBUG)
+
+
+def webhook_url(value: str) -> None:
+    """Empty means that there is none. The name is not looked up here, see `reachable`."""
+    if value:
+        url_policy.check_destination_url(
+            value, debug=settings.DEBUG, allow_local=settings.ALLOW_LOCAL_DESTINATIONS, resolve=False
+        )
+
+
+def reachable(value: str) -> None:
+    """The part of the Webhook URL's rule that takes time: its host must not have a private address."""
+    if value:
+        url_policy.check_destination_url(
+            value, debug=settings.DEBUG, allow_local=settings.ALLOW_LOCAL_DESTINATIONS
+        )
+
+
+RULES: Final[dict[str, Callable[[Any], None]]] = {
+    "name": name,
+    "slug": slug,
+    "description": description,
+    "category": category,
+    "scopes": scopes,
+    "redirect_url": redirect_url,
+    "webhook_url": webhook_url,
+    "version": version,
+    "screenshots": screenshots,
+}
+ITEM_RULES: Final[dict[str, Callable[[str], None]]] = {"scopes": scope, "webhook_events": webhook_event}
+
+
+def check(fields: Mapping[str, Any]) -> None:
+    """Raise `Invalid` with every problem of the given fields, a list's item as `scopes[1]`."""
+    problems: list[ErrorDetail] = []
+    for field, value in fields.items():
+        if field in RULES:
+            _try(RULES[field], value, field, problems)
+        for index, item in enumerate(value if field in ITEM_RULES else ()):
+            _try(ITEM_RULES[field], item, f"{field}[{index}]", problems)
+    if problems:
+        raise Invalid(" ".join(problem["message"] for problem in problems), problems)
+
+
+def _try(rule: Callable[[Any], None], value: object, field: str, problems: list[ErrorDetail]) -> None:
+    try:
+        rule(value)
+    except ValueError as error:
+        problems.append({"field": field, "message": str(error)})
+
+
+def _text(field: str, value: str, forbidden: re.Pattern[str]) -> None:
+    _at_most(field, value)
+    if forbidden.search(value):
+        raise ValueError(f"Enter a {field} without control characters.")
+
+
+def _at_most(field: str, value: str) -> None:
+    if not value:
+        raise ValueError(f"Enter a {field}.")
+    if len(value) > LENGTHS[field]:
+        raise ValueError(f"Enter a {field} of at most {LENGTHS[field]} characters.")

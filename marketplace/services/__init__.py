@@ -1,0 +1,1 @@
+"""What changes apps. Nothing else writes their tables."""

@@ -1,0 +1,211 @@
+"""What a developer does with an app, review aside.
+
+A raw client secret exists only in what `create_app` and `rotate_client_secret` return.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from common.errors import Conflict, Invalid, NotFound
+from common.secrets import hint, new_client_secret
+from marketplace import rules
+from marketplace.enums import AppStatus
+from marketplace.models import FROZEN_FIELDS, App
+from marketplace.scopes import in_order, unknown
+from marketplace.services import pictures
+from marketplace.services.pictures import Decoded
+from marketplace.signals import app_deleted, app_updated
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedApp:
+    """A new app with its client secret in clear, to be shown once."""
+
+    app: App
+    client_secret: str
+
+
+def create_app(
+    *,
+    developer: User,
+    name: str,
+    slug: str,
+    description: str,
+    category: str,
+    scopes: Sequence[str],
+    redirect_url: str,
+    webhook_url: str = "",
+    webhook_events: Sequence[str] = (),
+    version: str = "0.1.0",
+    now: datetime | None = None,
+) -> IssuedApp:
+    """Register an app as a draft. Raises `Invalid`, and `Conflict` for a slug that another app has."""
+    fields = _normalized(
+        {
+            "name": name, "slug": slug, "description": description, "category": category, "scopes": scopes,
+            "redirect_url": redirect_url, "webhook_url": webhook_url, "webhook_events": webhook_events,
+            "version": version,
+        }
+    )  # fmt: skip
+    rules.check(fields)
+    _check_reachable(fields["webhook_url"])
+    now = now or timezone.now()
+    app = App(developer=developer, created_at=now, updated_at=now, **fields)
+    secret = _set_client_secret(app, now)
+    _insert(app)
+    return IssuedApp(app, secret)
+
+
+def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = None) -> App:
+    """Edit the working copy; the app as it is afterwards.
+
+    `changes` has the names of the model's fields. `icon` is a `Decoded` picture or None, `screenshots` a list
+    of them; either may name a picture that the app shows already by its id. A field that an approval freezes
+    makes an APPROVED app a DRAFT when its value becomes another one. Raises `Invalid` (a slug can't be
+    changed), `NotFound` for a deleted app, `Conflict` while it is in review.
+    """
+    changes = _normalized(changes)
+    rules.check({field: value for field, value in changes.items() if field != "slug"})
+    if changes.get("webhook_url", app.webhook_url) != app.webhook_url:
+        _check_reachable(changes["webhook_url"])
+    now = now or timezone.now()
+    with transaction.atomic():
+        locked = _lock(app)
+        _check_slug_unchanged(locked, changes)
+        if locked.status == AppStatus.PENDING_REVIEW:
+            raise Conflict("The app is in review and can't be edited until that is decided.")
+        _apply(locked, changes, now)
+    return locked
+
+
+@transaction.atomic
+def delete_app(*, app: App, now: datetime | None = None) -> None:
+    """Delete an app that was never approved, and end its test installs. Its slug is free again.
+
+    Raises `Conflict` for one that was, since merchants may use it; `NotFound` where it is gone already.
+    """
+    now = now or timezone.now()
+    locked = _lock(app)
+    if locked.approved_version_id is not None:
+        raise Conflict("The app has been approved, and merchants may use it. It can't be deleted any more.")
+    locked.deleted_at = locked.updated_at = now
+    locked.icon, locked.screenshot_ids = None, []
+    locked.save(update_fields=["deleted_at", "updated_at", "icon", "screenshot_ids"])
+    pictures.drop_unused(locked)
+    app_deleted.send(App, app=locked, now=now)
+
+
+@transaction.atomic
+def rotate_client_secret(*, app: App, now: datetime | None = None) -> str:
+    """Give the app a new client secret, in any state; the one before fails from the commit on."""
+    locked = _lock(app)
+    secret = _set_client_secret(locked, now or timezone.now())
+    locked.save(update_fields=["client_secret", "client_secret_hint", "client_secret_issued_at"])
+    return secret
+
+
+def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """One spelling per value: text trimmed, scopes in the table's order, nothing twice.
+
+    Unknown scopes stay where they are, for `rules.check` to name them by their position.
+    """
+    values = {key: value.strip() if isinstance(value, str) else value for key, value in fields.items()}
+    if "scopes" in values and not unknown(values["scopes"]):
+        values["scopes"] = in_order(values["scopes"])
+    if "webhook_events" in values:
+        values["webhook_events"] = list(dict.fromkeys(values["webhook_events"]))
+    return values
+
+
+def _check_reachable(webhook_url: str) -> None:
+    """Outside of any transaction, since looking a name up may take seconds."""
+    try:
+        rules.reachable(webhook_url)
+    except ValueError as error:
+        raise Invalid.field("webhook_url", str(error)) from None
+
+
+def _check_slug_unchanged(app: App, changes: Mapping[str, Any]) -> None:
+    if changes.get("slug", app.slug) != app.slug:
+        raise Invalid.field("slug", "The slug can't be changed after the app has been created.")
+
+
+def _insert(app: App) -> None:
+    try:
+        with transaction.atomic():
+            app.save(force_insert=True)
+    except IntegrityError:
+        if not App.objects.live().filter(slug=app.slug).exists():
+            raise
+        message = "Another app has this slug. Choose another one."
+        raise Conflict(message, [{"field": "slug", "message": message}]) from None
+
+
+def _lock(app: App) -> App:
+    """The app's row as it is now. Others may point to it meanwhile (`no_key`), but not change it."""
+    locked = App.objects.live().select_for_update(no_key=True).filter(pk=app.pk).first()
+    if locked is None:
+        raise NotFound("App not found")
+    return locked
+
+
+def _set_client_secret(app: App, now: datetime) -> str:
+    """The library's field hashes the secret as it is saved."""
+    secret = new_client_secret()
+    app.client_secret = secret
+    app.client_secret_hint = hint(secret)
+    app.client_secret_issued_at = now
+    return secret
+
+
+def _apply(app: App, changes: Mapping[str, Any], now: datetime) -> None:
+    values = {field: value for field, value in changes.items() if field not in ("icon", "screenshots")}
+    values |= _picture_values(app, changes, now)
+    changed = {field for field, value in values.items() if getattr(app, field) != value}
+    if not changed:
+        return
+    for field in changed:
+        setattr(app, field, values[field])
+    if app.status == AppStatus.APPROVED and changed & {*FROZEN_FIELDS, "icon_id"}:
+        app.status = AppStatus.DRAFT
+    app.updated_at = now
+    app.save(update_fields=[*changed, "status", "updated_at"])
+    if changed & {"icon_id", "screenshot_ids"}:
+        pictures.drop_unused(app)
+    app_updated.send(App, app=app, changed=frozenset(changed), now=now)
+
+
+def _picture_values(app: App, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Stores the new pictures; `icon_id` and `screenshot_ids` as they shall be."""
+    values: dict[str, Any] = {}
+    if "icon" in changes:
+        kept = [str(app.icon_id)] if app.icon_id else []
+        chosen = [changes["icon"]] if changes["icon"] is not None else []
+        ids = _picture_ids(app, chosen, kept, "icon", now)
+        values["icon_id"] = UUID(ids[0]) if ids else None
+    if "screenshots" in changes:
+        values["screenshot_ids"] = _picture_ids(
+            app, changes["screenshots"], app.screenshot_ids, "screenshots", now
+        )
+    return values
+
+
+def _picture_ids(
+    app: App, chosen: Iterable[Decoded | UUID], shown: Sequence[str], field: str, now: datetime
+) -> list[str]:
+    ids = []
+    for picture in chosen:
+        if isinstance(picture, Decoded):
+            ids.append(str(pictures.store(app, picture, now=now).id))
+        elif str(picture) in shown:
+            ids.append(str(picture))
+        else:
+            raise Invalid.field(field, "Upload the picture; only one that the app shows can be named.")
+    return ids

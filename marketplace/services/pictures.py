@@ -1,0 +1,121 @@
+"""Icons and screenshots: only pictures that really decode are taken, and written anew before they are kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from io import BytesIO
+from typing import Final, Protocol
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from PIL import Image, ImageOps
+
+from common.errors import Invalid
+from marketplace.models import App, Picture
+
+MAX_BYTES: Final = 2 * 1024 * 1024
+MAX_PIXELS: Final = 16_000_000  # a 2 MiB file may unfold to gigabytes
+CONTENT_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+# Phones write a JPEG with a second picture inside; its first one is what people mean.
+_WRITTEN_AS: Final = {"MPO": "JPEG"}
+
+_SHAPES_COLOURS: Final = ("transparency", "icc_profile")
+
+
+class Upload(Protocol):
+    """What a form or the multipart parser gives: `django.core.files.uploadedfile.UploadedFile`."""
+
+    size: int | None
+
+    def read(self, num_bytes: int = ...) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A picture found to be sound, in the bytes that will be served: without metadata, upright."""
+
+    content: bytes
+    format: str  # a key of CONTENT_TYPES
+    width: int
+    height: int
+
+
+def decode(upload: Upload, *, field: str) -> Decoded:
+    """Read an uploaded picture. Raises `Invalid` for `field`.
+
+    The format is told by the content, never by the file's name or the type that was sent. Writing the
+    picture anew drops what else a file can carry: where a photograph was taken, a script behind the pixels.
+    """
+    content = upload.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise Invalid.field(field, "Choose a picture of at most 2 MiB.")
+    try:
+        return _decoded(content)
+    except _Unsuitable as error:
+        raise Invalid.field(field, str(error)) from None
+    except Exception as error:  # a broken file makes the decoders raise nearly anything
+        raise Invalid.field(
+            field, "Choose a PNG, JPEG or WebP picture. This file is not a sound one."
+        ) from error
+
+
+def store(app: App, picture: Decoded, *, now: datetime) -> Picture:
+    """Keep a picture. A file whose row is rolled back stays behind unused, which harms nobody."""
+    made = Picture(
+        app=app,
+        content_type=CONTENT_TYPES[picture.format],
+        width=picture.width,
+        height=picture.height,
+        created_at=now,
+    )
+    made.file.save(f"{made.id}.{picture.format.lower()}", ContentFile(picture.content), save=False)
+    made.save(force_insert=True)
+    return made
+
+
+def drop_unused(app: App) -> None:
+    """Remove the pictures that neither the working copy nor an approved version shows."""
+    shown = _shown(app.icon_id, app.screenshot_ids)
+    for icon_id, screenshot_ids in app.versions.values_list("icon_id", "screenshot_ids"):
+        shown |= _shown(icon_id, screenshot_ids)
+    for picture in app.pictures.exclude(pk__in=shown):
+        picture.delete()
+        transaction.on_commit(partial(picture.file.delete, save=False))
+
+
+class _Unsuitable(Exception):
+    """A sound picture that we do not take, with the sentence that says why."""
+
+
+def _decoded(content: bytes) -> Decoded:
+    with _opened(content) as image:
+        image.verify()  # checksums; the image can't be used afterwards
+    with _opened(content) as image:
+        image.load()
+        picture_format = _WRITTEN_AS.get(image.format or "", image.format or "")
+        upright = ImageOps.exif_transpose(image)
+    upright.info = {key: upright.info[key] for key in _SHAPES_COLOURS if key in upright.info}
+    written = BytesIO()
+    upright.save(written, picture_format, quality=90, icc_profile=upright.info.get("icc_profile"))
+    return Decoded(written.getvalue(), picture_format, upright.width, upright.height)
+
+
+def _opened(content: bytes) -> Image.Image:
+    """The picture with its header read and its size judged, before any pixel is unfolded."""
+    try:
+        image = Image.open(BytesIO(content), formats=tuple(CONTENT_TYPES))
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise _Unsuitable(_TOO_MANY_PIXELS) from None
+    if image.width * image.height > MAX_PIXELS:
+        raise _Unsuitable(_TOO_MANY_PIXELS)
+    if getattr(image, "is_animated", False) and image.format not in _WRITTEN_AS:
+        raise _Unsuitable("Choose a picture that does not move.")
+    return image
+
+
+_TOO_MANY_PIXELS: Final = f"Choose a picture of at most {MAX_PIXELS // 1_000_000} megapixels."
+
+
+def _shown(icon_id: object, screenshot_ids: Sequence[str]) -> set[str]:
+    return {str(picture_id) for picture_id in (icon_id, *screenshot_ids) if picture_id}

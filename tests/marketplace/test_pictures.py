@@ -1,0 +1,110 @@
+"""Uploaded pictures: what is taken, what is kept, how it is served."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from PIL import Image
+
+from common.errors import Invalid
+from marketplace.models import App, Picture
+from marketplace.services.pictures import MAX_BYTES, decode, store
+from tests.pictures import bomb, moving, picture, upload
+
+SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+
+
+@pytest.mark.spec("Contract 2 Developer API", "Pictures are PNG, JPEG or WebP, told by their content")
+@pytest.mark.parametrize(
+    ("kind", "content_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")]
+)
+def test_picture_is_served_as_what_it_is(app: App, client: Client, kind: str, content_type: str) -> None:
+    kept = store(app, decode(upload(picture(kind), name="evil.html"), field="icon"), now=timezone.now())
+    response = client.get(f"/media/pictures/{kept.id}")
+    assert response.status_code == 200
+    assert response["Content-Type"] == content_type
+    assert response["Content-Disposition"] == "inline"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert response["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    served = Image.open(BytesIO(response.getvalue()))
+    assert (served.format, served.size) == (kind, (32, 32)) == (kind, (kept.width, kept.height))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("truncated PNG", picture(size=(64, 64))[:-30]),
+        ("truncated JPEG", picture("JPEG", size=(64, 64))[:-40]),
+        ("truncated WebP", picture("WEBP", size=(64, 64))[:-10]),
+        ("PNG header alone", picture()[:40]),
+        ("PNG with a wrong checksum", picture()[:45] + b"\x00\x01" + picture()[47:]),
+        ("SVG", SVG),
+        ("renamed text", b"<script>alert(1)</script>"),
+        ("GIF", picture("GIF")),
+        ("BMP", picture("BMP")),
+        ("TIFF", picture("TIFF")),
+        ("empty file", b""),
+        ("animated PNG", moving("PNG")),
+        ("animated WebP", moving("WEBP")),
+    ],
+)
+def test_picture_that_is_none_is_refused(name: str, content: bytes) -> None:
+    with pytest.raises(Invalid) as caught:
+        decode(upload(content), field="screenshots[2]")
+    assert caught.value.details[0]["field"] == "screenshots[2]"
+
+
+@pytest.mark.parametrize("size", [(4_100, 4_100), (10_000, 10_000), (60_000, 60_000)])
+def test_picture_with_too_many_pixels_is_refused_unopened(size: tuple[int, int]) -> None:
+    with pytest.raises(Invalid, match="megapixels"):
+        decode(upload(bomb(*size)), field="icon")
+
+
+@pytest.mark.spec("Contract 2 Developer API", "A picture has at most 2 MiB")
+def test_picture_of_one_byte_too_many_is_refused() -> None:
+    padded = picture("JPEG") + b"\x00" * MAX_BYTES
+    assert decode(upload(padded[:MAX_BYTES]), field="icon").format == "JPEG"
+    with pytest.raises(Invalid, match="2 MiB"):
+        decode(upload(padded[: MAX_BYTES + 1]), field="icon")
+
+
+def test_picture_loses_its_metadata_and_what_hides_behind_it() -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "taken at home"
+    exif[0x0112] = 6  # turned by 90 degrees
+    content = picture("JPEG", size=(40, 20), exif=exif, comment=b"a secret") + b"<script>alert(1)</script>"
+    kept = decode(upload(content), field="icon")
+    assert (kept.width, kept.height) == (20, 40)
+    for hidden in (b"taken at home", b"a secret", b"<script>"):
+        assert hidden in content
+        assert hidden not in kept.content
+
+
+def test_picture_keeps_its_transparency() -> None:
+    indexed = BytesIO()
+    Image.new("P", (4, 4), 0).save(indexed, "PNG", transparency=0)
+    kept = decode(upload(indexed.getvalue()), field="icon")
+    assert Image.open(BytesIO(kept.content)).convert("RGBA").getpixel((0, 0))[3] == 0
+
+
+def test_picture_of_a_deleted_app_or_without_file_is_404(app: App, client: Client) -> None:
+    kept = store(app, decode(upload(), field="icon"), now=timezone.now())
+    kept.file.storage.delete(kept.file.name)
+    assert client.get(f"/media/pictures/{kept.id}").status_code == 404
+    other = store(app, decode(upload(), field="icon"), now=timezone.now())
+    App.objects.update(deleted_at=timezone.now())
+    assert client.get(f"/media/pictures/{other.id}").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["x", "../settings.py", "00000000-0000-0000-0000-000000000000"])
+def test_picture_unknown_is_404(client: Client, db: Any, name: str) -> None:
+    assert client.get(f"/media/pictures/{name}").status_code == 404
+    assert not Picture.objects.exists()
+
+
+def test_picture_is_only_read(app: App, client: Client) -> None:
+    kept = store(app, decode(upload(), field="icon"), now=timezone.now())
+    assert client.post(f"/media/pictures/{kept.id}").status_code == 405
