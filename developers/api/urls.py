@@ -1,5 +1,17 @@
-from django.urls import URLPattern
+"""Mounted at `/developer/`."""
+
+from django.urls import path
+
+from developers.api.views.apps import AppsView, AppView, ClientSecretView
+from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
 
 app_name = "developer_api"
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("apps", AppsView.as_view(), name="apps"),
+    path("apps/<str:app_id>", AppView.as_view(), name="app"),
+    path("apps/<str:app_id>/client-secret", ClientSecretView.as_view(), name="client_secret"),
+    path("apps/<str:app_id>/test-install", TestInstallView.as_view(), name="test_install"),
+    path("apps/<str:app_id>/test-status", TestStatusView.as_view(), name="test_status"),
+    path("apps/<str:app_id>/test-uninstall", TestUninstallView.as_view(), name="test_uninstall"),
+]

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from io import BytesIO
-from typing import Final, Protocol
+from typing import Final
 
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.db import transaction
 from PIL import Image, ImageOps
 
-from common.errors import Invalid
 from marketplace.models import App, Picture
 
 MAX_BYTES: Final = 2 * 1024 * 1024
@@ -21,14 +20,6 @@ CONTENT_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image
 _WRITTEN_AS: Final = {"MPO": "JPEG"}
 
 _SHAPES_COLOURS: Final = ("transparency", "icc_profile")
-
-
-class Upload(Protocol):
-    """What a form or the multipart parser gives: `django.core.files.uploadedfile.UploadedFile`."""
-
-    size: int | None
-
-    def read(self, num_bytes: int = ...) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +32,25 @@ class Decoded:
     height: int
 
 
-def decode(upload: Upload, *, field: str) -> Decoded:
-    """Read an uploaded picture. Raises `Invalid` for `field`.
+class BadPicture(ValueError):
+    """An upload that is refused. `str()` of it is a sentence for whoever chose the file."""
+
+
+def decode(upload: File) -> Decoded:
+    """Read an uploaded picture. Raises `BadPicture`.
 
     The format is told by the content, never by the file's name or the type that was sent. Writing the
     picture anew drops what else a file can carry: where a photograph was taken, a script behind the pixels.
     """
     content = upload.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise Invalid.field(field, "Choose a picture of at most 2 MiB.")
+        raise BadPicture("Choose a picture of at most 2 MiB.")
     try:
         return _decoded(content)
-    except _Unsuitable as error:
-        raise Invalid.field(field, str(error)) from None
+    except BadPicture:
+        raise
     except Exception as error:  # a broken file makes the decoders raise nearly anything
-        raise Invalid.field(
-            field, "Choose a PNG, JPEG or WebP picture. This file is not a sound one."
-        ) from error
+        raise BadPicture("Choose a PNG, JPEG or WebP picture. This file is not a sound one.") from error
 
 
 def store(app: App, picture: Decoded, *, now: datetime) -> Picture:
@@ -84,10 +77,6 @@ def drop_unused(app: App) -> None:
         transaction.on_commit(partial(picture.file.delete, save=False))
 
 
-class _Unsuitable(Exception):
-    """A sound picture that we do not take, with the sentence that says why."""
-
-
 def _decoded(content: bytes) -> Decoded:
     with _opened(content) as image:
         image.verify()  # checksums; the image can't be used afterwards
@@ -106,11 +95,11 @@ def _opened(content: bytes) -> Image.Image:
     try:
         image = Image.open(BytesIO(content), formats=tuple(CONTENT_TYPES))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _Unsuitable(_TOO_MANY_PIXELS) from None
+        raise BadPicture(_TOO_MANY_PIXELS) from None
     if image.width * image.height > MAX_PIXELS:
-        raise _Unsuitable(_TOO_MANY_PIXELS)
+        raise BadPicture(_TOO_MANY_PIXELS)
     if getattr(image, "is_animated", False) and image.format not in _WRITTEN_AS:
-        raise _Unsuitable("Choose a picture that does not move.")
+        raise BadPicture("Choose a picture that does not move.")
     return image
 
 

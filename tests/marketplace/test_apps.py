@@ -251,7 +251,7 @@ def test_update_of_an_approved_app_makes_it_a_draft(
 def test_update_with_new_pictures_of_an_approved_app_makes_it_a_draft(dana: User) -> None:
     app = create(dana).app
     approve(app)
-    assert update_app(app=app, changes={"icon": decode(upload(), field="icon")}).status == "DRAFT"
+    assert update_app(app=app, changes={"icon": decode(upload())}).status == "DRAFT"
 
 
 @pytest.mark.spec("Contract 9 Apps", "A PATCH that changes nothing leaves the status")
@@ -313,10 +313,10 @@ def test_update_with_pictures_replaces_the_set_and_removes_the_old_files(
     dana: User, django_capture_on_commit_callbacks: Any
 ) -> None:
     app = create(dana).app
-    first = update_app(app=app, changes={"screenshots": [decode(upload(), field="s") for _ in range(2)]})
+    first = update_app(app=app, changes={"screenshots": [decode(upload()) for _ in range(2)]})
     old = list(Picture.objects.all())
     with django_capture_on_commit_callbacks(execute=True):
-        second = update_app(app=app, changes={"screenshots": [decode(upload(), field="s")]})
+        second = update_app(app=app, changes={"screenshots": [decode(upload())]})
     assert len(first.screenshot_ids) == 2
     assert [str(picture.id) for picture in Picture.objects.all()] == second.screenshot_ids
     assert not any(picture.file.storage.exists(picture.file.name) for picture in old)
@@ -324,7 +324,7 @@ def test_update_with_pictures_replaces_the_set_and_removes_the_old_files(
 
 def test_update_keeps_the_pictures_of_an_approved_version(dana: User) -> None:
     app = create(dana).app
-    app = update_app(app=app, changes={"icon": decode(upload(), field="icon")})
+    app = update_app(app=app, changes={"icon": decode(upload())})
     approve(app, icon=app.icon)
     assert update_app(app=app, changes={"icon": None}).icon_url is None
     assert Picture.objects.count() == 1
@@ -333,7 +333,7 @@ def test_update_keeps_the_pictures_of_an_approved_version(dana: User) -> None:
 
 def test_update_may_reorder_the_screenshots_shown_and_name_no_others(dana: User, sam: User) -> None:
     app = create(dana).app
-    app = update_app(app=app, changes={"screenshots": [decode(upload(), field="s") for _ in range(2)]})
+    app = update_app(app=app, changes={"screenshots": [decode(upload()) for _ in range(2)]})
     first, second = app.screenshot_ids
     app = update_app(app=app, changes={"screenshots": [second, first]})
     assert app.screenshot_ids == [second, first]
@@ -345,7 +345,7 @@ def test_update_may_reorder_the_screenshots_shown_and_name_no_others(dana: User,
 def test_update_with_six_screenshots_is_refused(dana: User) -> None:
     app = create(dana).app
     with pytest.raises(Invalid, match="at most 5"):
-        update_app(app=app, changes={"screenshots": [decode(upload(), field="s") for _ in range(6)]})
+        update_app(app=app, changes={"screenshots": [decode(upload()) for _ in range(6)]})
     assert not Picture.objects.exists()
 
 

@@ -57,7 +57,9 @@ class Command(BaseCommand):
             state_file=sample_app.state_file, redirect_url=f"{sample_app.url}/callback"
         )
         connection.close()
-        server = create_server(application, host=HOST, port=settings.PORT, threads=8, clear_untrusted_proxy_headers=True)
+        server = create_server(
+            application, host=HOST, port=settings.PORT, threads=8, clear_untrusted_proxy_headers=True
+        )
         background = Background()
         background.start()
         sample_app.start(access_token=credentials.access_token)

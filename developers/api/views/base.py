@@ -1,0 +1,43 @@
+"""What every call of the developer API shares."""
+
+from typing import Any, cast
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from accounts.authentication import DeveloperAuthentication, IsDeveloper
+from accounts.models import User
+from common.errors import ServiceError
+from developers.api.wire import renamed
+from developers.queries import own_app
+from marketplace.models import App
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+class DeveloperView(APIView):
+    """A call with a developer's JWT. Problems that a service finds go out under the wire's names."""
+
+    authentication_classes = [DeveloperAuthentication]
+    permission_classes = [IsDeveloper]
+
+    @property
+    def developer(self) -> User:
+        return cast(User, self.request.user)
+
+    def own_app(self, app_id: str) -> App:
+        return own_app(self.developer, app_id)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, ServiceError):
+            exc.details = renamed(exc.details)
+        return super().handle_exception(exc)
+
+
+def validated(body: type[Serializer], request: Request, **options: Any) -> dict[str, Any]:
+    """The body by its serializer. Raises DRF's `ValidationError` with every problem."""
+    serializer = body(data=request.data, **options)
+    serializer.is_valid(raise_exception=True)
+    return cast(dict[str, Any], serializer.validated_data)
