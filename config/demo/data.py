@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, Permission
 from accounts.enums import Role
 from accounts.models import User
 from accounts.services import register
-from installations.services import test_install
+from installations.services.sandbox import test_install
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from marketplace.services.apps import create_app
