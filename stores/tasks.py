@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from accounts.models import Business
+from stores.models import StoreTotals
 from stores.services import payments, totals
 
 
@@ -13,5 +13,5 @@ def expire_payments() -> None:
 
 @shared_task
 def recount_totals() -> None:
-    for business in Business.objects.order_by("pk").iterator():
-        totals.recount(business=business)
+    for store in StoreTotals.objects.select_related("business").order_by("pk").iterator():
+        totals.recount(business=store.business)

@@ -94,7 +94,9 @@ def place_order(
     for _ in range(ROUNDS):
         basket = read_basket(business, merge(request.items))
         terms = _agree(business, request, basket, budget)
-        order = _save(business, request, basket, terms, method, now, on_saved)
+        order = _save(
+            business, request, agreed=basket, terms=terms, method=method, now=now, on_saved=on_saved
+        )
         if order is not None:
             return make_payment(order=order, now=now) if method else order
     raise Conflict("Prices are changing at this moment. Please place the order again.")
@@ -171,6 +173,7 @@ def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Bu
 def _save(
     business: Business,
     request: OrderRequest,
+    *,
     agreed: Basket,
     terms: Terms,
     method: PaymentMethod | None,

@@ -1,17 +1,20 @@
 """Orders that arrive at the same time. SQLite lets one writer in at a time, so these need PostgreSQL."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Barrier
 
 import pytest
 from django.db import connection
 
 from common.errors import Conflict, ServiceError
+from stores import signals
 from stores.hookpoints import Verdict, filled
 from stores.models import Order, Product
 from stores.services.checkout import place_order
 from stores.services.orders import change_order_status
-from stores.services.payments import settle_payment
+from stores.services.payments import expire_payments, settle_payment
 from stores.services.products import delete_product, update_product
 from stores.services.reviews import create_review
 from tests import factories
@@ -35,6 +38,20 @@ def together(*jobs):
 
     with ThreadPoolExecutor(len(jobs)) as threads:
         return list(threads.map(run, jobs))
+
+
+@contextmanager
+def slow(signal):
+    """Keep the transactions that send this open for a while, so that the others surely come meanwhile."""
+
+    def wait(sender, **arguments):
+        time.sleep(0.2)
+
+    signal.connect(wait)
+    try:
+        yield
+    finally:
+        signal.disconnect(wait)
 
 
 def ordering(shop, *lines):
@@ -74,7 +91,8 @@ def test_order_and_edit_of_its_product_do_not_undo_each_other(shop):
     bread = factories.product(shop, stock=50)
     orders = [ordering(shop, (bread, 1))] * 4
     edits = [lambda n=n: update_product(product=bread, name=f"Bread {n}") for n in range(4)]
-    together(*orders, *edits)
+    with slow(signals.product_updated):
+        together(*orders, *edits)
     bread.refresh_from_db()
     assert bread.stock == 46
     assert bread.name.startswith("Bread ")
@@ -83,17 +101,19 @@ def test_order_and_edit_of_its_product_do_not_undo_each_other(shop):
 def test_order_cancelled_twice_gives_its_stock_back_once(shop):
     bread = factories.product(shop, stock=5)
     order = place_order(business=shop, request=order_request((bread, 3)))
-    together(*[lambda: change_order_status(order=order, status="CANCELLED")] * 4)
+    with slow(signals.order_status_changed):
+        together(*[lambda: change_order_status(order=order, status="CANCELLED")] * 3)
     bread.refresh_from_db()
     assert bread.stock == 5
 
 
 def test_order_is_delivered_or_cancelled_but_not_both(shop, ear):
     order = factories.order(shop)
-    results = together(
-        lambda: change_order_status(order=order, status="DELIVERED"),
-        lambda: change_order_status(order=order, status="CANCELLED"),
-    )
+    with slow(signals.order_status_changed):
+        results = together(
+            lambda: change_order_status(order=order, status="DELIVERED"),
+            lambda: change_order_status(order=order, status="CANCELLED"),
+        )
     assert sum(isinstance(result, Conflict) for result in results) == 1
     assert ear.names.count("order_status_changed") == 1
 
@@ -101,15 +121,22 @@ def test_order_is_delivered_or_cancelled_but_not_both(shop, ear):
 def test_payment_is_settled_once(shop, ear):
     order = factories.order(shop)
     factories.payment(order)
-    results = together(
-        lambda: settle_payment(order=order, status="COMPLETED"),
-        lambda: settle_payment(order=order, status="COMPLETED"),
-        lambda: settle_payment(order=order, status="FAILED"),
-    )
+    with slow(signals.payment_completed):
+        together(*[lambda: settle_payment(order=order, status="COMPLETED")] * 3)
+    assert ear.names == ["payment_completed"]
+
+
+def test_payment_is_completed_or_expired_but_not_both(shop, ear):
+    order = factories.order(shop)
+    factories.payment(order, expires_at=order.created_at)
+    with slow(signals.payment_completed), slow(signals.payment_expired):
+        results = together(lambda: settle_payment(order=order, status="COMPLETED"), expire_payments)
+    assert len(ear) == 1
     order.refresh_from_db()
-    completed = order.payment.status == "COMPLETED"
-    assert ear.names == (["payment_completed"] if completed else [])
-    assert sum(isinstance(result, Conflict) for result in results) == (1 if completed else 2)
+    if order.payment.status == "EXPIRED":
+        assert isinstance(results[0], Conflict)
+    else:
+        assert (order.payment.status, results[1]) == ("COMPLETED", 0)
 
 
 def test_review_of_a_product_that_is_being_deleted_leaves_totals_right(shop):
