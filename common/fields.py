@@ -18,6 +18,17 @@ def cipher() -> MultiFernet:
     return _cipher(tuple(settings.FIELD_ENCRYPTION_KEYS))
 
 
+def decrypt(stored: str) -> str:
+    """What an `EncryptedTextField` holds, from the text in its column. Raises ImproperlyConfigured."""
+    try:
+        return cipher().decrypt(stored.encode()).decode()
+    except InvalidToken as error:
+        raise ImproperlyConfigured(
+            "A stored secret was encrypted with a key that FIELD_ENCRYPTION_KEYS does not hold. "
+            "Put the former key back, after the new one."
+        ) from error
+
+
 class EncryptedTextField(models.TextField):
     """Text that is encrypted at rest (Fernet: AES-128-CBC with HMAC) and clear in Python.
 
@@ -31,12 +42,4 @@ class EncryptedTextField(models.TextField):
         return None if value is None else cipher().encrypt(value.encode()).decode()
 
     def from_db_value(self, value: str | None, expression: object, connection: object) -> str | None:
-        if value is None:
-            return None
-        try:
-            return cipher().decrypt(value.encode()).decode()
-        except InvalidToken as error:
-            raise ImproperlyConfigured(
-                "A stored secret was encrypted with a key that FIELD_ENCRYPTION_KEYS does not hold. "
-                "Put the former key back, after the new one."
-            ) from error
+        return None if value is None else decrypt(value)

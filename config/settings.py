@@ -124,7 +124,11 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 1, "socket_connect_timeout": 1} if REDIS_URL else {}
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.02}  # of the in-process broker, which would else look once a second
+    if CELERY_BROKER_URL.startswith("memory:")
+    else {"socket_timeout": 1, "socket_connect_timeout": 1}
+)
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 1000  # else every task opens a database session of its own
 CELERY_BEAT_SCHEDULE = {

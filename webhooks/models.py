@@ -54,19 +54,20 @@ class Event(models.Model):
 class Delivery(models.Model):
     """One event for one webhook; its id is the `X-Service-Event-Id`, the same over all attempts.
 
-    State is moved only by `webhooks.dispatcher` and `webhooks.services`. A dispatcher claims a due row by
-    setting `lease_until` and raising `fence`; a result is taken only from the holder of the current fence,
-    so that one who was paused past its lease changes nothing.
+    State is moved only by `webhooks.claims`, for the dispatcher, and by `webhooks.services`. A dispatcher claims
+    a due row by setting `lease_until`. Every claim, result and cancellation raises `fence`, and a result is
+    taken only from who knows the current one: a dispatcher that was paused past its lease changes nothing.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")
-    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    # The two indexes below begin with it.
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     status = models.CharField(max_length=9, choices=DeliveryStatus.choices, default=DeliveryStatus.PENDING)
     due_at = models.DateTimeField(null=True, help_text="When to try next; empty when nothing is left to do.")
     attempts_made = models.PositiveIntegerField(default=0, help_text="Since the schedule began anew.")
     attempt_count = models.PositiveIntegerField(default=0, help_text="Ever made; numbers the attempts.")
-    lease_until = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True, help_text="Being sent; whoever claimed it has until then.")
     fence = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
@@ -77,7 +78,12 @@ class Delivery(models.Model):
             models.UniqueConstraint(fields=["webhook", "event"], name="one_delivery_per_webhook_and_event")
         ]
         indexes = [
-            models.Index("due_at", name="delivery_due", condition=models.Q(status__in=WAITING)),
+            models.Index(
+                "due_at", name="delivery_due", condition=models.Q(status__in=WAITING, lease_until=None)
+            ),
+            models.Index(
+                "lease_until", name="delivery_leased", condition=models.Q(lease_until__isnull=False)
+            ),
             models.Index("webhook", models.F("id").desc(), name="delivery_newest"),
         ]
 
@@ -88,7 +94,8 @@ class Delivery(models.Model):
 class Attempt(models.Model):
     """One HTTP try. Append-only."""
 
-    delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts")
+    # The constraint's index begins with it.
+    delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts", db_index=False)
     number = models.PositiveIntegerField()
     attempted_at = models.DateTimeField()
     http_status = models.PositiveSmallIntegerField(null=True)

@@ -27,3 +27,10 @@ def may_learn_of(installation: Installation, event_type: str) -> bool:
         return False
     scope = catalogue.EVENTS[event_type].scope
     return scope is None or scope in installation.effective_scopes
+
+
+def may_receive(webhook: Webhook, event_type: str) -> bool:
+    """Whether this event may be sent to this webhook now."""
+    if not webhook.is_active or webhook.deleted_at is not None:
+        return False
+    return may_learn_of(webhook.installation, event_type)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from common.ids import new_id
 from common.transactions import forbid_transaction
-from webhooks import catalogue, message, transport
+from webhooks import catalogue, message, payloads, transport
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
 from webhooks.transport import Exchange
@@ -40,7 +40,7 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
     event = Event(
         type=catalogue.WEBHOOK_TEST,
         business_id=webhook.installation.business_id,
-        data=_data(webhook),
+        data=orjson.dumps(payloads.test_event(webhook)).decode(),
         occurred_at=now,
     )
     delivery_id = new_id()

@@ -1,0 +1,245 @@
+"""Taking due deliveries, and writing down what came of them: all statements of the dispatcher that change rows.
+
+PostgreSQL does each in one statement; the portable form is for SQLite, where a transaction holds the one write
+lock from its beginning (IMMEDIATE). Both choose and write the same.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from webhooks.enums import WAITING, DeliveryStatus
+from webhooks.models import Attempt, Delivery
+
+log = logging.getLogger(__name__)
+
+LEASE: Final = timedelta(seconds=60)  # six times the deadline of an attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A delivery that is ours to attempt, as long as `fence` is the row's. `attempts_made` is without this one."""
+
+    delivery_id: UUID
+    fence: int
+    event_id: UUID
+    webhook_id: UUID
+    attempts_made: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An attempt that was made, and where it leaves the delivery."""
+
+    claim: Claim
+    status: DeliveryStatus
+    due_at: datetime | None
+    finished_at: datetime | None
+    attempted_at: datetime
+    http_status: int | None
+    duration_ms: int
+    error_class: str
+    response_excerpt: str
+
+
+# Claiming
+
+
+def claim(limit: int, now: datetime) -> list[Claim]:
+    """Lease up to `limit` due deliveries, the longest due first. Nobody else gets them while the lease lasts."""
+    if connection.features.has_select_for_update_skip_locked:
+        return _claim_in_one_statement(limit, now)
+    return _claim_portably(limit, now)
+
+
+_CLAIM = """
+WITH due AS (
+    SELECT id FROM webhooks_delivery
+    WHERE status IN ('PENDING', 'RETRYING') AND lease_until IS NULL AND due_at <= %(now)s
+    ORDER BY due_at LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE webhooks_delivery AS delivery
+SET lease_until = %(lease_until)s, fence = fence + 1
+FROM due WHERE delivery.id = due.id
+RETURNING delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.attempts_made
+"""
+
+
+def _claim_in_one_statement(limit: int, now: datetime) -> list[Claim]:
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, {"now": now, "limit": limit, "lease_until": now + LEASE})
+        return [Claim(*row) for row in cursor.fetchall()]
+
+
+def _claim_portably(limit: int, now: datetime) -> list[Claim]:
+    due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
+    if not due.exists():  # looking takes no lock, and mostly nothing is due
+        return []
+    with transaction.atomic():
+        rows = list(
+            due.order_by("due_at").values_list("id", "fence", "event_id", "webhook_id", "attempts_made")[
+                :limit
+            ]
+        )
+        Delivery.objects.filter(id__in=[row[0] for row in rows]).update(
+            lease_until=now + LEASE, fence=F("fence") + 1
+        )
+    return [Claim(id_, fence + 1, event, webhook, made) for id_, fence, event, webhook, made in rows]
+
+
+def free_expired(now: datetime) -> int:
+    """Make deliveries claimable again whose dispatcher has not been heard of in time. Returns how many.
+
+    The fence stays: as long as nobody has claimed the row anew, a late result is still welcome.
+    """
+    expired = Delivery.objects.filter(status__in=WAITING, lease_until__lte=now)
+    if not expired.exists():
+        return 0
+    skip = connection.features.has_select_for_update_skip_locked
+    with transaction.atomic():
+        ids = expired.select_for_update(skip_locked=skip).values("id")
+        freed = Delivery.objects.filter(id__in=ids).update(lease_until=None)
+    if freed:
+        log.warning("%s deliveries were claimed and not heard of; they will be sent again.", freed)
+    return freed
+
+
+# Finishing
+
+
+def record(results: Sequence[Result]) -> int:
+    """Write the attempts and move their deliveries. Returns how many counted.
+
+    A result whose claim has been overtaken changes nothing; it is only logged.
+    """
+    if not results:
+        return 0
+    if connection.features.has_select_for_update_skip_locked:
+        counted = _record_in_one_statement(results)
+    else:
+        counted = _record_portably(results)
+    for late in (each for each in results if each.claim.delivery_id not in counted):
+        log.warning(
+            "The result of delivery %s came too late and was dropped: HTTP status %s, %s",
+            late.claim.delivery_id,
+            late.http_status,
+            late.error_class or "success",
+        )
+    return len(counted)
+
+
+# The rows are locked in the order of their ids, as `cancel_waiting` does.
+_RECORD = """
+WITH result AS (
+    SELECT * FROM unnest(
+        %s::uuid[], %s::bigint[], %s::text[], %s::timestamptz[], %s::timestamptz[],
+        %s::timestamptz[], %s::int[], %s::int[], %s::text[], %s::text[]
+    ) AS row (
+        id, fence, status, due_at, finished_at,
+        attempted_at, http_status, duration_ms, error_class, response_excerpt
+    )
+), held AS (
+    SELECT delivery.id FROM webhooks_delivery AS delivery JOIN result USING (id, fence)
+    WHERE delivery.status IN ('PENDING', 'RETRYING')
+    ORDER BY delivery.id
+    FOR UPDATE OF delivery
+), moved AS (
+    UPDATE webhooks_delivery AS delivery
+    SET status = result.status, due_at = result.due_at, finished_at = result.finished_at,
+        lease_until = NULL, fence = delivery.fence + 1,
+        attempts_made = delivery.attempts_made + 1, attempt_count = delivery.attempt_count + 1
+    FROM result JOIN held USING (id) WHERE delivery.id = result.id
+    RETURNING delivery.id, delivery.attempt_count
+)
+INSERT INTO webhooks_attempt
+    (delivery_id, number, attempted_at, http_status, duration_ms, error_class, response_excerpt)
+SELECT id, attempt_count, attempted_at, http_status, duration_ms, error_class, response_excerpt
+FROM moved JOIN result USING (id)
+RETURNING delivery_id
+"""
+
+
+def _record_in_one_statement(results: Sequence[Result]) -> set[UUID]:
+    rows = [
+        (
+            each.claim.delivery_id,
+            each.claim.fence,
+            each.status.value,
+            each.due_at,
+            each.finished_at,
+            each.attempted_at,
+            each.http_status,
+            each.duration_ms,
+            each.error_class,
+            each.response_excerpt,
+        )
+        for each in results
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD, [list(column) for column in zip(*rows, strict=True)])
+        return {row[0] for row in cursor.fetchall()}
+
+
+@transaction.atomic
+def _record_portably(results: Sequence[Result]) -> set[UUID]:
+    held = _held([each.claim for each in results])
+    counted = [each for each in results if each.claim.delivery_id in held]
+    for each in counted:
+        delivery = held[each.claim.delivery_id]
+        delivery.status, delivery.due_at = each.status, each.due_at
+        delivery.finished_at, delivery.lease_until = each.finished_at, None
+        delivery.fence += 1
+        delivery.attempts_made += 1
+        delivery.attempt_count += 1
+    Delivery.objects.bulk_update(
+        held.values(),
+        ["status", "due_at", "finished_at", "lease_until", "fence", "attempts_made", "attempt_count"],
+    )
+    Attempt.objects.bulk_create(
+        Attempt(
+            delivery_id=each.claim.delivery_id,
+            number=held[each.claim.delivery_id].attempt_count,
+            attempted_at=each.attempted_at,
+            http_status=each.http_status,
+            duration_ms=each.duration_ms,
+            error_class=each.error_class,
+            response_excerpt=each.response_excerpt,
+        )
+        for each in counted
+    )
+    return set(held)
+
+
+# Giving up a claim without an attempt
+
+
+@transaction.atomic
+def cancel(claims: Sequence[Claim], now: datetime) -> None:
+    """What may not be sent any more will never be."""
+    Delivery.objects.filter(id__in=_held(claims)).update(
+        status=DeliveryStatus.CANCELLED,
+        due_at=None,
+        lease_until=None,
+        fence=F("fence") + 1,
+        finished_at=now,
+    )
+
+
+@transaction.atomic
+def release(claims: Sequence[Claim]) -> None:
+    """Leave to another dispatcher what we can't finish: it is due as before."""
+    Delivery.objects.filter(id__in=_held(claims)).update(lease_until=None, fence=F("fence") + 1)
+
+
+def _held(claims: Sequence[Claim]) -> dict[UUID, Delivery]:
+    """The deliveries whose claim nobody has overtaken, locked."""
+    fences = {each.delivery_id: each.fence for each in claims}
+    rows = Delivery.objects.filter(id__in=fences, status__in=WAITING).order_by("id").select_for_update()
+    return {row.id: row for row in rows if row.fence == fences[row.id]}

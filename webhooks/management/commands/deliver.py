@@ -1,0 +1,26 @@
+"""`manage.py deliver`: sends deliveries without Celery."""
+
+import signal
+import threading
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from webhooks import awake
+from webhooks.dispatcher import Dispatcher
+
+
+class Command(BaseCommand):
+    help = "Sends what is due, and ends. With --forever it goes on until SIGTERM or Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--forever", action="store_true", help="wait for further deliveries")
+
+    def handle(self, *args: Any, forever: bool, **options: Any) -> None:
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        with awake.place() as place:
+            attempts = Dispatcher(place=place, stop=stop).run(idle=None if forever else 0.0)
+        self.stdout.write(f"{attempts} attempts made.")

@@ -1,0 +1,95 @@
+"""What the floors below tell becomes events here, in the transaction of the change. Connected by `WebhooksConfig`."""
+
+from datetime import datetime
+from typing import Any
+
+from django.dispatch import receiver
+
+from installations.models import Installation
+from installations.signals import installation_removed
+from stores import signals as shop
+from stores.enums import OrderStatus, StockCrossing
+from stores.models import Order, Payment, Product, Review
+from webhooks import payloads
+from webhooks.models import Webhook
+from webhooks.services.deliveries import cancel_waiting
+from webhooks.services.publishing import publish
+
+# Statuses that have an event of their own, besides order.status_changed.
+EVENT_OF_STATUS = {
+    OrderStatus.DELIVERED: "order.delivered",
+    OrderStatus.CANCELLED: "order.cancelled",
+}
+
+
+@receiver(shop.order_created)
+def on_order_created(order: Order, now: datetime, **_: Any) -> None:
+    publish(business=order.business, event_type="order.created", data=payloads.order_created(order), now=now)
+
+
+@receiver(shop.order_status_changed)
+def on_order_status_changed(order: Order, previous: str, now: datetime, **_: Any) -> None:
+    data = payloads.order_moved(order, previous, now)
+    publish(business=order.business, event_type="order.status_changed", data=data, now=now)
+    special = EVENT_OF_STATUS.get(OrderStatus(order.status))
+    if special:
+        publish(business=order.business, event_type=special, data=data, now=now)
+
+
+@receiver(shop.payment_completed)
+def on_payment_completed(payment: Payment, now: datetime, **_: Any) -> None:
+    _publish_payment("payment.completed", payment, now)
+
+
+@receiver(shop.payment_expired)
+def on_payment_expired(payment: Payment, now: datetime, **_: Any) -> None:
+    _publish_payment("payment.expired", payment, now)
+
+
+def _publish_payment(event_type: str, payment: Payment, now: datetime) -> None:
+    data = payloads.payment(payment, now)
+    publish(business=payment.order.business, event_type=event_type, data=data, now=now)
+
+
+@receiver(shop.product_created)
+def on_product_created(product: Product, now: datetime, **_: Any) -> None:
+    _publish_product("product.created", product, payloads.product_created(product), now)
+
+
+@receiver(shop.product_updated)
+def on_product_updated(product: Product, changed_fields: list[str], now: datetime, **_: Any) -> None:
+    _publish_product("product.updated", product, payloads.product_updated(product, changed_fields), now)
+
+
+@receiver(shop.product_deleted)
+def on_product_deleted(product: Product, now: datetime, **_: Any) -> None:
+    _publish_product("product.deleted", product, payloads.product_deleted(product, now), now)
+
+
+@receiver(shop.stock_crossed)
+def on_stock_crossed(product: Product, crossing: StockCrossing, now: datetime, **_: Any) -> None:
+    _publish_product(f"product.{crossing.value}", product, payloads.stock_crossed(product), now)
+
+
+def _publish_product(event_type: str, product: Product, data: payloads.Data, now: datetime) -> None:
+    publish(business=product.business, event_type=event_type, data=data, now=now)
+
+
+@receiver(shop.review_created)
+def on_review_created(review: Review, now: datetime, **_: Any) -> None:
+    data = payloads.review_created(review)
+    publish(business=review.business, event_type="review.created", data=data, now=now)
+
+
+@receiver(shop.review_deleted)
+def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
+    data = payloads.review_deleted(review, now)
+    publish(business=review.business, event_type="review.deleted", data=data, now=now)
+
+
+@receiver(installation_removed)
+def on_installation_removed(installation: Installation, now: datetime, **_: Any) -> None:
+    """Its webhooks are switched off, and what waited for them is not sent."""
+    webhooks = Webhook.objects.filter(installation=installation)
+    webhooks.filter(is_active=True).update(is_active=False)
+    cancel_waiting(webhooks=webhooks, now=now)
