@@ -1,0 +1,56 @@
+"""Short words for what most tests of deliveries do."""
+
+import hashlib
+import hmac
+import time
+from typing import Any
+
+from accounts.models import Business
+from common.secrets import new_webhook_secret
+from installations.models import Installation
+from tests.receivers import ReceivedRequest
+from webhooks import catalogue
+from webhooks.dispatcher import Dispatcher
+from webhooks.models import Delivery, Event, Webhook
+from webhooks.services.publishing import publish as publish_event
+
+
+def webhook(installation: Installation, url: str, events: list[str], **fields: Any) -> Webhook:
+    """A row, made plainly: no check of the URL or the number."""
+    secret = new_webhook_secret(test=installation.is_test)
+    return Webhook.objects.create(
+        installation=installation, **{"url": url, "events": events, "secret": secret, **fields}
+    )
+
+
+def publish(business: Business, event_type: str = "order.created", **options: Any) -> Event | None:
+    """An event with the catalogue's example as its data."""
+    return publish_event(
+        business=business, event_type=event_type, data=catalogue.EVENTS[event_type].example, **options
+    )
+
+
+def published(business: Business, event_type: str = "order.created", **options: Any) -> Delivery:
+    """The one delivery of a fresh event."""
+    event = publish(business, event_type, **options)
+    assert event is not None
+    return event.deliveries.get()
+
+
+def drain() -> int:
+    """Send what is due now; the number of attempts."""
+    return Dispatcher().run(idle=0.0)
+
+
+def wait_until(condition: Any, timeout: float = 10.0) -> None:
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, f"It did not come true within {timeout} s."
+        time.sleep(0.01)
+
+
+def is_signed(request: ReceivedRequest, secret: str) -> bool:
+    """The check that the specification tells receivers to make, written from its text."""
+    signed = request.headers["x-webhook-timestamp"].encode() + b"." + request.body
+    expected = "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected, request.headers["x-webhook-signature"])

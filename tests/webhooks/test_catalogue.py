@@ -1,0 +1,162 @@
+"""The catalogue against the specification, and each payload against its published schema."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from django.utils import timezone
+from jsonschema import Draft202012Validator
+
+from accounts.models import Business
+from installations.models import Installation
+from stores.models import Payment
+from stores.services import orders, products, reviews
+from stores.services.checkout import OrderLine, OrderRequest, place_order
+from tests import factories
+from tests.webhooks import helpers
+from webhooks import catalogue, payloads
+from webhooks.models import Event
+from webhooks.receivers import on_payment_completed, on_payment_expired
+
+CONTRACT_FIELDS = {
+    "order.created": "orderId orderNumber amount deliveryFee deliveryMethod paymentMethod isGuest createdAt",
+    "order.status_changed": "orderId orderNumber previousStatus status changedAt",
+    "order.delivered": "orderId orderNumber previousStatus status changedAt",
+    "order.cancelled": "orderId orderNumber previousStatus status changedAt",
+    "payment.completed": "orderId orderNumber invoiceId amount paymentMethod status occurredAt",
+    "payment.expired": "orderId orderNumber invoiceId amount paymentMethod status occurredAt",
+    "product.created": "id name description price category isAvailable imageUrl slug status stock createdAt updatedAt",
+    "product.updated": "id name description price category isAvailable imageUrl slug status stock createdAt updatedAt"
+    " changedFields",
+    "product.deleted": "id slug deletedAt",
+    "product.out_of_stock": "productId name stock threshold",
+    "product.low_stock": "productId name stock threshold",
+    "product.back_in_stock": "productId name stock threshold",
+    "review.created": "id productId rating comment authorName createdAt",
+    "review.deleted": "id productId deletedAt",
+    "business.data_erasure": "appId businessId uninstalledAt",
+    "webhook.test": "message webhookId",
+}
+
+
+def validate(event_type: str, data: Any) -> None:
+    validator = Draft202012Validator(
+        catalogue.EVENTS[event_type].schema, format_checker=Draft202012Validator.FORMAT_CHECKER
+    )
+    validator.validate(data)
+    assert list(data) == list(catalogue.EVENTS[event_type].schema["properties"])
+
+
+@pytest.mark.spec("Events", "The catalogue has exactly the specified event names, and webhook.test")
+@pytest.mark.spec("Contract 5 Webhooks", "Each event's data has the fields of the table")
+def test_catalogue_names_the_specified_events_and_fields() -> None:
+    fields = {name: " ".join(event.schema["properties"]) for name, event in catalogue.EVENTS.items()}
+    assert fields == CONTRACT_FIELDS
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "order.* and payment.* need read_orders, product.*, review.* theirs")
+@pytest.mark.parametrize("name", catalogue.EVENTS)
+def test_scope_follows_the_event_group(name: str) -> None:
+    scopes = {
+        "order": "read_orders",
+        "payment": "read_orders",
+        "product": "read_products",
+        "review": "read_reviews",
+    }
+    assert catalogue.EVENTS[name].scope == scopes.get(name.partition(".")[0])
+
+
+@pytest.mark.parametrize("name", catalogue.EVENTS)
+def test_schema_is_valid_and_fits_its_example(name: str) -> None:
+    event = catalogue.EVENTS[name]
+    Draft202012Validator.check_schema(event.schema)
+    validate(name, event.example)
+
+
+def test_schema_refuses_a_missing_field_and_a_wrong_type() -> None:
+    event = catalogue.EVENTS["order.created"]
+    validator = Draft202012Validator(event.schema)
+    without_amount = {name: value for name, value in event.example.items() if name != "amount"}
+    assert not validator.is_valid(without_amount)
+    assert not validator.is_valid(event.example | {"amount": "28.5"})
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "webhook.test and app.uninstalled can't be named")
+def test_internal_events_cannot_be_named() -> None:
+    assert set(catalogue.EVENTS) - set(catalogue.SUBSCRIBABLE) == {"webhook.test"}
+    assert "business.data_erasure" in catalogue.SUBSCRIBABLE
+
+
+def order_events(sandbox: Business) -> None:
+    tea = products.create_product(business=sandbox, name="Tea", price=1250, stock=9, low_stock_threshold=5)
+    for quantity, status in ((5, "DELIVERED"), (4, "CANCELLED")):
+        request = OrderRequest(
+            items=[OrderLine(tea.id, quantity)],
+            customer_name="Kim",
+            customer_email="kim@example.com",
+            delivery_method="PICKUP",
+            payment_method="CASH",
+        )
+        order = place_order(business=sandbox, request=request)
+        orders.change_order_status(order=order, status=status)
+    products.update_product(product=tea, price=1300)
+    review = reviews.create_review(product=tea, rating=5, author_name="Kim")
+    reviews.delete_review(review=review)
+    products.delete_product(product=tea)
+
+
+def payment_events(sandbox: Business) -> None:
+    order = factories.order(sandbox, payment_method="acme:wallet")
+    payment = Payment.objects.create(order=order, provider="1", status="COMPLETED", invoice_id="inv-1")
+    on_payment_completed(payment=payment, now=timezone.now())
+    payment.status, payment.invoice_id = "EXPIRED", ""
+    on_payment_expired(payment=payment, now=timezone.now())
+
+
+@pytest.mark.parametrize("happen", [order_events, payment_events])
+def test_each_payload_fits_its_schema(
+    happen: Callable[[Business], None], installation: Installation, sandbox: Business
+) -> None:
+    helpers.webhook(installation, "https://app.example.com/hooks", list(catalogue.SUBSCRIBABLE))
+    happen(sandbox)
+    events = Event.objects.order_by("id")
+    for event in events:
+        validate(event.type, orjson.loads(event.data))
+    expected = {name for name in catalogue.SUBSCRIBABLE if name.startswith("payment.")}
+    if happen is order_events:
+        expected = set(catalogue.SUBSCRIBABLE) - expected - {"business.data_erasure"}
+    assert {event.type for event in events} == expected
+
+
+def test_payloads_without_a_shop_event_fit_their_schemas(installation: Installation) -> None:
+    installation.uninstalled_at = timezone.now()
+    validate("business.data_erasure", payloads.data_erasure(installation))
+    webhook = helpers.webhook(installation, "https://app.example.com/hooks", ["order.created"])
+    validate("webhook.test", payloads.test_event(webhook))
+
+
+@pytest.mark.spec("Events", "order.created carries the specified eight fields with their values")
+def test_order_created_carries_the_order(installation: Installation, sandbox: Business) -> None:
+    order = factories.order(sandbox, delivery_fee=350, amount=2350)
+    data = payloads.order_created(order)
+    assert (data["orderId"], data["orderNumber"], data["amount"], data["deliveryFee"]) == (
+        str(order.id),
+        order.number,
+        23.5,
+        3.5,
+    )
+
+
+@pytest.mark.spec("Contract 9 Deliveries", "DELIVERED and CANCELLED publish both events, each once")
+@pytest.mark.parametrize(
+    ("status", "special"), [("DELIVERED", "order.delivered"), ("CANCELLED", "order.cancelled")]
+)
+def test_special_status_publishes_both_events_once(
+    status: str, special: str, installation: Installation, sandbox: Business
+) -> None:
+    helpers.webhook(installation, "https://app.example.com/hooks", list(catalogue.SUBSCRIBABLE))
+    order = factories.order(sandbox)
+    orders.change_order_status(order=order, status=status)
+    orders.change_order_status(order=order, status=status)
+    assert sorted(Event.objects.values_list("type", flat=True)) == sorted([special, "order.status_changed"])
