@@ -127,7 +127,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {"polling_interval": 0.02}  # of the in-process broker, which would else look once a second
     if CELERY_BROKER_URL.startswith("memory:")
-    else {"socket_timeout": 1, "socket_connect_timeout": 1}
+    else {"socket_timeout": 1, "socket_connect_timeout": 1, "max_retries": 0}
 )
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = 1000  # else every task opens a database session of its own

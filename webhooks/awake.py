@@ -23,8 +23,10 @@ _in_this_process = threading.Lock()
 
 
 def anybody() -> bool:
-    """Whether a dispatcher is looking for work. Raises what the cache raises."""
-    return bool(cache.get_many(PLACES))
+    """Whether a dispatcher is known to be looking for work."""
+    with _cache_may_fail():
+        return bool(cache.get_many(PLACES))
+    return False
 
 
 class Place:

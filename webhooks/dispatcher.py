@@ -70,6 +70,7 @@ class Dispatcher:
         self._recorded = 0
         self._poll = POLL
         self._claim_at = self._record_at = self._free_expired_at = 0.0
+        self._worked_at = self._looked_in_vain_at = 0.0
 
     def run(self, *, idle: float | None = None, limit: float | None = None) -> int:
         """Work until there was nothing to do for `idle` seconds, `limit` seconds are over, or `stop` is set.
@@ -87,42 +88,47 @@ class Dispatcher:
         return self._recorded
 
     def _serve(self, *, idle: float | None, limit: float | None) -> None:
-        began = worked_at = monotonic()
+        began = self._worked_at = monotonic()
         while not self._stop.is_set():
             if self._place:
                 self._place.keep()
             with self._surviving_outages():
-                if self._step():
-                    worked_at = monotonic()
-            now = monotonic()
-            if limit is not None and now - began >= limit:
+                self._step()
+            if limit is not None and monotonic() - began >= limit:
                 return
-            if idle is not None and now - worked_at >= idle and not self._busy():
+            if idle is not None and self._idle_for() >= idle:
                 return
             self._collect(until=min(self._claim_at, self._record_at if self._results else self._claim_at))
 
-    def _step(self) -> bool:
-        """Record what is due to be recorded and send what is due to be sent; whether there was anything."""
+    def _step(self) -> None:
+        """Record what is to be recorded, then send what is to be sent."""
         self._record()
         now = monotonic()
         if now >= self._free_expired_at:
             self._free_expired_at = now + FREE_EXPIRED_EVERY
             claims.free_expired(timezone.now())
-        return now >= self._claim_at and self._send_due()
+        if now >= self._claim_at:
+            self._send_due()
 
     def _busy(self) -> bool:
         return bool(self._in_flight or self._results)
 
+    def _idle_for(self) -> float:
+        """For how long there has been nothing to do, as of the last look; negative while there is something."""
+        return -1.0 if self._busy() else self._looked_in_vain_at - self._worked_at
+
     # Sending
 
-    def _send_due(self) -> bool:
-        """Claim and send what there is room for; whether anything was due."""
+    def _send_due(self) -> None:
+        """Claim and send what there is room for."""
         room = min(IN_FLIGHT - len(self._in_flight), CLAIMED_AT_ONCE)
         claimed = claims.claim(room, timezone.now()) if room else []
         self._claim_at = monotonic() + self._pause(room, len(claimed))
         if claimed:
             self._send(claimed)
-        return bool(claimed)
+            self._worked_at = monotonic()
+        else:
+            self._looked_in_vain_at = monotonic()
 
     def _pause(self, asked: int, came: int) -> float:
         """Look again at once while much is due, soon after some was, and ever more seldom after that."""
@@ -201,6 +207,7 @@ class Dispatcher:
             batch = self._results[:RECORDED_AT_ONCE]
             self._recorded += claims.record(batch)
             del self._results[:RECORDED_AT_ONCE]  # only now: a database that fails gets them again
+            self._worked_at = monotonic()
 
     # Stopping
 
