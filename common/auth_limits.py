@@ -3,7 +3,6 @@
 Counted by django-ratelimit in fixed windows of a minute. `AUTH_RATE_LIMITS=off` lifts them with `DEBUG` only.
 """
 
-import ipaddress
 import logging
 
 from django.conf import settings
@@ -11,17 +10,15 @@ from django.http import HttpRequest
 from django_ratelimit.core import get_usage
 from redis.exceptions import RedisError
 
-from common.clients import client_address
+from common.clients import client_network
 from common.errors import TooManyRequests
 
 log = logging.getLogger(__name__)
 
-IPV6_NETWORK = 64  # bits: what a provider gives to one customer
-
 
 def limit_by_address(request: HttpRequest, group: str, *, per_minute: int = 60) -> None:
     """Count one request of the client's address. Raises `TooManyRequests`."""
-    limit(request, group, key=_network(client_address(request)), per_minute=per_minute)
+    limit(request, group, key=client_network(request), per_minute=per_minute)
 
 
 def limit(request: HttpRequest, group: str, *, key: str, per_minute: int) -> None:
@@ -42,14 +39,3 @@ def limit(request: HttpRequest, group: str, *, key: str, per_minute: int) -> Non
         # The library counts the second in which a window ends as its last one.
         wait = int(usage["time_left"]) + 1
         raise TooManyRequests(f"Too many attempts. Try again in {wait} seconds.", retry_after=wait)
-
-
-def _network(address: str) -> str:
-    """One key per IPv4 address or IPv6 customer; text that is no address is its own key."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if parsed.version == 4:
-        return str(parsed)
-    return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, IPV6_NETWORK), strict=False))

@@ -1,7 +1,11 @@
 """Who is at the other end of a connection."""
 
+import ipaddress
+
 from django.conf import settings
 from django.http import HttpRequest
+
+IPV6_NETWORK = 64  # bits: what a provider gives to one customer
 
 
 def client_address(request: HttpRequest) -> str:
@@ -15,3 +19,15 @@ def client_address(request: HttpRequest) -> str:
         if forwarded:
             return forwarded
     return str(request.META.get("REMOTE_ADDR") or "0.0.0.0")  # noqa: S104  a Unix socket has no address
+
+
+def client_network(request: HttpRequest) -> str:
+    """What to count a client by: its IPv4 address or IPv6 network; text that is no address is its own key."""
+    address = client_address(request)
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 4:
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, IPV6_NETWORK), strict=False))

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -36,6 +37,20 @@ def error_response(
     for name, value in (headers or {}).items():
         response[name] = value
     return response
+
+
+class HostMiddleware:
+    """Refuses a `Host` that is none of ours before anybody asks for it: Django's own answer would be HTML."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        try:
+            request.get_host()
+        except DisallowedHost:
+            return error_response(request, 400, "This host is not served here.")
+        return self.get_response(request)
 
 
 class ApiPathMiddleware:

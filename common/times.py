@@ -18,9 +18,12 @@ def parse_moment(text: str) -> datetime:
     """Read an ISO 8601 moment that names its offset.
 
     Raises ValueError for anything else: a moment without an offset would mean a different instant
-    to each reader.
+    to each reader, and one outside the years 1 to 9999 in UTC fits no column.
     """
-    moment = parse_datetime(text)
-    if moment is None or moment.tzinfo is None:
-        raise ValueError("Enter an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z.")
-    return moment
+    try:
+        moment = parse_datetime(text)
+        if moment is not None and moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError("Enter an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z.")
