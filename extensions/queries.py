@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from extensions.models import Manifest
+from installations.models import Installation
 from marketplace.models import App
 
 
@@ -17,3 +18,33 @@ def manifest_document(app: App) -> dict[str, Any]:
 def manifest_documents(apps: Iterable[App]) -> dict[UUID, dict[str, Any]]:
     """The manifests of several apps by app id; those never saved are left out."""
     return dict(Manifest.objects.filter(app__in=apps).values_list("app_id", "document"))
+
+
+def settings_of(installation: Installation) -> dict[str, Any]:
+    """An app's global settings on a business: the defaults of its `settingsSchema`, overlaid by the
+    merchant's values (contract section 6, "Settings")."""
+    schema = manifest_document(installation.app).get("settingsSchema", {})
+    return overlaid(defaults_of(schema), installation.settings)
+
+
+def defaults_of(schema: Any) -> dict[str, Any]:
+    """What an object's JSON Schema gives where nothing is set: its own `default`, else its properties'."""
+    if not isinstance(schema, dict):
+        return {}
+    found = {}
+    for name, part in schema.get("properties", {}).items():
+        if isinstance(part, dict) and "default" in part:
+            found[name] = part["default"]
+        elif inner := defaults_of(part):
+            found[name] = inner
+    own = schema.get("default")
+    return overlaid(found, own) if isinstance(own, dict) else found
+
+
+def overlaid(base: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """`values` over `base`; objects in both are joined in the same way."""
+    joined = base | values
+    for name in base.keys() & values.keys():
+        if isinstance(base[name], dict) and isinstance(values[name], dict):
+            joined[name] = overlaid(base[name], values[name])
+    return joined
