@@ -1,5 +1,24 @@
-from django.urls import URLPattern
+"""The addresses that an installation's token opens. No route ends with a slash (`ApiPathMiddleware`)."""
+
+from django.urls import path, re_path
+
+from appapi.views.base import UnknownPath
+from appapi.views.installation import OwnInstallation
+from appapi.views.orders import OrderDetail, OrderList, OrderStatus
+from appapi.views.products import ProductBySlug, ProductDetail, ProductList
+from appapi.views.webhooks import WebhookList, WebhookTest
 
 app_name = "appapi"
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("app-api/products", ProductList.as_view(), name="products"),
+    path("app-api/products/slug/<str:slug>", ProductBySlug.as_view(), name="product-by-slug"),
+    path("app-api/products/<str:product_id>", ProductDetail.as_view(), name="product"),
+    path("app-api/orders", OrderList.as_view(), name="orders"),
+    path("app-api/orders/<str:order_id>", OrderDetail.as_view(), name="order"),
+    path("app-api/orders/<str:order_id>/status", OrderStatus.as_view(), name="order-status"),
+    path("app-api/installation", OwnInstallation.as_view(), name="installation"),
+    path("webhooks", WebhookList.as_view(), name="webhooks"),
+    path("webhooks/<str:webhook_id>/test", WebhookTest.as_view(), name="webhook-test"),
+    re_path(r"^(?:app-api|webhooks)(?:/|$)", UnknownPath.as_view(), name="unknown"),
+]

@@ -57,6 +57,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "appapi.middleware.RateHeadersMiddleware",
+    "common.middleware.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -151,6 +153,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "accounts.tasks.remove_ended_sign_ins",
         "schedule": crontab(hour=3, minute=37),
     },
+    "delete-expired-idempotency-keys": {
+        "task": "appapi.tasks.delete_expired_idempotency_keys",
+        "schedule": 3600.0,
+    },
 }
 
 # --- People and credentials -------------------------------------------------------------------------
@@ -205,6 +211,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.rest.renderers.AlwaysJson",
     "EXCEPTION_HANDLER": "common.rest.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
+    "LIST_SERIALIZER_ERRORS_AS_DICT": True,
 }
 
 # --- Webhooks ---------------------------------------------------------------------------------------

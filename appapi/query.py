@@ -1,0 +1,68 @@
+"""Reading a query string: strict, and with every problem told at once."""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from common.errors import ErrorDetail, Invalid
+from common.pages import PageRequest, page_request
+from common.times import parse_moment
+
+MAX_TEXT = 200  # characters
+
+# A "+" that was not written %2B arrives as a space: "…T10:00:00 02:00".
+LOST_PLUS = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")
+
+
+class Query:
+    """The filters of a list. An absent one reads as None; call `check()` when all are read."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = values
+        self.problems: list[ErrorDetail] = []
+
+    def page(self, *, default: int = 50, maximum: int = 100) -> PageRequest:
+        try:
+            return page_request(self.values, default=default, maximum=maximum)
+        except Invalid as error:
+            self.problems += error.details
+            return PageRequest(page=1, limit=default)
+
+    def text(self, name: str) -> str | None:
+        text = self.values.get(name)
+        if text is None:
+            return None
+        if "\0" in text or len(text) > MAX_TEXT:
+            self._wrong(name, f"Must be text of at most {MAX_TEXT} characters, without NUL.")
+            return None
+        return text
+
+    def flag(self, name: str) -> bool | None:
+        text = self.choice(name, ("true", "false"))
+        return None if text is None else text == "true"
+
+    def choice(self, name: str, allowed: Iterable[str]) -> str | None:
+        text, names = self.values.get(name), list(allowed)
+        if text is None or text in names:
+            return text
+        self._wrong(name, f"Must be one of: {', '.join(names)}.")
+        return None
+
+    def moment(self, name: str) -> datetime | None:
+        text = self.values.get(name)
+        if text is None:
+            return None
+        try:
+            return parse_moment(LOST_PLUS.sub("+", text))
+        except ValueError as error:
+            self._wrong(name, str(error))
+            return None
+
+    def check(self) -> None:
+        """Raises `Invalid` if anything read so far was wrong."""
+        if self.problems:
+            told = "; ".join(f"{problem['field']}: {problem['message']}" for problem in self.problems)
+            raise Invalid(told, self.problems)
+
+    def _wrong(self, name: str, message: str) -> None:
+        self.problems.append({"field": name, "message": message})

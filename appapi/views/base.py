@@ -1,0 +1,83 @@
+"""What every endpoint for apps does before and after its own work."""
+
+from contextlib import suppress
+from typing import Any, cast
+
+from django.http import HttpRequest
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from accounts.models import Business
+from appapi import limits
+from appapi.query import Query
+from common.errors import NotFound, TooManyRequests
+from installations.authentication import RequiresScope, TokenAuthentication
+from installations.models import Installation
+
+
+class AppApiView(APIView):
+    """An endpoint that an installation's access token opens.
+
+    A view names the scope of its methods in `required_scope`. The order of errors (contract section 9) is
+    429, 401, 403, then 415, 413 and 400 as `self.read` meets them, then what the service raises. So a
+    method reads its body or query before it looks anything up.
+    """
+
+    authentication_classes = [TokenAuthentication]
+    permission_classes = [RequiresScope]
+    required_scope: str | dict[str, str | None] | None
+
+    @property
+    def installation(self) -> Installation:
+        return cast(Installation, self.request.auth)
+
+    @property
+    def business(self) -> Business:
+        return self.installation.business
+
+    def perform_authentication(self, request: Request) -> None:
+        """Authenticate, and count the request whatever came of it: 429 stands before 401."""
+        caller: Installation | None = None
+        try:
+            super().perform_authentication(request)
+            caller = self.installation
+        finally:
+            self._count(request, caller)
+
+    def read(self, serializer: type[BaseSerializer], **context: Any) -> dict[str, Any]:
+        """The valid body. Raises what leads to 415, 413 or 400, with every problem at once."""
+        given = serializer(data=self.request.data, context=context)
+        given.is_valid(raise_exception=True)
+        return given.validated_data
+
+    def query(self) -> Query:
+        return Query(self.request.query_params)
+
+    def _count(self, request: Request, caller: Installation | None) -> None:
+        state = limits.count(request, caller)
+        if not state.allowed:
+            message = (
+                f"More than {state.limit} requests in a minute. Try again in {state.retry_after} seconds."
+            )
+            raise TooManyRequests(message, retry_after=state.retry_after)
+
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        """The methods are in the `Allow` header; there is nothing else to tell."""
+        return Response(status=204)
+
+
+class UnknownPath(AppApiView):
+    """Anything else below `/app-api` and `/webhooks`: absent, with a token and without, but counted."""
+
+    required_scope = None
+
+    def perform_authentication(self, request: Request) -> None:
+        with suppress(AuthenticationFailed):
+            super().perform_authentication(request)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise NotFound(f"There is nothing at {request.path}.")
