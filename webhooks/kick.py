@@ -53,9 +53,9 @@ def give_hint() -> bool:
 
 
 def _start_anew_after_fork() -> None:
-    """A child has no copy of its parent's thread."""
-    global _thread, _starting
-    _thread, _starting = None, threading.Lock()
+    """A child has no copy of its parent's thread, and may find its parent's locks held."""
+    global _thread, _starting, _wanted
+    _thread, _starting, _wanted = None, threading.Lock(), threading.Event()
 
 
 os.register_at_fork(after_in_child=_start_anew_after_fork)

@@ -11,9 +11,8 @@ from stores import signals as shop
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
 from webhooks import payloads
-from webhooks.models import Webhook
-from webhooks.services.deliveries import cancel_waiting
 from webhooks.services.publishing import publish
+from webhooks.services.registration import end_webhooks
 
 # Statuses that have an event of their own, besides order.status_changed.
 EVENT_OF_STATUS = {
@@ -89,7 +88,4 @@ def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
 
 @receiver(installation_removed)
 def on_installation_removed(installation: Installation, now: datetime, **_: Any) -> None:
-    """Its webhooks are switched off, and what waited for them is not sent."""
-    webhooks = Webhook.objects.filter(installation=installation)
-    webhooks.filter(is_active=True).update(is_active=False)
-    cancel_waiting(webhooks=webhooks, now=now)
+    end_webhooks(installation=installation, now=now)

@@ -1,6 +1,7 @@
 """The catalogue against the specification, and each payload against its published schema."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -160,3 +161,10 @@ def test_special_status_publishes_both_events_once(
     orders.change_order_status(order=order, status=status)
     orders.change_order_status(order=order, status=status)
     assert sorted(Event.objects.values_list("type", flat=True)) == sorted([special, "order.status_changed"])
+
+
+def test_documentation_has_the_catalogue_as_it_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "events.md").read_text()
+    for event in catalogue.EVENTS.values():
+        scope = f"`{event.scope}`" if event.scope else "none"
+        assert f"| `{event.name}` | {scope} | {event.sentence} |" in page

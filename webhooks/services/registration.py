@@ -1,4 +1,4 @@
-"""Registering webhooks."""
+"""Registering webhooks, and their end with the installation."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,6 +13,7 @@ from common.url_policy import InvalidUrl, check_destination_url
 from installations.models import Installation
 from webhooks import catalogue
 from webhooks.models import Webhook
+from webhooks.services.deliveries import cancel_waiting
 
 MAX_WEBHOOKS = 20  # per installation, the app-defined one not counted
 
@@ -33,7 +34,7 @@ def create_webhook(
     check(url=url, events=events)
     with transaction.atomic():
         # The lock makes the count hold, and keeps an uninstall from passing by.
-        locked = Installation.objects.select_for_update().get(pk=installation.pk)
+        locked = Installation.objects.select_for_update(no_key=True).get(pk=installation.pk)
         _require_room(locked)
         webhook = Webhook.objects.create(
             installation=installation,
@@ -44,6 +45,14 @@ def create_webhook(
             created_at=now or timezone.now(),
         )
     return webhook, webhook.secret
+
+
+@transaction.atomic
+def end_webhooks(*, installation: Installation, now: datetime | None = None) -> None:
+    """Switch off all webhooks of an installation that has ended; what waits for them is CANCELLED."""
+    webhooks = Webhook.objects.filter(installation=installation)
+    webhooks.filter(is_active=True).update(is_active=False)
+    cancel_waiting(webhooks=webhooks, now=now or timezone.now())
 
 
 def check(*, url: str, events: Sequence[str]) -> None:
