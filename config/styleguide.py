@@ -5,7 +5,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.forms import CheckboxLines, RadioCards, Switch
 from common.pages import PageRequest
@@ -47,14 +47,14 @@ class StyleguideForm(forms.Form):
     )
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def styleguide(request: HttpRequest) -> HttpResponse:
-    """Every component on one page: for staff, and for everybody in `DEBUG`."""
+    """For staff, and for everybody in `DEBUG`. A post shows how a form comes back."""
     if not (settings.DEBUG or (request.user.is_authenticated and request.user.is_staff)):
         raise Http404
     wrong = StyleguideForm({"name": "Loyalty Stars", "slug": "Not a slug"}, prefix="wrong")
     context = {
-        "fields": StyleguideForm(),
+        "form": StyleguideForm(request.POST or None),
         "wrong": wrong,
         "now": timezone.now(),
         "page_request": PageRequest(page=2, limit=50),

@@ -2,6 +2,7 @@
 // works without it.
 import "./copy.js";
 import "./counter.js";
+import "./errors.js";
 import "./leave.js";
 import "./reveal.js";
 import "./slug.js";

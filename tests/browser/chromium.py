@@ -1,0 +1,48 @@
+"""The browser of tests and pictures, and what must never happen on any page."""
+
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, Playwright
+
+from tests.plugins.services import browser
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def launch(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=browser(), args=list(FLAGS))
+
+
+class Watch:
+    """Collects a page's `problems`: errors and warnings of its console, and requests to other hosts."""
+
+    def __init__(self, page: Page, origin: str) -> None:
+        self.problems: list[str] = []
+        self.host = urlsplit(origin).netloc
+        page.on("console", lambda message: self._said(message.type, message.text))
+        page.on("pageerror", lambda error: self.problems.append(f"script error: {error}"))
+        page.on("request", lambda request: self._asked(request.url))
+
+    def _said(self, kind: str, text: str) -> None:
+        # The console repeats the status of a page that is meant to be an error page.
+        if kind in ("error", "warning") and "Failed to load resource" not in text:
+            self.problems.append(f"console {kind}: {text}")
+
+    def _asked(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.netloc != self.host:
+            self.problems.append(f"request to another host: {url}")
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    pixels: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return pixels

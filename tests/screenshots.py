@@ -1,0 +1,191 @@
+"""Pictures of every page in light, in dark and on a phone: `python -m tests.screenshots [name …]`.
+
+They go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. What a machine can see fails the run: a
+status other than the expected one, an error in the console, a request to another host, a page wider than a
+window of 320 pixels. To add a page, add a row to `SHOTS`, and what it shows to `seed`.
+"""
+
+import os
+import shutil
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+# Before the next import, which chooses what the settings will read: a folder and a database to throw away.
+os.environ |= {"EMBEDDED": "1", "DJANGO_SETTINGS_MODULE": "config.settings"}
+os.environ.pop("DATABASE_URL", None)
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.chromium import Watch, launch, overflow
+
+TARGET = Path(__file__).resolve().parent.parent / "build" / "screenshots"
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": DESKTOP, "color_scheme": "light"},
+    "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
+    "phone": PHONE | {"color_scheme": "light"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A page in a state. `path` may name what `seed` made: `/portal/apps/{app.id}/`."""
+
+    name: str
+    path: str
+    signed_in: str = ""  # a person of the cast
+    act: Callable[[Page], None] | None = None  # what is pressed before the picture
+    status: int = 200
+
+
+def press(*names: str) -> Callable[[Page], None]:
+    """Presses buttons, one after the other."""
+
+    def act(page: Page) -> None:
+        for name in names:
+            page.get_by_role("button", name=name).first.click()
+        page.wait_for_load_state()
+
+    return act
+
+
+SHOTS = [
+    Shot("home", "/"),
+    Shot("home-developer", "/", "dana"),
+    Shot("home-merchant", "/", "mira"),
+    Shot("account-menu", "/", "dana", press("Account of")),
+    Shot("theme-menu", "/", act=press("Colours")),
+    Shot("licenses", "/licenses/"),
+    Shot("styleguide", "/_styleguide/", "dana"),
+    Shot("styleguide-errors", "/_styleguide/", "dana", press("Send it")),
+    Shot("error-404", "/nothing/here", status=404),
+]
+
+
+def seed() -> SimpleNamespace:
+    """The cast, and what belongs to it: Dana is a developer with apps, Sam one without, Mira has a shop."""
+    from tests import factories
+
+    return SimpleNamespace(
+        dana=factories.developer("dana@example.com", name="Dana Okafor"),
+        sam=factories.developer("sam@example.com", name="Sam Lindqvist"),
+        mira=factories.merchant("mira@example.com", name="Mira Santos"),
+    )
+
+
+def sessions(cast: SimpleNamespace) -> dict[str, str]:
+    """A session for each person of the cast."""
+    from django.test import Client
+
+    from accounts.models import User
+
+    made = {}
+    for name, person in vars(cast).items():
+        if isinstance(person, User):
+            client = Client()
+            client.force_login(person)
+            made[name] = client.cookies["sessionid"].value
+    return made
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The whole site on a free port, in threads of this process; gives its address."""
+    import django
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    origin = os.environ["BASE_URL"] = f"http://127.0.0.1:{port}"
+    django.setup()
+    from django.core.management import call_command
+    from waitress.server import create_server
+
+    from config.wsgi import application
+
+    call_command("migrate", verbosity=0)
+    server = create_server(application, host="127.0.0.1", port=port, threads=4)
+    threading.Thread(target=server.run, daemon=True).start()
+    yield origin
+    server.close()
+
+
+class Camera:
+    """Takes the pictures, and notes what is wrong with the pages."""
+
+    def __init__(
+        self, browser: Browser, origin: str, cast: SimpleNamespace, sessions: dict[str, str]
+    ) -> None:
+        self.browser = browser
+        self.origin = origin
+        self.cast = cast
+        self.sessions = sessions
+        self.problems: list[str] = []
+
+    def take(self, shot: Shot) -> None:
+        for look, options in LOOKS.items():
+            with self._page(shot, look, options) as page:
+                page.screenshot(
+                    path=TARGET / f"{shot.name}-{look}.png", full_page=True, animations="disabled"
+                )
+        with self._page(shot, "320", {"viewport": {"width": 320, "height": 640}}) as page:
+            if too_wide := overflow(page):
+                self._note(shot, "320", f"{too_wide} pixels too wide")
+
+    @contextmanager
+    def _page(self, shot: Shot, look: str, options: dict[str, Any]) -> Iterator[Page]:
+        context = self.browser.new_context(base_url=self.origin, **options)
+        if shot.signed_in:
+            cookie = {"name": "sessionid", "value": self.sessions[shot.signed_in], "url": self.origin}
+            context.add_cookies([cookie])  # type: ignore[list-item]
+        page = context.new_page()
+        watch = Watch(page, self.origin)
+        response = page.goto(shot.path.format(**vars(self.cast)))
+        if response and response.status != shot.status:
+            self._note(shot, look, f"status {response.status}, not {shot.status}")
+        if shot.act:
+            shot.act(page)
+        page.evaluate("document.fonts.ready")
+        yield page
+        for problem in watch.problems:
+            self._note(shot, look, problem)
+        context.close()
+
+    def _note(self, shot: Shot, look: str, problem: str) -> None:
+        self.problems.append(f"{shot.name} ({look}): {problem}")
+
+
+def main(names: list[str]) -> int:
+    """Take the named pictures, or all; gives the exit status."""
+    wanted = [shot for shot in SHOTS if not names or shot.name in names]
+    if unknown := set(names) - {shot.name for shot in wanted}:
+        print(f"No such page: {', '.join(sorted(unknown))}")
+        return 2
+    TARGET.mkdir(parents=True, exist_ok=True)
+    with served() as origin:
+        cast = seed()
+        signed_in = sessions(cast)
+        with sync_playwright() as playwright:
+            browser = launch(playwright)
+            camera = Camera(browser, origin, cast, signed_in)
+            for shot in wanted:
+                camera.take(shot)
+                print(shot.name)
+            browser.close()
+    print("\n".join(camera.problems) or f"No problem on {len(wanted)} pages; pictures are in {TARGET}")
+    return 1 if camera.problems else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    finally:
+        shutil.rmtree(os.environ["VAR_DIR"], ignore_errors=True)
