@@ -132,4 +132,4 @@ def test_error_page_shows_a_service_error_in_its_words(
 def test_form_without_its_token_is_answered_in_the_frame() -> None:
     response = Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"}, headers=HTML)
     assert response.status_code == 403
-    assert "The form could not be checked" in response.content.decode()
+    assert "This page was too old to be sent" in response.content.decode()
