@@ -147,30 +147,29 @@ class Dispatcher:
             webhook, event = webhooks.get(claim.webhook_id), events.get(claim.event_id)
             if webhook is None or event is None:
                 continue  # deleted with its business since we claimed it, and the delivery too
-            if may_receive(webhook, event.type):
-                self._attempt(claim, webhook, event)
-            else:
-                unwanted.append(claim)
+            try:
+                if may_receive(webhook, event.type):
+                    self._attempt(claim, webhook, event)
+                else:
+                    unwanted.append(claim)
+            except Exception:
+                # One that can't be sent must not hold up the others. It comes again with the end of its lease.
+                log.exception("Delivery %s can't be sent as things stand.", claim.delivery_id)
         if unwanted:
             claims.cancel(unwanted, timezone.now())
 
     def _attempt(self, claim: Claim, webhook: Webhook, event: Event) -> None:
         now = timezone.now()
-        try:
-            request = message.compose(
-                event=event,
-                delivery_id=claim.delivery_id,
-                webhook_id=webhook.id,
-                url=webhook.url,
-                secret=decrypt(webhook.sealed_secret),  # type: ignore[attr-defined]
-                now=now,
-            )
-        except Exception:
-            # One that can't be composed must not hold up the others. It comes again with the end of its lease.
-            log.exception("Delivery %s can't be sent as things stand.", claim.delivery_id)
-            return
-        self._in_flight[claim.delivery_id] = claim
+        request = message.compose(
+            event=event,
+            delivery_id=claim.delivery_id,
+            webhook_id=webhook.id,
+            url=webhook.url,
+            secret=decrypt(webhook.sealed_secret),  # type: ignore[attr-defined]
+            now=now,
+        )
         exchange = transport.submit(request.url, headers=request.headers, body=request.body)
+        self._in_flight[claim.delivery_id] = claim
         exchange.add_done_callback(partial(self._on_answer, claim, now))
 
     def _on_answer(self, claim: Claim, attempted_at: datetime, exchange: Future[Exchange]) -> None:

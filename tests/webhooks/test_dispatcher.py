@@ -23,7 +23,7 @@ from tests.webhooks.helpers import drain, is_signed, publish, published
 from webhooks import catalogue, claims, dispatcher
 from webhooks.dispatcher import Dispatcher
 from webhooks.enums import DeliveryStatus
-from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.models import Attempt, Delivery, Event, Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -433,21 +433,30 @@ def test_dispatcher_never_sends_inside_a_transaction(
     assert receiver.requests == []
 
 
-def test_delivery_that_cannot_be_composed_holds_up_no_other(
-    webhook: Webhook, receiver: Receiver, installation: Installation, sandbox: Business
-) -> None:
-    """A secret encrypted with a key that is lost: an operator's mistake, which may be mended."""
-    broken = helpers.webhook(installation, receiver.url, ["order.created"])
-    table = Webhook._meta.db_table
+def lose_the_key(delivery: Delivery) -> None:
+    """The secret was encrypted with a key that is gone: an operator's mistake, which may be mended."""
+    webhook_id = delivery.webhook_id if connection.vendor == "postgresql" else delivery.webhook_id.hex
     with connection.cursor() as cursor:
-        identifier = broken.id if connection.vendor == "postgresql" else broken.id.hex
-        cursor.execute(f"UPDATE {table} SET secret = 'unreadable' WHERE id = %s", [identifier])  # noqa: S608
-    publish(sandbox)
+        cursor.execute("UPDATE webhooks_webhook SET secret = 'unreadable' WHERE id = %s", [webhook_id])
+
+
+def forget_the_event_type(delivery: Delivery) -> None:
+    """Written by a version of the service that knew more events."""
+    Event.objects.filter(id=delivery.event_id).update(type="order.vanished")
+
+
+@pytest.mark.parametrize("spoil", [lose_the_key, forget_the_event_type])
+def test_delivery_that_cannot_be_sent_holds_up_no_other(
+    spoil: Any, webhook: Webhook, receiver: Receiver, installation: Installation, sandbox: Business
+) -> None:
+    helpers.webhook(installation, receiver.url, ["review.created"])
+    spoiled, sound = published(sandbox, "review.created"), published(sandbox)
+    spoil(spoiled)
     assert drain() == 1
-    assert [request.headers["x-webhook-id"] for request in receiver.requests] == [str(webhook.id)]
-    waiting = Delivery.objects.get(webhook_id=broken.id)
-    assert (waiting.status, waiting.attempts_made) == ("PENDING", 0)
-    assert waiting.lease_until is not None
+    assert ids(receiver.requests) == [str(sound.id)]
+    spoiled.refresh_from_db()
+    assert (spoiled.status, spoiled.attempts_made) == ("PENDING", 0)
+    assert spoiled.lease_until is not None
 
 
 def test_results_outlive_an_outage_of_the_database(

@@ -210,7 +210,7 @@ def test_embedded_worker_delivers_at_once(
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 0, output
     committed = float(output.rpartition("committed ")[2].split()[0])
-    assert request.at - committed < 0.5  # both read the machine's monotonic clock
+    assert request.at - committed < 0.8  # both read the machine's monotonic clock
     wait_until(lambda: Delivery.objects.get().status == "SUCCEEDED")
     time.sleep(0.1)
     assert len(receiver.requests) == 1
