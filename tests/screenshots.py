@@ -64,20 +64,52 @@ SHOTS = [
     Shot("account-menu", "/", "dana", press("Account of")),
     Shot("theme-menu", "/", act=press("Colours")),
     Shot("licenses", "/licenses/"),
-    Shot("styleguide", "/_styleguide/", "dana"),
-    Shot("styleguide-errors", "/_styleguide/", "dana", press("Send it")),
+    Shot("register", "/accounts/register/"),
+    Shot("register-merchant", "/accounts/register/?role=MERCHANT"),
+    Shot("register-errors", "/accounts/register/", act=press("Register")),
+    Shot("sign-in", "/accounts/login/"),
+    Shot("sign-in-errors", "/accounts/login/", act=press("Sign in")),
+    Shot("password-reset", "/accounts/password-reset/"),
+    Shot("password-reset-sent", "/accounts/password-reset/sent/"),
+    Shot("styleguide", "/_styleguide/", "rae"),
+    Shot("styleguide-errors", "/_styleguide/", "rae", press("Send it")),
     Shot("error-404", "/nothing/here", status=404),
 ]
 
 
 def seed() -> SimpleNamespace:
-    """The cast, and what belongs to it: Dana is a developer with apps, Sam one without, Mira has a shop."""
-    from tests import factories
+    """The cast, made by the services that users reach.
 
+    Dana is a developer with an app that is installed for test, Sam one without, Mira has a shop, Rae reviews.
+    """
+    from accounts.enums import Role
+    from accounts.models import User
+    from accounts.services import register
+    from installations.services.sandbox import test_install
+    from marketplace.scopes import SCOPES
+    from marketplace.services.apps import create_app
+
+    def person(name: str, role: Role, **fields: Any) -> User:
+        email = f"{name.split()[0].lower()}@example.com"
+        return register(email=email, password="correct horse battery", name=name, role=role, **fields).user
+
+    dana = person("Dana Okafor", Role.DEVELOPER)
+    app = create_app(
+        developer=dana,
+        name="Loyalty Stars",
+        slug="loyalty-stars",
+        description="Gives your customers a star for every order, and a treat for every ten stars.",
+        category="loyalty",
+        scopes=list(SCOPES),
+        redirect_url="https://loyalty.example.com/oauth/callback",
+    ).app
+    test_install(app=app, developer=dana)
     return SimpleNamespace(
-        dana=factories.developer("dana@example.com", name="Dana Okafor"),
-        sam=factories.developer("sam@example.com", name="Sam Lindqvist"),
-        mira=factories.merchant("mira@example.com", name="Mira Santos"),
+        dana=dana,
+        app=app,
+        sam=person("Sam Lindqvist", Role.DEVELOPER),
+        mira=person("Mira Santos", Role.MERCHANT, business_name="Harbour Bakery"),
+        rae=User.objects.create_user("rae@example.com", name="Rae Ito", role=Role.REVIEWER, is_staff=True),
     )
 
 
@@ -153,7 +185,7 @@ class Camera:
             self._note(shot, look, f"status {response.status}, not {shot.status}")
         if shot.act:
             shot.act(page)
-        page.evaluate("document.fonts.ready")
+        page.evaluate("scrollTo(0, 0); document.fonts.ready")
         yield page
         for problem in watch.problems:
             self._note(shot, look, problem)
