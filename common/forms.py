@@ -13,9 +13,8 @@ class FormRenderer(TemplatesSetting):
 
 
 class Described(forms.widgets.ChoiceWidget):
-    """Choices that say more than their label: a sentence (`about`) and a name for machines (`names`).
-
-    Both map a choice's value to its text.
+    """Choices that say more than their label: a sentence (`about`), a name for machines (`names`), and the
+    heading under which they stand (`groups`). Each maps a choice's value to its text.
     """
 
     look = "lines"
@@ -25,17 +24,20 @@ class Described(forms.widgets.ChoiceWidget):
         *,
         about: Mapping[str, str] | None = None,
         names: Mapping[str, str] | None = None,
+        groups: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
         self.about = about or {}
         self.names = names or {}
+        self.groups = groups or {}
 
     def create_option(self, name: str, value: Any, *args: Any, **options: Any) -> dict[str, Any]:
         option = super().create_option(name, value, *args, **options)
         return option | {
             "about": self.about.get(str(value), ""),
             "name_shown": self.names.get(str(value), ""),
+            "group": self.groups.get(str(value), ""),
         }
 
 

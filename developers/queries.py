@@ -1,9 +1,16 @@
-"""A developer's own apps. Everybody else's do not exist here."""
+"""A developer's own apps, and how far each has come. Everybody else's do not exist here."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Max, Min
 
 from accounts.models import User
 from common.errors import NotFound
 from common.ids import parse_id
+from installations.models import Installation
 from marketplace.models import App, AppQuerySet
+from webhooks.models import Attempt
 
 
 def own_apps(developer: User) -> AppQuerySet:
@@ -16,7 +23,34 @@ def own_apps(developer: User) -> AppQuerySet:
 def own_app(developer: User, app_id: str) -> App:
     """Raises `NotFound`: no id at all, another developer's app, or a deleted one."""
     parsed = parse_id(app_id)
-    found = own_apps(developer).filter(pk=parsed).first() if parsed else None
-    if found is None:
+    return _found(own_apps(developer).filter(pk=parsed).first() if parsed else None)
+
+
+def own_app_by_slug(developer: User, slug: str) -> App:
+    """Raises `NotFound` as `own_app` does."""
+    return _found(own_apps(developer).filter(slug=slug).first())
+
+
+def _found(app: App | None) -> App:
+    if app is None:
         raise NotFound("App not found")
-    return found
+    return app
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What has happened to an app on its developer's sandbox; None or False where it has not yet."""
+
+    installed_at: datetime | None
+    called_at: datetime | None
+    webhook_answered: bool
+
+
+def progress(app: App) -> Progress:
+    """Seen from facts alone, the installs that have ended since included."""
+    tests = Installation.objects.filter(app=app, business__owner=app.developer_id, business__is_sandbox=True)
+    facts = tests.aggregate(installed=Min("installed_at"), called=Max("last_used_at"))
+    answered = Attempt.objects.filter(
+        delivery__webhook__installation__in=tests, http_status__range=(200, 299)
+    )
+    return Progress(facts["installed"], facts["called"], answered.exists())

@@ -37,9 +37,14 @@ class Picture(models.Model):
         return picture_url(self.id)
 
 
+def picture_path(picture_id: UUID | str) -> str:
+    """For our own pages, whose policy lets pictures come from their own origin alone."""
+    return f"/media/pictures/{picture_id}"
+
+
 def picture_url(picture_id: UUID | str) -> str:
-    """Absolute, since the wire and other sites show it."""
-    return f"{settings.BASE_URL}/media/pictures/{picture_id}"
+    """Absolute, for the wire."""
+    return settings.BASE_URL + picture_path(picture_id)
 
 
 class AppFields(models.Model):
@@ -61,6 +66,10 @@ class AppFields(models.Model):
     @property
     def icon_url(self) -> str | None:
         return picture_url(self.icon_id) if self.icon_id else None
+
+    @property
+    def icon_path(self) -> str:
+        return picture_path(self.icon_id) if self.icon_id else ""
 
     @property
     def screenshot_urls(self) -> list[str]:

@@ -1,0 +1,53 @@
+"""First requests for a new token, ready to be pasted into a terminal."""
+
+import json
+import shlex
+from typing import Any
+
+from django.conf import settings
+
+from accounts.models import Business
+from installations.models import Installation
+from marketplace.scopes import SCOPE_OF_EVENT
+from stores.enums import ProductStatus
+from stores.models import Product
+
+EXAMPLE_WEBHOOK_URL = "https://your-server.example/webhooks"
+
+
+def first_calls(installation: Installation, token: str) -> list[tuple[str, str]]:
+    """What each is for, and the curl command: only calls that the token may make."""
+    scopes = installation.effective_scopes
+    calls = []
+    if "read_products" in scopes:
+        calls.append(("List the products", _curl(token, "/app-api/products?limit=3")))
+    if "write_orders" in scopes and (product := _orderable_product(installation.business)):
+        calls.append(("Place an order", _curl(token, "/app-api/orders", _order(product))))
+    if events := [event for event, scope in SCOPE_OF_EVENT.items() if scope in scopes]:
+        body = {"url": installation.webhook_url or EXAMPLE_WEBHOOK_URL, "events": events[:1]}
+        calls.append(("Register a webhook", _curl(token, "/webhooks", body)))
+    if not calls:
+        calls.append(("Look at the installation", _curl(token, "/app-api/installation")))
+    return calls
+
+
+def _orderable_product(business: Business) -> Product | None:
+    products = Product.objects.filter(business=business, status=ProductStatus.ACTIVE, is_available=True)
+    return products.filter(stock=None).first() or products.filter(stock__gt=0).first()
+
+
+def _order(product: Product) -> dict[str, Any]:
+    return {
+        "items": [{"productId": str(product.id), "quantity": 1}],
+        "customer": {"name": "Kim Test", "email": "kim@example.com"},
+        "deliveryMethod": "PICKUP",
+        "paymentMethod": "CASH",
+    }
+
+
+def _curl(token: str, path: str, body: dict[str, Any] | None = None) -> str:
+    """A GET, or a POST of the body."""
+    parts = [f"curl {shlex.quote(settings.BASE_URL + path)}", f"-H 'Authorization: Bearer {token}'"]
+    if body is not None:
+        parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(json.dumps(body, indent=2))}"]
+    return " \\\n  ".join(parts)
