@@ -95,7 +95,8 @@ FORM_RENDERER = "common.forms.FormRenderer"
 # --- Database, cache, broker ------------------------------------------------------------------------
 
 REDIS_URL = env.str("REDIS_URL", default="")
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'extension-platform.sqlite3'}")}
+DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'extension-platform.sqlite3'}"
+DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     # IMMEDIATE takes the write lock when a transaction begins, so that two that read and then write wait

@@ -6,6 +6,7 @@ import threading
 from celery.beat import Service
 
 from config.celery import app
+from webhooks.tasks import stopping
 
 log = logging.getLogger(__name__)
 
@@ -43,5 +44,6 @@ class Background:
         self._beat.start(embedded_process=False)
 
     def _stop(self) -> None:
+        stopping.set()  # a dispatcher that is awake takes nothing new
         self._beat.stop()
         self._worker.stop()
