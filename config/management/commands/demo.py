@@ -11,12 +11,14 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
+from django.utils import timezone
 from waitress.server import create_server
 
 from config.demo.background import Background
 from config.demo.data import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, connect_sample_app, seed
 from config.demo.sample_app import SampleApp
 from config.wsgi import application
+from webhooks import claims
 
 HOST = "127.0.0.1"
 
@@ -49,6 +51,8 @@ class Command(BaseCommand):
         for port in (settings.PORT, sample_app_port):
             _check_free(port)
         call_command("migrate", verbosity=0)
+        # What a former demo held when it was killed is nobody's: this process is the only dispatcher.
+        claims.free_expired(timezone.now() + claims.LEASE)
         seed()
         sample_app = SampleApp(
             port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.json"
