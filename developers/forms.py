@@ -82,9 +82,9 @@ def scope_choices() -> forms.MultipleChoiceField:
         widget=CheckboxLines(
             names={name: name for name in SCOPES}, groups={name: subject_of(name) for name in SCOPES}
         ),
-        label="Permissions",
+        label="Scopes",
         help_text="Merchants read these sentences before they install. Ask for what the app uses and no more.",
-        error_messages={"required": "Choose at least one permission."},
+        error_messages={"required": "Choose at least one scope."},
     )
 
 
@@ -185,7 +185,7 @@ class EditAppForm(AppForm):
         widget=CheckboxLines(groups={name: event_group(name) for name in NAMEABLE_EVENTS}),
         label="Events for the Webhook URL",
         required=False,
-        help_text="Choose none to get every event that the app's permissions allow. Applies at once.",
+        help_text="Choose none to get every event that the app's scopes allow. Applies at once.",
     )
     icon = PictureField(
         label="Icon", help_text="Square, at least 256 pixels wide. PNG, JPEG or WebP, at most 2 MiB."
@@ -195,7 +195,8 @@ class EditAppForm(AppForm):
         label="Remove screenshots", required=False, widget=forms.CheckboxSelectMultiple
     )
     screenshots = PicturesField(
-        label="Add screenshots", help_text="Up to 5 in all. PNG, JPEG or WebP, at most 2 MiB each."
+        label="Screenshots",
+        help_text="Added to those that are shown; up to 5 in all. PNG, JPEG or WebP, at most 2 MiB each.",
     )
 
     def __init__(self, data: Any = None, files: Any = None, *, app: App) -> None:

@@ -9,7 +9,8 @@ from accounts.enums import Role
 from accounts.models import Business, User
 from common.secrets import digest, hint, new_access_token, new_webhook_secret
 from installations.models import Installation
-from marketplace.models import App
+from marketplace.enums import AppStatus
+from marketplace.models import FROZEN_FIELDS, App, AppVersion
 from marketplace.scopes import SCOPES
 from stores.models import Order, Payment, Product, StoreTotals
 from stores.services.checkout import OrderLine, OrderRequest
@@ -108,6 +109,15 @@ def app(developer: User, **fields: Any) -> App:
         "redirect_url": "https://app.example.com/callback",
     }
     return App.objects.create(developer=developer, **(defaults | fields))
+
+
+def approve(app: App, **fields: Any) -> AppVersion:
+    """The state that an approval leaves behind; `fields` differ in the approved version."""
+    frozen = {name: getattr(app, name) for name in FROZEN_FIELDS}
+    version = AppVersion.objects.create(app=app, number=app.versions.count() + 1, **(frozen | fields))
+    app.status, app.approved_version = AppStatus.APPROVED, version
+    app.save(update_fields=["status", "approved_version"])
+    return version
 
 
 def installation(app: App, business: Business, **fields: Any) -> Installation:

@@ -57,6 +57,12 @@ def press(*names: str) -> Callable[[Page], None]:
     return act
 
 
+def regenerate(page: Page) -> None:
+    """Asks for a new client secret, and does what the page wants to be sure."""
+    page.get_by_label("to confirm").fill("loyalty-stars")
+    press("Regenerate secret")(page)
+
+
 SHOTS = [
     Shot("home", "/"),
     Shot("home-developer", "/", "dana"),
@@ -74,43 +80,83 @@ SHOTS = [
     Shot("styleguide", "/_styleguide/", "rae"),
     Shot("styleguide-errors", "/_styleguide/", "rae", press("Send it")),
     Shot("error-404", "/nothing/here", status=404),
+    Shot("portal-apps", "/portal/", "dana"),
+    Shot("portal-apps-empty", "/portal/", "sam"),
+    Shot("portal-create", "/portal/create/", "dana"),
+    Shot("portal-create-errors", "/portal/create/", "dana", press("Create app")),
+    Shot("portal-overview", "/portal/apps/{stars.slug}/", "dana"),
+    Shot("portal-overview-new", "/portal/apps/{parcels.slug}/", "dana"),
+    Shot("portal-details", "/portal/apps/{stars.slug}/details/", "dana"),
+    Shot("portal-details-approved", "/portal/apps/{till.slug}/details/", "dana"),
+    Shot("portal-details-in-review", "/portal/apps/{wall.slug}/details/", "dana"),
+    Shot("portal-credentials", "/portal/apps/{stars.slug}/credentials/", "dana"),
+    Shot("portal-regenerate", "/portal/apps/{stars.slug}/credentials/regenerate/", "dana"),
+    Shot("portal-client-secret", "/portal/apps/{stars.slug}/credentials/regenerate/", "dana", regenerate),
+    Shot("portal-test", "/portal/apps/{parcels.slug}/test/", "dana"),
+    Shot("portal-test-installed", "/portal/apps/{stars.slug}/test/", "dana"),
+    Shot("portal-test-token", "/portal/apps/{stars.slug}/test/", "dana", press("Issue a new token")),
+    Shot("portal-test-uninstall", "/portal/apps/{stars.slug}/test/uninstall/", "dana"),
+    Shot("portal-delete", "/portal/apps/{parcels.slug}/delete/", "dana"),
+    Shot("portal-delete-approved", "/portal/apps/{till.slug}/delete/", "dana"),
+    Shot("portal-forbidden", "/portal/", "mira", status=403),
 ]
 
 
 def seed() -> SimpleNamespace:
     """The cast, made by the services that users reach.
 
-    Dana is a developer with an app that is installed for test, Sam one without, Mira has a shop, Rae reviews.
+    Dana is a developer with an app in each state, Sam one without, Mira has a shop, Rae reviews.
     """
     from accounts.enums import Role
     from accounts.models import User
     from accounts.services import register
-    from installations.services.sandbox import test_install
-    from marketplace.scopes import SCOPES
-    from marketplace.services.apps import create_app
 
     def person(name: str, role: Role, **fields: Any) -> User:
         email = f"{name.split()[0].lower()}@example.com"
         return register(email=email, password="correct horse battery", name=name, role=role, **fields).user
 
     dana = person("Dana Okafor", Role.DEVELOPER)
-    app = create_app(
-        developer=dana,
-        name="Loyalty Stars",
-        slug="loyalty-stars",
-        description="Gives your customers a star for every order, and a treat for every ten stars.",
-        category="loyalty",
-        scopes=list(SCOPES),
-        redirect_url="https://loyalty.example.com/oauth/callback",
-    ).app
-    test_install(app=app, developer=dana)
     return SimpleNamespace(
         dana=dana,
-        app=app,
         sam=person("Sam Lindqvist", Role.DEVELOPER),
         mira=person("Mira Santos", Role.MERCHANT, business_name="Harbour Bakery"),
         rae=User.objects.create_user("rae@example.com", name="Rae Ito", role=Role.REVIEWER, is_staff=True),
+        **apps_of(dana),
     )
+
+
+def apps_of(developer: Any) -> dict[str, Any]:
+    """Apps: installed for test with pictures, new with a long name, approved, in review."""
+    from installations.services import test_install
+    from marketplace.enums import AppStatus
+    from marketplace.models import App
+    from marketplace.scopes import SCOPES
+    from marketplace.services.apps import create_app, update_app
+    from marketplace.services.pictures import decode
+    from tests import factories
+    from tests.pictures import picture, upload
+
+    def make(name: str, slug: str, category: str, **fields: Any) -> App:
+        defaults = {
+            "description": "Gives your customers a star for every order, and a treat for every ten stars.",
+            "scopes": list(SCOPES),
+            "redirect_url": "https://app.example.com/oauth/callback",
+        }
+        return create_app(
+            developer=developer, name=name, slug=slug, category=category, **(defaults | fields)
+        ).app
+
+    long_name = "Parcel quotes with a name that goes on for as long as eighty characters allow it"
+    stars = make("Loyalty Stars", "loyalty-stars", "loyalty", webhook_url="http://127.0.0.1:9/hooks")
+    parcels = make(long_name, "parcel-quotes", "shipping", scopes=["read_orders"])
+    till = make("Till Bridge", "till-bridge", "pos", version="1.4.0")
+    wall = make("Review Wall", "review-wall", "marketing")
+    shown = [decode(upload(picture(size=size))) for size in ((800, 500), (400, 600))]
+    update_app(app=stars, changes={"icon": decode(upload()), "screenshots": shown})
+    test_install(app=stars, developer=developer)
+    factories.approve(till)
+    App.objects.filter(pk=wall.pk).update(status=AppStatus.PENDING_REVIEW)
+    return {"stars": stars, "parcels": parcels, "till": till, "wall": wall}
 
 
 def sessions(cast: SimpleNamespace) -> dict[str, str]:

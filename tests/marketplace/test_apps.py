@@ -18,6 +18,7 @@ from marketplace.scopes import SCOPES
 from marketplace.services.apps import IssuedApp, create_app, delete_app, rotate_client_secret, update_app
 from marketplace.services.pictures import decode
 from marketplace.signals import app_updated
+from tests import factories
 from tests.pictures import upload
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -35,15 +36,6 @@ FIELDS: dict[str, Any] = {
 
 def create(developer: User, **fields: Any) -> IssuedApp:
     return create_app(developer=developer, **(FIELDS | fields))
-
-
-def approve(app: App, **fields: Any) -> AppVersion:
-    """The state that an approval leaves behind."""
-    frozen = {name: getattr(app, name) for name in FIELDS if name != "slug"}
-    version = AppVersion.objects.create(app=app, number=1, **(frozen | fields))
-    App.objects.filter(pk=app.pk).update(status="APPROVED", approved_version=version)
-    app.refresh_from_db()
-    return version
 
 
 @pytest.mark.spec(
@@ -243,21 +235,21 @@ def test_update_of_an_approved_app_makes_it_a_draft(
     dana: User, changes: dict[str, Any], settings: Any
 ) -> None:
     app = create(dana).app
-    version = approve(app)
+    version = factories.approve(app)
     updated = update_app(app=app, changes=changes)
     assert (updated.status, updated.is_listed, updated.approved_version) == ("DRAFT", True, version)
 
 
 def test_update_with_new_pictures_of_an_approved_app_makes_it_a_draft(dana: User) -> None:
     app = create(dana).app
-    approve(app)
+    factories.approve(app)
     assert update_app(app=app, changes={"icon": decode(upload())}).status == "DRAFT"
 
 
 @pytest.mark.spec("Contract 9 Apps", "A PATCH that changes nothing leaves the status")
 def test_update_that_changes_nothing_leaves_status_and_time(dana: User) -> None:
     app = create(dana, now=NOW).app
-    approve(app)
+    factories.approve(app)
     same = {**FIELDS, "scopes": list(reversed(FIELDS["scopes"])), "icon": None, "screenshots": []}
     updated = update_app(app=app, changes=same, now=LATER)
     assert (updated.status, updated.updated_at) == ("APPROVED", NOW)
@@ -266,7 +258,7 @@ def test_update_that_changes_nothing_leaves_status_and_time(dana: User) -> None:
 @pytest.mark.spec("Contract 9 Apps", "webhookEvents applies at once and leaves the status")
 def test_update_of_webhook_events_leaves_the_status(dana: User) -> None:
     app = create(dana).app
-    approve(app)
+    factories.approve(app)
     names = ["order.created", "business.data_erasure", "order.created"]
     updated = update_app(app=app, changes={"webhook_events": names})
     assert updated.status == "APPROVED"
@@ -325,7 +317,7 @@ def test_update_with_pictures_replaces_the_set_and_removes_the_old_files(
 def test_update_keeps_the_pictures_of_an_approved_version(dana: User) -> None:
     app = create(dana).app
     app = update_app(app=app, changes={"icon": decode(upload())})
-    approve(app, icon=app.icon)
+    factories.approve(app, icon=app.icon)
     assert update_app(app=app, changes={"icon": None}).icon_url is None
     assert Picture.objects.count() == 1
     assert AppVersion.objects.get().icon_url == Picture.objects.get().url
@@ -361,7 +353,7 @@ def test_delete_ends_the_test_installs(app: App, installation: Installation, sta
 
 def test_delete_of_an_app_once_approved_is_a_conflict(dana: User) -> None:
     app = create(dana).app
-    approve(app)
+    factories.approve(app)
     App.objects.update(status="DRAFT")
     with pytest.raises(Conflict):
         delete_app(app=app)

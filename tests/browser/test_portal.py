@@ -1,0 +1,144 @@
+"""The portal as a developer uses it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import Business, User
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+
+from .axe import violations
+from .chromium import overflow
+from .conftest import PHONE, NewPage, SignIn
+
+LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
+PATHS = (
+    "/portal/",
+    "/portal/create/",
+    "/portal/apps/stars/",
+    "/portal/apps/stars/details/",
+    "/portal/apps/stars/credentials/",
+    "/portal/apps/stars/credentials/regenerate/",
+    "/portal/apps/stars/test/",
+    "/portal/apps/stars/test/uninstall/",
+    "/portal/apps/stars/delete/",
+    "/portal/apps/other/test/",
+)
+
+
+@pytest.fixture
+def portal(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
+    """Makes a page of the portal that Dana sees."""
+
+    def make(path: str, **options: object) -> Page:
+        page = new_page(**options)
+        sign_in(page.context, dana)
+        page.goto(path)
+        return page
+
+    return make
+
+
+@pytest.fixture
+def stars(dana: User, sandbox: Business) -> App:
+    """An app that is installed for test, beside another one that is not."""
+    app = factories.app(dana, name="Loyalty Stars", slug="stars")
+    factories.installation(app, sandbox)
+    factories.app(dana, name="Another", slug="other")
+    return app
+
+
+def fill_in(page: Page) -> None:
+    page.get_by_label("Name", exact=True).fill("Café Étoile 2")
+    page.get_by_label("Description").fill("Stars for regulars.")
+    page.get_by_label("Category").select_option("loyalty")
+    page.get_by_label("See your products").check()
+    page.get_by_label("Place orders").check()
+    page.get_by_label("Redirect URL").fill("https://stars.example.com/callback")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_are_accessible(portal: NewPage, stars: App, path: str, look: str) -> None:
+    page = portal(path, **LOOKS[look])
+    assert violations(page) == []
+    expect(page.locator("h1")).to_have_count(1)
+    assert page.locator(".button.primary").count() <= 1
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_fit_a_window_of_320_pixels(portal: NewPage, stars: App, path: str) -> None:
+    assert overflow(portal(path, viewport={"width": 320, "height": 640})) == 0
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_from_the_list_to_a_token_in_four_presses(portal: NewPage, sandbox: Business, scripted: bool) -> None:
+    factories.product(sandbox)
+    page = portal("/portal/", java_script_enabled=scripted)
+    page.get_by_role("link", name="Create app").click()
+    fill_in(page)
+    if scripted:
+        expect(page.get_by_label("Slug")).to_have_value("cafe-etoile-2")
+    else:
+        page.get_by_label("Slug").fill("cafe-etoile-2")
+    page.get_by_role("button", name="Create app").click()
+    expect(page.get_by_label("Client secret", exact=True)).to_have_value(_starting("fbcs_"))
+    if scripted:
+        assert violations(page) == []
+    page.get_by_label("I have stored this secret").check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("link", name="Install for test").click()
+    page.get_by_role("button", name="Install for test").click()
+    expect(page.get_by_label("Access token")).to_have_value(_starting("fbat_test_"))
+    expect(page.locator("figcaption", has_text="Place an order")).to_be_visible()
+    if scripted:
+        assert violations(page) == []
+
+
+def test_a_reload_of_the_secret_does_not_make_another(portal: NewPage, stars: App) -> None:
+    page = portal("/portal/apps/stars/credentials/regenerate/")
+    page.get_by_label("to confirm").fill("stars")
+    page.get_by_role("button", name="Regenerate secret").click()
+    secret = page.get_by_label("Client secret", exact=True).input_value()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    expect(page.get_by_role("heading", name="Already shown")).to_be_visible()
+    assert secret not in page.content()
+    stars.refresh_from_db()
+    assert stars.client_secret_hint == secret[-4:]
+
+
+def test_leaving_the_secret_unstored_is_asked_about_once(portal: NewPage, stars: App) -> None:
+    page = portal("/portal/apps/stars/test/")
+    page.get_by_role("button", name="Issue a new token").click()
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.get_by_label("Access token").click()  # a browser asks only somebody who has touched the page
+    page.get_by_role("link", name="Overview").click()
+    page.wait_for_url(re.compile(r"/portal/apps/stars/\??$"))
+    assert asked == ["beforeunload"]
+
+
+def test_continue_needs_the_tick(portal: NewPage, stars: App) -> None:
+    page = portal("/portal/apps/stars/test/")
+    page.get_by_role("button", name="Issue a new token").click()
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_label("Access token")).to_be_visible()
+    page.get_by_label("I have stored this token").check()
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_url(re.compile(r"/portal/apps/stars/\??$"))
+
+
+def test_uninstall_takes_two_presses(portal: NewPage, stars: App) -> None:
+    page = portal("/portal/apps/stars/test/")
+    page.get_by_role("link", name="Uninstall").click()
+    page.get_by_role("button", name="Uninstall").click()
+    expect(page.get_by_role("button", name="Install for test")).to_be_visible()
+    assert not Installation.objects.active().exists()
+
+
+def _starting(prefix: str) -> re.Pattern[str]:
+    return re.compile(f"^{prefix}")
