@@ -121,7 +121,7 @@ else:
 CACHES["default"]["KEY_PREFIX"] = "extension-platform"
 
 # Celery carries only hints that may be lost: whatever is due stands in the database (docs/decisions/0004).
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or REDIS_URL or "memory://"
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or REDIS_URL or "memory://localhost"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

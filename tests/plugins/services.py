@@ -56,7 +56,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 os.environ |= {
     "DEBUG": "1",
     "ALLOW_LOCAL_DESTINATIONS": "1",
-    "CELERY_BROKER_URL": "memory://",
+    "CELERY_BROKER_URL": "memory://localhost",
     "BASE_URL": "http://testserver",
     "ALLOWED_HOSTS": "testserver,127.0.0.1,localhost",
     "EMAIL_URL": "memorymail://",
