@@ -1,0 +1,146 @@
+"""The demo as the process that `make demo` starts, with its address and its end in the test's hands."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import requests
+
+ROOT = Path(__file__).resolve().parents[2]
+START_WITHIN = 60  # seconds
+
+
+class Demo:
+    """`manage.py demo` in a folder of its own, on two free ports."""
+
+    def __init__(self, var_dir: Path, **environment: str) -> None:
+        self.var_dir = var_dir
+        self.port, self.sample_app_port = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.sample_app_url = f"http://127.0.0.1:{self.sample_app_port}"
+        self._environment = environment
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> "Demo":
+        """Begin, and return once both the platform and the sample app answer."""
+        with (self.var_dir.parent / "demo.log").open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "manage.py", "demo"],
+                cwd=ROOT,
+                env=self.environment(),
+                stdout=log,
+                stderr=log,
+                text=True,
+            )
+        for url in (self.url, self.sample_app_url):
+            wait_until(lambda url=url: self._answers(url), START_WITHIN)
+        return self
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ.get("HOME", "/"),
+            "VAR_DIR": str(self.var_dir),
+            "PORT": str(self.port),
+            "SAMPLE_APP_PORT": str(self.sample_app_port),
+            "DEBUG": "1",
+            "ALLOW_LOCAL_DESTINATIONS": "1",
+            **self._environment,
+        }
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
+        """Send the signal; the exit status of the process."""
+        assert self._process
+        self._process.send_signal(how)
+        return self._process.wait(30)
+
+    def end(self) -> None:
+        if self._process and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def received(self) -> list[dict[str, Any]]:
+        """What the sample app says it received, the newest first."""
+        found: list[dict[str, Any]] = requests.get(f"{self.sample_app_url}/received.json", timeout=5).json()[
+            "received"
+        ]
+        return found
+
+    def _answers(self, url: str) -> bool:
+        assert self._process
+        assert self._process.poll() is None, (self.var_dir.parent / "demo.log").read_text()
+        try:
+            return requests.get(f"{url}/healthz", timeout=2).ok
+        except requests.RequestException:
+            return False
+
+
+class Newcomer:
+    """A developer who has just registered, with the JSON API alone: an app, installed for test."""
+
+    def __init__(self, demo: Demo, name: str) -> None:
+        self._url = demo.url
+        account = self.post(
+            "/auth/register",
+            email=f"{name}@example.net",
+            password="sea otters hold hands",
+            name="Nora Newcomer",
+            role="DEVELOPER",
+        )
+        self._developer = {"Authorization": f"Bearer {account['accessToken']}"}
+        app = self.post(
+            "/developer/apps",
+            self._developer,
+            name="First app",
+            slug=f"{name}-app",
+            description="The first one.",
+            category="other",
+            scopes=["read_products", "read_orders", "write_orders"],
+            redirectUrl="https://app.example.com/callback",
+        )
+        self.token: str = self.post(f"/developer/apps/{app['id']}/test-install", self._developer)[
+            "accessToken"
+        ]
+        self.app = {"Authorization": f"Bearer {self.token}"}
+
+    def post(self, path: str, headers: dict[str, str] | None = None, **body: Any) -> dict[str, Any]:
+        response = requests.post(self._url + path, json=body or None, headers=headers, timeout=10)
+        assert response.ok, response.text
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    def place_order(self) -> dict[str, Any]:
+        products = requests.get(
+            f"{self._url}/app-api/products?isAvailable=true&limit=100", headers=self.app, timeout=10
+        ).json()["data"]
+        product = next(each for each in products if each["stock"] is None)
+        return self.post(
+            "/app-api/orders",
+            self.app,
+            items=[{"productId": product["id"], "quantity": 1}],
+            customer={"name": "Kim", "email": "kim@example.com"},
+            deliveryMethod="PICKUP",
+            paymentMethod="CASH",
+        )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until(condition: Any, seconds: float) -> Any:
+    """The first true answer of `condition` within that time; a failure after it."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if answer := condition():
+            return answer
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s")

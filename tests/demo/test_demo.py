@@ -1,0 +1,223 @@
+"""The demo, from its start to its end, as somebody meets it who has just cloned the repository."""
+
+import hashlib
+import hmac
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.browser.chromium import launch
+from tests.receivers import Answer, Receiver
+
+from .process import ROOT, Demo, Newcomer, wait_until
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """One that runs throughout, for those who only use it. It retries every second."""
+    running = Demo(tmp_path_factory.mktemp("demo") / "var", WEBHOOK_RETRY_DELAYS="1,1,1,1,1").start()
+    yield running
+    running.end()
+
+
+@pytest.fixture
+def own_demo(tmp_path: Path) -> Iterator[Demo]:
+    """One to start, stop and kill."""
+    own = Demo(tmp_path / "var")
+    yield own
+    own.end()
+
+
+def sign_in(demo: Demo, email: str) -> requests.Response:
+    return requests.post(
+        f"{demo.url}/auth/login", json={"email": email, "password": "extension-demo"}, timeout=10
+    )
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.spec(
+    "Contract 8 Running it", "The demo runs web, worker, scheduler and the sample app; Ctrl-C stops it all"
+)
+@pytest.mark.spec("Contract 8 Running it", "PORT and VAR_DIR change where the demo runs")
+def test_demo_starts_stops_and_starts_again(own_demo: Demo) -> None:
+    own_demo.start()
+    assert (own_demo.var_dir / "extension-platform.sqlite3").exists()
+    assert own_demo.stop() == 0
+    assert not listens(own_demo.port)
+    assert not listens(own_demo.sample_app_port)
+    own_demo.start()
+    assert sign_in(own_demo, "developer@example.com").status_code == 200
+    assert own_demo.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.spec("Contract 8 Running it", "The demo makes the sign-ins of developer, merchant and reviewer")
+@pytest.mark.parametrize("who", ["developer", "merchant", "reviewer"])
+def test_demo_sign_ins(demo: Demo, who: str) -> None:
+    answer = sign_in(demo, f"{who}@example.com")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["user"]["role"] == who.upper()
+
+
+@pytest.mark.spec(
+    "Events/Delivery format", "An order placed by the API arrives as a signed order.created within 2 s"
+)
+def test_newcomer_sees_an_order_arrive(demo: Demo) -> None:
+    newcomer = Newcomer(demo, "wire")
+    with requests.Session() as browser:
+        page = browser.get(demo.sample_app_url, timeout=5).text
+        csrf = re.findall(r'name="csrf" value="([^"]+)"', page)[0]
+        connected = browser.post(
+            f"{demo.sample_app_url}/connect",
+            data={"csrf": csrf, "access_token": newcomer.token},
+            headers={"Origin": demo.sample_app_url},
+            timeout=10,
+        )
+        assert connected.ok
+    order = newcomer.place_order()
+
+    def arrived() -> bool:
+        return any(each["event"] == "order.created" and each["data"]["orderId"] == order["id"] and each["verified"]
+                   for each in demo.received())  # fmt: skip
+
+    wait_until(arrived, 2)
+
+
+@pytest.mark.spec(
+    "Events/Retry policy", "A failing delivery gets six attempts under one id, each signed anew"
+)
+def test_receiver_that_fails_gets_six_signed_attempts(demo: Demo) -> None:
+    newcomer = Newcomer(demo, "retries")
+    with Receiver() as receiver:
+        receiver.respond_with(500)
+        webhook = newcomer.post("/webhooks", newcomer.app, url=receiver.url, events=["order.created"])
+        newcomer.place_order()
+        receiver.wait_for(6, timeout=20)
+        attempts = receiver.requests
+    assert len({attempt.headers["x-service-event-id"] for attempt in attempts}) == 1
+    assert len({attempt.headers["x-webhook-timestamp"] for attempt in attempts}) == 6
+    assert len({attempt.body for attempt in attempts}) == 1
+    for attempt in attempts:
+        signed = attempt.headers["x-webhook-timestamp"].encode() + b"." + attempt.body
+        expected = hmac.new(webhook["secret"].encode(), signed, hashlib.sha256).hexdigest()
+        assert attempt.headers["x-webhook-signature"] == f"sha256={expected}"
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "A commit is never lost, whatever process dies when")
+def test_order_is_delivered_after_the_demo_was_killed(own_demo: Demo) -> None:
+    newcomer = Newcomer(own_demo.start(), "killed")
+    with Receiver() as receiver:
+        newcomer.post("/webhooks", newcomer.app, url=receiver.url, events=["order.created"])
+        # The first attempt is under way when everything dies, so nobody wrote down what came of it.
+        receiver.respond_with(Answer(delay=5), 200)
+        order = newcomer.place_order()
+        receiver.wait_for(1, timeout=10)
+        own_demo.stop(signal.SIGKILL)
+        wait_until(lambda: not listens(own_demo.sample_app_port), 10)
+        own_demo.start()
+        receiver.wait_for(2, timeout=20)
+    first, second = receiver.requests
+    assert order["id"].encode() in first.body
+    assert second.body == first.body
+    assert second.headers["x-service-event-id"] == first.headers["x-service-event-id"]
+
+
+def test_demo_refuses_a_port_that_is_taken(demo: Demo, tmp_path: Path) -> None:
+    second = Demo(tmp_path / "second")
+    second.port = demo.port
+    refused = _run(second)
+    assert refused.returncode == 1
+    assert f"Port {demo.port} is in use" in refused.stderr
+
+
+@pytest.mark.spec("Contract 9 Demo", "With DEBUG=0 the demo refuses a weak SECRET_KEY")
+@pytest.mark.parametrize("secret", ["", "change-me", "a" * 64])
+def test_demo_refuses_a_weak_secret_without_debug(tmp_path: Path, secret: str) -> None:
+    refused = _run(Demo(tmp_path / "var", DEBUG="0", SECRET_KEY=secret))
+    assert refused.returncode == 1
+    assert "SECRET_KEY is missing or weak" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def _run(demo: Demo) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "manage.py", "demo"],
+        cwd=ROOT,
+        env=demo.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.spec(
+    "Contract 7 Pages", "From registration to a verified webhook by pages, with the curl of the page"
+)
+def test_newcomer_walks_from_registration_to_a_webhook(demo: Demo) -> None:
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        page = browser.new_page(base_url=demo.url)
+        _register(page)
+        _create_app(page)
+        token, curls = _install_for_test(page)
+        assert '"data":[' in _run_curl(curls[0])
+        page.goto(demo.sample_app_url)
+        page.get_by_label("Access token").fill(token)
+        page.get_by_role("button", name="Connect", exact=True).click()
+        order = _run_curl(curls[1])
+        number = re.findall(r'"orderNumber":"(\d+)"', order)[0]
+        entry = page.locator("li, article").filter(has_text=f"Order {number}").first
+        expect(entry).to_contain_text("Signature verified", timeout=2000)
+        browser.close()
+
+
+def _register(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("link", name="Register as developer").click()
+    page.get_by_label("Your name").fill("Nora Newcomer")
+    page.get_by_label("E-mail").fill("nora@example.net")
+    page.get_by_label("Password", exact=True).fill("sea otters hold hands")
+    page.get_by_role("button", name="Register").click()
+
+
+def _create_app(page: Page) -> None:
+    page.get_by_role("link", name="Create app").first.click()
+    page.get_by_label("Name", exact=True).fill("First app")
+    page.get_by_label("Description").fill("The first one.")
+    page.get_by_label("Category").select_option("other")
+    for scope in ("read_products", "read_orders", "write_orders"):
+        page.locator(f'input[value="{scope}"]').check()
+    page.get_by_label("Redirect URL").fill("https://app.example.com/callback")
+    page.get_by_role("button", name="Create app").click()
+    page.get_by_label("I have stored this secret").check()
+    page.get_by_role("button", name="Continue").click()
+
+
+def _install_for_test(page: Page) -> tuple[str, list[str]]:
+    page.get_by_role("link", name="Test install").click()
+    page.get_by_role("button", name="Install for test").click()
+    token = page.get_by_label("Access token").input_value()
+    assert token.startswith("fbat_test_")
+    return token, [each for each in page.locator("pre").all_inner_texts() if each.startswith("curl")]
+
+
+def _run_curl(command: str) -> str:
+    """Run a command of the page as it stands, in a shell, as its reader would."""
+    done = subprocess.run(
+        ["bash", "-c", f"{command} --fail --silent"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
