@@ -19,9 +19,8 @@ from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-from django.db import connection
-
 from accounts.models import Business
+from common.transactions import forbid_transaction
 from stores.models import Order
 
 log = logging.getLogger(__name__)
@@ -234,16 +233,6 @@ def filled(point: HookPoint | str, filler: Filler | None) -> Iterator[None]:
 # --- Asking -----------------------------------------------------------------------------------------
 
 
-def refuse_inside_transaction() -> None:
-    """Raise RuntimeError inside a transaction: a stranger's answer may take seconds, and locks don't wait.
-
-    The transaction that Django's TestCase wraps around a test does not count, as for `durable`.
-    """
-    blocks = connection.atomic_blocks
-    if blocks and not getattr(blocks[-1], "_from_testcase", False):
-        raise RuntimeError("Hook points are never asked inside a database transaction.")
-
-
 def _ask(
     declaration: Declaration[Answer],
     business: Business,
@@ -252,7 +241,7 @@ def _ask(
     budget: Budget | None = None,
     method_id: str | None = None,
 ) -> Answer:
-    refuse_inside_transaction()
+    forbid_transaction()
     filler = _fillers.get(declaration.point)
     if filler is None:
         return declaration.unfilled

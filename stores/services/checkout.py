@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import Conflict, ErrorDetail, Invalid, Refused
+from common.transactions import forbid_transaction
 from common.validation import field_problems
 from stores import hookpoints, queries, signals
 from stores.enums import DeliveryMethod, OrderValidation
@@ -87,7 +88,7 @@ def place_order(
     Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for one that can't be had, `Refused`
     with the reason of the app that refused.
     """
-    hookpoints.refuse_inside_transaction()
+    forbid_transaction()
     _check(business, request)
     method = chosen_method(business, request.payment_method, offered)
     budget = Budget.start()

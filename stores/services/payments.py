@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import Conflict, Invalid, NotAllowed
+from common.transactions import forbid_transaction
 from stores import hookpoints, signals
 from stores.enums import BuiltInPayment, OrderStatus, PaymentStatus
 from stores.hookpoints import PaymentDetails, PaymentMethod
@@ -113,7 +114,7 @@ def choose_again(
     Raises `Invalid` for a method that is not offered, `Conflict` while a payment is under way or done and
     for a cancelled order, `NotAllowed` where the merchant takes the payment.
     """
-    hookpoints.refuse_inside_transaction()
+    forbid_transaction()
     method = chosen_method(order.business, payment_method, offered)
     order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
     return make_payment(order=order, now=now) if method else order

@@ -7,22 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 
-from tests.plugins.services import browser
+from tests.browser.chromium import launch
 
 from .driver import SampleApp
 from .fake_platform import FakePlatform
 
 pytestmark = pytest.mark.browser
-
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture
@@ -35,7 +25,7 @@ def page() -> Iterator[Page]:
             said.append(message.text)
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser(), args=list(FLAGS))
+        chromium = launch(playwright)
         page = chromium.new_page(viewport={"width": 390, "height": 844})
         page.on("console", listen)
         page.on("pageerror", lambda error: said.append(str(error)))
