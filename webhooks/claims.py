@@ -7,30 +7,34 @@ lock from its beginning (IMMEDIATE). Both choose and write the same.
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import F
 
-from webhooks.enums import WAITING, DeliveryStatus
-from webhooks.models import Attempt, Delivery
+from webhooks import turns
+from webhooks.endpoints import LEASE
+from webhooks.enums import WAITING, DeliveryStatus, Pace
+from webhooks.models import Attempt, Delivery, Endpoint
 
 log = logging.getLogger(__name__)
-
-LEASE: Final = timedelta(seconds=60)  # six times the deadline of an attempt
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A delivery that is ours to attempt, as long as `fence` is the row's. `attempts_made` is without this one."""
+    """A delivery that is ours to attempt, as long as `fence` is the row's. `attempts_made` is without this one.
+
+    `pace` is the endpoint's, as it was known when we claimed.
+    """
 
     delivery_id: UUID
     fence: int
     event_id: UUID
     webhook_id: UUID
+    endpoint: int
     attempts_made: int
+    pace: Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +50,44 @@ class Result:
     duration_ms: int
     error_class: str
     response_excerpt: str
+    pace: Pace | None = None  # what the attempt says of the endpoint
 
 
 # Claiming
 
 
 def claim(limit: int, now: datetime) -> list[Claim]:
-    """Lease up to `limit` due deliveries, the longest due first. Nobody else gets them while the lease lasts."""
+    """Lease up to `limit` due deliveries, those whose turn it is. Nobody else gets them while the lease lasts."""
     if connection.features.has_select_for_update_skip_locked:
         return _claim_in_one_statement(limit, now)
     return _claim_portably(limit, now)
 
 
-_CLAIM = """
-WITH due AS (
-    SELECT id FROM webhooks_delivery
-    WHERE status IN ('PENDING', 'RETRYING') AND lease_until IS NULL AND due_at <= %(now)s
-    ORDER BY due_at LIMIT %(limit)s
-    FOR UPDATE SKIP LOCKED
+# Dispatchers that choose at the same moment choose the same rows, and all but one of them find them locked. So
+# none of them goes by leases that it does not see yet.
+_CLAIM = f"""
+WITH {turns.CHOSEN}, mine AS (
+    SELECT delivery.id, chosen.pace
+    FROM webhooks_delivery AS delivery JOIN chosen USING (id)
+    WHERE delivery.status IN ('PENDING', 'RETRYING') AND delivery.lease_until IS NULL
+    FOR UPDATE OF delivery SKIP LOCKED
 )
 UPDATE webhooks_delivery AS delivery
 SET lease_until = %(lease_until)s, fence = fence + 1
-FROM due WHERE delivery.id = due.id
-RETURNING delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.attempts_made
-"""
+FROM mine WHERE delivery.id = mine.id
+RETURNING
+    delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.endpoint,
+    delivery.attempts_made, mine.pace
+"""  # noqa: S608
 
 
 def _claim_in_one_statement(limit: int, now: datetime) -> list[Claim]:
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, {"now": now, "limit": limit, "lease_until": now + LEASE})
-        return [Claim(*row) for row in cursor.fetchall()]
+        cursor.execute(_CLAIM, turns.parameters(limit, now) | {"lease_until": now + LEASE})
+        return [
+            Claim(id_, fence, event, webhook, endpoint, made, Pace(pace))
+            for id_, fence, event, webhook, endpoint, made, pace in cursor.fetchall()
+        ]
 
 
 def _claim_portably(limit: int, now: datetime) -> list[Claim]:
@@ -83,15 +95,14 @@ def _claim_portably(limit: int, now: datetime) -> list[Claim]:
     if not due.exists():  # looking takes no lock, and mostly nothing is due
         return []
     with transaction.atomic():
-        rows = list(
-            due.order_by("due_at").values_list("id", "fence", "event_id", "webhook_id", "attempts_made")[
-                :limit
-            ]
-        )
-        Delivery.objects.filter(id__in=[row[0] for row in rows]).update(
-            lease_until=now + LEASE, fence=F("fence") + 1
-        )
-    return [Claim(id_, fence + 1, event, webhook, made) for id_, fence, event, webhook, made in rows]
+        paces = {turn.delivery_id: turn.pace for turn in turns.choose(limit, now)}
+        chosen = Delivery.objects.filter(id__in=paces)
+        chosen.update(lease_until=now + LEASE, fence=F("fence") + 1)
+        rows = chosen.values_list("id", "fence", "event_id", "webhook_id", "endpoint", "attempts_made")
+        return [
+            Claim(id_, fence, event, webhook, endpoint, made, paces[id_])
+            for id_, fence, event, webhook, endpoint, made in rows
+        ]
 
 
 def free_expired(now: datetime) -> int:
@@ -157,6 +168,12 @@ WITH result AS (
         attempts_made = delivery.attempts_made + 1, attempt_count = delivery.attempt_count + 1
     FROM result JOIN held USING (id) WHERE delivery.id = result.id
     RETURNING delivery.id, delivery.attempt_count
+), learnt AS (
+    INSERT INTO webhooks_endpoint (id, pace)
+    SELECT id, pace FROM unnest(%s::bigint[], %s::text[]) AS news (id, pace)
+    WHERE NOT EXISTS (SELECT FROM webhooks_endpoint AS known WHERE known.id = news.id AND known.pace = news.pace)
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET pace = EXCLUDED.pace
 )
 INSERT INTO webhooks_attempt
     (delivery_id, number, attempted_at, http_status, duration_ms, error_class, response_excerpt)
@@ -183,7 +200,9 @@ def _record_in_one_statement(results: Sequence[Result]) -> set[UUID]:
         for each in results
     ]
     with connection.cursor() as cursor:
-        cursor.execute(_RECORD, [list(column) for column in zip(*rows, strict=True)])
+        news = paces_learnt(results)
+        columns = [*zip(*rows, strict=True), news.keys(), news.values()]
+        cursor.execute(_RECORD, [list(column) for column in columns])
         return {row[0] for row in cursor.fetchall()}
 
 
@@ -214,7 +233,18 @@ def _record_portably(results: Sequence[Result]) -> set[UUID]:
         )
         for each in counted
     )
+    Endpoint.objects.bulk_create(
+        (Endpoint(id=endpoint, pace=pace) for endpoint, pace in paces_learnt(results).items()),
+        update_conflicts=True,
+        unique_fields=["id"],
+        update_fields=["pace"],
+    )
     return set(held)
+
+
+def paces_learnt(results: Sequence[Result]) -> dict[int, Pace]:
+    """What the last attempt that says something of an endpoint says, by endpoint."""
+    return {each.claim.endpoint: each.pace for each in results if each.pace is not None}
 
 
 # Giving up a claim without an attempt

@@ -26,7 +26,7 @@ from django.utils import timezone
 
 from common.fields import decrypt
 from common.transactions import forbid_transaction
-from webhooks import claims, message, retry, transport
+from webhooks import claims, endpoints, message, retry, transport
 from webhooks.awake import Place
 from webhooks.claims import Claim, Result
 from webhooks.enums import DeliveryStatus
@@ -255,6 +255,7 @@ def outcome(answered: Answered) -> Result:
         duration_ms=exchange.duration_ms,
         error_class=exchange.error_class or "",
         response_excerpt=message.excerpt(exchange.body),
+        pace=endpoints.pace_after(exchange),
     )
 
 

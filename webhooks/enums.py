@@ -13,3 +13,12 @@ class DeliveryStatus(models.TextChoices):
 
 
 WAITING = (DeliveryStatus.PENDING, DeliveryStatus.RETRYING)
+
+
+class Pace(models.TextChoices):
+    """How an endpoint has been answering, which decides how many attempts it may have at once."""
+
+    UNKNOWN = "", "Not known"
+    PROVEN = "PROVEN", "Answers quickly"
+    SLOW = "SLOW", "Answers slowly"
+    SILENT = "SILENT", "Timed out or could not be reached"

@@ -25,3 +25,11 @@ def cancel_waiting(*, webhooks: QuerySet[Webhook], now: datetime) -> int:
         fence=F("fence") + 1,
         finished_at=now,
     )
+
+
+@transaction.atomic
+def follow_url(*, webhook: Webhook) -> int:
+    """Take what waits along to the endpoint that the webhook has now. Part of a change of its URL."""
+    waiting = Delivery.objects.filter(webhook=webhook, status__in=WAITING).exclude(endpoint=webhook.endpoint)
+    ids = waiting.order_by("id").select_for_update().values_list("id", flat=True)
+    return Delivery.objects.filter(id__in=list(ids)).update(endpoint=webhook.endpoint)

@@ -32,26 +32,28 @@ def publish(
     with transaction.atomic():
         event.save(force_insert=True)
         Delivery.objects.bulk_create(
-            Delivery(event=event, webhook_id=webhook_id, due_at=now, created_at=now)
-            for webhook_id in listeners
+            Delivery(event=event, webhook_id=webhook_id, endpoint=endpoint, due_at=now, created_at=now)
+            for webhook_id, endpoint in listeners
         )
         transaction.on_commit(kick, robust=True)
     return event
 
 
-def _listeners(business: Business, event_type: str) -> list[UUID]:
-    """The webhooks that named the event, are switched on, and whose app may learn of it."""
+def _listeners(business: Business, event_type: str) -> list[tuple[UUID, int]]:
+    """The webhooks that named the event, are switched on, and whose app may learn of it, with their endpoints."""
     named = [
-        (webhook_id, installation_id)
-        for webhook_id, installation_id, events in Webhook.objects.kept()
+        (webhook_id, endpoint, installation_id)
+        for webhook_id, endpoint, installation_id, events in Webhook.objects.kept()
         .filter(is_active=True, installation__business=business, installation__uninstalled_at=None)
-        .values_list("id", "installation_id", "events")
+        .values_list("id", "endpoint", "installation_id", "events")
         if event_type in events
     ]
     if not named:
         return []
-    told = _may_learn_of({installation_id for _, installation_id in named}, event_type)
-    return [webhook_id for webhook_id, installation_id in named if installation_id in told]
+    told = _may_learn_of({installation_id for *_, installation_id in named}, event_type)
+    return [
+        (webhook_id, endpoint) for webhook_id, endpoint, installation_id in named if installation_id in told
+    ]
 
 
 def _may_learn_of(installation_ids: Iterable[UUID], event_type: str) -> set[UUID]:
