@@ -1,0 +1,116 @@
+"""Starting the processes that take part, talking to them in lines of JSON, and what they cost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from benchmarks.environment import ROOT
+
+GRACE = 20.0  # seconds between SIGTERM and SIGKILL
+
+
+class Failed(Exception):
+    """A process ended, or did not do in time what it was started for."""
+
+
+class Process:
+    """A child process with a pipe to and from it. Its log goes to a file that failures quote."""
+
+    def __init__(self, arguments: Sequence[str], *, log: IO[bytes], name: str) -> None:
+        self.name = name
+        self._log = log
+        self._popen = subprocess.Popen(
+            arguments,
+            cwd=ROOT,
+            # PostgreSQL shows the name beside each session.
+            env=os.environ | {"PGAPPNAME": name},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def tell(self, message: Any) -> None:
+        assert self._popen.stdin
+        self._popen.stdin.write(json.dumps(message) + "\n")
+        self._popen.stdin.flush()
+
+    def hear(self) -> Any:
+        """The next line that the process writes."""
+        assert self._popen.stdout
+        line = self._popen.stdout.readline()
+        if not line:
+            raise Failed(f"{self.name} ended with {self._popen.wait()}:\n{self._last_words()}")
+        return json.loads(line)
+
+    def alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def wait(self, timeout: float) -> str:
+        """Its remaining output, once it has ended well by itself."""
+        output, _ = self._popen.communicate(timeout=timeout)
+        if self._popen.returncode:
+            raise Failed(f"{self.name} ended with {self._popen.returncode}:\n{self._last_words()}")
+        return output
+
+    def end(self, *, at_once: bool = False) -> None:
+        if self.alive():
+            self._popen.send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
+        try:
+            self._popen.communicate(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.communicate()
+
+    def cpu(self) -> float:
+        return cpu_of(self.pid)
+
+    def resident(self, field: str = "VmRSS") -> float:
+        """Memory in MB: `VmRSS` now, `VmHWM` at most since `reset_peak`."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) / 1024
+        raise Failed(f"The kernel does not tell {field} of {self.name}.")
+
+    def reset_peak(self) -> None:
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    def _last_words(self) -> str:
+        self._log.flush()
+        return Path(self._log.name).read_text(errors="replace")[-2000:]
+
+
+@contextmanager
+def started(folder: Path, name: str, *arguments: str) -> Iterator[Process]:
+    """Run Python with these arguments; ends the process in any case."""
+    with (folder / f"{name}.log").open("ab") as log:
+        process = Process([sys.executable, *arguments], log=log, name=name)
+        try:
+            yield process
+        finally:
+            process.end()
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of processor that a process and its threads have used, by its CPU clock (clock_getcpuclockid)."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def wait_for(condition: Callable[[], bool], timeout: float, what: str, pause: float = 0.05) -> None:
+    """Look again and again until the condition holds."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"Waited {timeout:.0f} s in vain for {what}.")
+        time.sleep(pause)

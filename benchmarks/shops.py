@@ -1,0 +1,154 @@
+"""The rows that benchmarks work on: endpoints on businesses of their own, and deliveries that are due."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.enums import Role
+from accounts.models import Business, User
+from benchmarks.processes import wait_for
+from benchmarks.targets import Target
+from common.secrets import new_webhook_secret
+from installations.models import Installation
+from marketplace.enums import Category
+from marketplace.models import App, AppVersion
+from webhooks import catalogue, message
+from webhooks.enums import WAITING
+from webhooks.models import Attempt, Delivery, Event, Webhook
+
+EVENT_TYPE = "order.created"
+DATA = catalogue.EVENTS[EVENT_TYPE].example
+SCOPES = [scope] if (scope := catalogue.EVENTS[EVENT_TYPE].scope) else []
+
+
+def endpoints(urls: Sequence[str]) -> list[Webhook]:
+    """A webhook for each URL, every one on a business of its own, of one approved app. Never seen before."""
+    app, owner = _app(), _merchant()
+    businesses = Business.objects.bulk_create(
+        Business(owner=owner, name="Shop", slug=f"shop-{uuid4()}") for _ in urls
+    )
+    installations = Installation.objects.bulk_create(_installation(app, each) for each in businesses)
+    return Webhook.objects.bulk_create(
+        _webhook(installation, url) for installation, url in zip(installations, urls, strict=True)
+    )
+
+
+def listeners(business: Business, urls: Sequence[str]) -> list[Webhook]:
+    """Webhooks of one business, 20 for an app, as many as an app may have."""
+    installations = Installation.objects.bulk_create(_installation(_app(), business) for _ in urls[::20])
+    return Webhook.objects.bulk_create(
+        _webhook(installations[number // 20], url) for number, url in enumerate(urls)
+    )
+
+
+def business() -> Business:
+    return Business.objects.create(owner=_merchant(), name="Shop", slug=f"shop-{uuid4()}")
+
+
+def add_due(webhooks: Sequence[Webhook], count: int) -> None:
+    """`count` deliveries, each of an event of its own, to the webhooks in turn; all due from now on."""
+    now = timezone.now()
+    with transaction.atomic():
+        for start in range(0, count, 5000):
+            numbers = range(start, min(start + 5000, count))
+            _add([webhooks[number % len(webhooks)] for number in numbers], now)
+
+
+def _add(webhooks: Sequence[Webhook], now: datetime) -> None:
+    data = message_data()
+    events = Event.objects.bulk_create(
+        Event(business_id=webhook.installation.business_id, type=EVENT_TYPE, data=data, occurred_at=now)
+        for webhook in webhooks
+    )
+    Delivery.objects.bulk_create(
+        Delivery(event=event, webhook=webhook, due_at=now, created_at=now)
+        for event, webhook in zip(events, webhooks, strict=True)
+    )
+
+
+def anything_waits() -> bool:
+    """Asked in two parts, each of which an index answers."""
+    waiting = Delivery.objects.filter(status__in=WAITING)
+    return (
+        waiting.filter(lease_until=None).exists()
+        or Delivery.objects.filter(lease_until__isnull=False).exists()
+    )
+
+
+def wait_until_sent(timeout: float) -> None:
+    """Return once nothing is due or under way any more."""
+    wait_for(lambda: not anything_waits(), timeout, "the deliveries to be recorded")
+
+
+def forget_deliveries() -> None:
+    """Empty the tables that a run fills."""
+    tables = ", ".join(
+        connection.ops.quote_name(model._meta.db_table) for model in (Attempt, Delivery, Event)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"TRUNCATE {tables} CASCADE")
+
+
+def target(webhook: Webhook) -> Target:
+    """What the dispatcher would send to this webhook, for the baseline to send the same."""
+    event = Event(
+        business_id=webhook.installation.business_id,
+        type=EVENT_TYPE,
+        data=message_data(),
+        occurred_at=timezone.now(),
+    )
+    request = message.compose(
+        event=event,
+        delivery_id=uuid4(),
+        webhook_id=webhook.id,
+        url=webhook.url,
+        secret=webhook.secret,
+        now=timezone.now(),
+    )
+    return Target(url=webhook.url, secret=webhook.secret, headers=request.headers, body=request.body.decode())
+
+
+def message_data() -> str:
+    import orjson
+
+    return orjson.dumps(DATA).decode()
+
+
+def _app() -> App:
+    fields = {
+        "name": "App",
+        "description": "Listens.",
+        "category": Category.values[0],
+        "scopes": SCOPES,
+        "redirect_url": "https://app.example.com/callback",
+    }
+    app = App.objects.create(developer=_user(Role.DEVELOPER), slug=f"app-{uuid4()}", **fields)
+    app.approved_version = AppVersion.objects.create(app=app, number=1, **fields)
+    app.save(update_fields=["approved_version"])
+    return app
+
+
+def _installation(app: App, business: Business) -> Installation:
+    return Installation(
+        app=app,
+        business=business,
+        webhook_secret=new_webhook_secret(test=False),
+        granted_scopes=SCOPES,
+        installed_by_id=business.owner_id,
+    )
+
+
+def _webhook(installation: Installation, url: str) -> Webhook:
+    secret = new_webhook_secret(test=False)
+    return Webhook(installation=installation, url=url, secret=secret, events=[EVENT_TYPE])
+
+
+def _merchant() -> User:
+    return _user(Role.MERCHANT)
+
+
+def _user(role: Role) -> User:
+    return User.objects.create(email=f"{uuid4()}@example.com", name="Kim", role=role, password="!")
