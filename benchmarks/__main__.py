@@ -1,17 +1,23 @@
 """`python -m benchmarks [name …]`: see `--help`."""
 
 import argparse
+import os
+import platform
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks import environment
 from benchmarks.processes import Failed
 from benchmarks.results import Row, heading, line
 
-NAMES = ("drain", "drain-slow")
+NAMES = ("drain", "drain-slow", "latency", "isolation", "claims", "fan-out", "backlog", "memory")
+QUIET = 0.25  # load per core that leaves figures as they are
+
+Benchmark = Callable[[Any], Iterable[Row]]  # it takes Options
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -39,36 +45,56 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(chosen: argparse.Namespace, folder: Any) -> int:
+def _run(chosen: argparse.Namespace, folder: Path) -> int:
     # These import models, which need the environment.
-    from benchmarks import drain
-    from benchmarks.options import Options
-    from benchmarks.sink import sink
+    from benchmarks import backlog, claiming, drain, fanout, latency, memory
 
-    benchmarks: dict[str, Callable[[Options], Iterable[Row]]] = {
+    benchmarks: dict[str, Benchmark] = {
         "drain": drain.drain,
         "drain-slow": drain.drain_slow,
+        "latency": latency.latency,
+        "isolation": latency.isolation,
+        "claims": claiming.claims_among_finished,
+        "fan-out": fanout.fan_out,
+        "backlog": backlog.backlog,
+        "memory": memory.memory,
     }
     unknown = set(chosen.names) - set(benchmarks)
     if unknown:
         sys.exit(f"There is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(benchmarks)}.")
-    rows: list[Row] = []
+    print(_machine(), file=sys.stderr)
     print(heading(), flush=True)
-    for name in chosen.names or benchmarks:
-        began = time.monotonic()
+    failed = [
+        name for name in chosen.names or benchmarks if not _measure(name, benchmarks[name], chosen, folder)
+    ]
+    return len(failed)
+
+
+def _measure(name: str, benchmark: Benchmark, chosen: argparse.Namespace, folder: Path) -> bool:
+    """Print its rows as they come. False where it could not be brought to its end."""
+    from benchmarks.options import Options
+    from benchmarks.sink import sink
+
+    began = time.monotonic()
+    try:
         with sink(folder) as receiver:
-            try:
-                for row in benchmarks[name](Options(folder, receiver, chosen.quick, chosen.full)):
-                    rows.append(row)
-                    print(line(row.cells()), flush=True)
-                    if row.note:
-                        print(f"  {row.note}", file=sys.stderr, flush=True)
-            except Failed as failure:
-                print(f"{name} failed: {failure}", file=sys.stderr, flush=True)
-                rows.append(Row(name, "", "", doubt="it failed"))
-                print(line(rows[-1].cells()), flush=True)
-        print(f"  {name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return 0
+            for row in benchmark(Options(folder, receiver, chosen.quick, chosen.full)):
+                print(line(row.cells()), flush=True)
+                if row.note:
+                    print(f"  {row.note}", file=sys.stderr, flush=True)
+    except Failed as failure:
+        print(f"  {name} failed: {failure}", file=sys.stderr, flush=True)
+        return False
+    print(f"  {name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    return True
+
+
+def _machine() -> str:
+    cores, load = os.cpu_count() or 1, os.getloadavg()[0]
+    words = f"{cores} cores, load {load:.1f} before we began, Python {platform.python_version()}."
+    if load > cores * QUIET:
+        words += " Others are busy on this machine: do not trust figures of time, and ratios little."
+    return words
 
 
 if __name__ == "__main__":

@@ -79,6 +79,26 @@ def dispatching(folder: Path, count: int = 2) -> Iterator[Dispatchers]:
             process.end()
 
 
+@contextmanager
+def celery(folder: Path) -> Iterator[Dispatchers]:
+    """One Celery worker and beat, as docs/operations.md starts them."""
+    with ExitStack() as stack:
+        worker = stack.enter_context(
+            started(
+                folder,
+                "worker",
+                *"-m celery -A config worker --pool threads --concurrency 4 --loglevel WARNING".split(),
+            )
+        )
+        schedule = str(folder / "beat")
+        beat = stack.enter_context(
+            started(folder, "beat", *"-m celery -A config beat --pidfile= --schedule".split(), schedule)
+        )
+        dispatchers = Dispatchers([worker, beat])
+        wait_for(lambda: bool(dispatchers.sessions()), 60, "the worker to come up")
+        yield dispatchers
+
+
 def statements_of_a_drain(folder: Path, count: int = 2) -> int:
     """Let dispatchers send all that is due and end. How many SQL statements they made for it."""
     with ExitStack() as stack:

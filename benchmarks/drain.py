@@ -58,7 +58,7 @@ def _pairs(options: Options, webhooks: Sequence[Webhook]) -> list[Pair]:
     targets = [shops.target(webhook) for webhook in webhooks]
     pairs = []
     for _ in range(options.repeats):
-        began, sink = time.monotonic(), options.sink.process.cpu()
+        sink = options.sink.process.cpu()
         loop = looped(options.folder, targets, count)
         load = (options.sink.process.cpu() - sink) / loop.seconds
         ours = drained(options, webhooks, count)

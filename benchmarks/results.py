@@ -54,8 +54,8 @@ class Row:
         return self.goal.verdict(self.figure)
 
 
-HEAD: Final = ("what", "baseline", "ours", "ratio", "at least", "better", "reached")
-WIDTHS: Final = (52, 18, 18, 9, 9, 9, 9)
+HEAD: Final = ("what", "baseline", "ours", "figure", "at least", "better", "reached")
+WIDTHS: Final = (56, 18, 18, 9, 9, 9, 9)
 
 
 def line(cells: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
+import orjson
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -112,8 +113,6 @@ def target(webhook: Webhook) -> Target:
 
 
 def message_data() -> str:
-    import orjson
-
     return orjson.dumps(DATA).decode()
 
 
