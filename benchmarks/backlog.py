@@ -24,10 +24,9 @@ def backlog(options: Options) -> Iterator[Row]:
     others = shops.endpoints([options.sink.url(f"instant/{n}") for n in range(20)])
     loop = looped(options.folder, [shops.target(crowded)], size // 5)
     options.sink.arrivals()
-    businesses = [str(webhook.installation.business_id) for webhook in others]
     with (
         dispatching(options.folder) as dispatchers,
-        publishing(options.folder, businesses, rate=FRESH_RATE, seconds=seconds) as publishers,
+        publishing(options.folder, others, rate=FRESH_RATE, seconds=seconds, plainly=True) as publishers,
     ):
         shops.add_due([crowded], size)
         began = time.monotonic()

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from statistics import median
 from typing import Any
@@ -78,7 +78,8 @@ def _by_turns(stores: Sequence[Any], rounds: int) -> list[list[float]]:
     """The seconds of each claim, for each of the databases."""
     seconds: list[list[float]] = [[] for _ in stores]
     for turn in range(rounds):
-        for store, taken in zip(stores, seconds, strict=True):
+        pairs = list(zip(stores, seconds, strict=True))
+        for store, taken in reversed(pairs) if turn % 2 else pairs:  # neither is always the first
             with _as_default(store):
                 taken.append(_timed_claim(warm=turn > 0))
     return seconds
@@ -127,11 +128,13 @@ def _add_finished(webhooks: Sequence[Webhook], count: int) -> None:
         cursor.execute(
             _repeat(
                 delivery,
-                f"{events} CROSS JOIN unnest(%s::uuid[]) WITH ORDINALITY AS webhook (id, place)",
+                f"{events} CROSS JOIN (SELECT *, row_number() OVER () AS place FROM {Webhook._meta.db_table}"
+                " WHERE id = ANY(%s)) AS webhook",
                 {
                     "id": _id("7002", "event * 1000 + webhook.place"),
                     "event_id": _id("7001", "event"),
                     "webhook_id": "webhook.id",
+                    "endpoint": "webhook.endpoint",
                 },
             ),
             [[webhook.id for webhook in webhooks]],
@@ -139,10 +142,10 @@ def _add_finished(webhooks: Sequence[Webhook], count: int) -> None:
         cursor.execute("SET session_replication_role = origin")
 
 
-def _repeat(row: Model, source: str, changed: dict[str, str]) -> str:
+def _repeat(row: Model, source: str, changed: Mapping[str, str]) -> str:
     """Insert copies of a row, one for each row of `source`, with some columns changed."""
     table = row._meta.db_table
-    columns = [field.column for field in row._meta.concrete_fields]
+    columns = [str(field.column) for field in row._meta.concrete_fields]
     values = ", ".join(changed.get(column, f"template.{column}") for column in columns)
     return (
         f"INSERT INTO {table} ({', '.join(columns)}) SELECT {values} "

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from statistics import median
+from uuid import UUID
 
 from benchmarks import shops
 from benchmarks.dispatchers import Dispatchers, celery, dispatching
@@ -97,7 +98,7 @@ def _with_hanging(options: Options, share: float, seconds: float) -> Latencies:
         options.sink.url(f"{'hang' if number % 10 < share * 10 else 'instant'}/{number}")
         for number in range(100)
     ]
-    return published(options, shops.endpoints(urls), dispatching(options.folder), 400, seconds)
+    return published(options, shops.endpoints(urls), dispatching(options.folder), 400, seconds, plainly=True)
 
 
 def published(
@@ -106,13 +107,14 @@ def published(
     dispatchers: AbstractContextManager[Dispatchers],
     rate: int,
     seconds: float,
+    *,
+    plainly: bool = False,
 ) -> Latencies:
     """Publish events for the webhooks in turn, with fresh dispatchers at work; the latencies of the healthy."""
     shops.forget_deliveries()
     options.sink.arrivals()
-    businesses = [str(webhook.installation.business_id) for webhook in webhooks]
     with dispatchers as running:
-        with publishing(options.folder, businesses, rate=rate, seconds=seconds) as publishers:
+        with publishing(options.folder, webhooks, rate=rate, seconds=seconds, plainly=plainly) as publishers:
             publishers.go()
             committed = publishers.committed()
         time.sleep(SETTLE)
@@ -130,7 +132,7 @@ def first_arrivals(options: Options) -> dict[str, float]:
 
 
 def latencies(
-    webhook_ids: Sequence[object], committed: dict[str, float], arrived: dict[str, float], ended: float
+    webhook_ids: Sequence[UUID], committed: dict[str, float], arrived: dict[str, float], ended: float
 ) -> Latencies:
     """What has not come counts with the time that it has waited at least."""
     rows = Delivery.objects.filter(webhook_id__in=webhook_ids).values_list("id", "event_id")
@@ -147,9 +149,8 @@ def _direct(options: Options, rate: int, seconds: float) -> Latencies:
     shops.forget_deliveries()
     options.sink.arrivals()
     webhooks = shops.endpoints([options.sink.url(f"instant/{number}") for number in range(20)])
-    businesses = [str(webhook.installation.business_id) for webhook in webhooks]
     url = options.sink.url("instant/direct")
-    with publishing(options.folder, businesses, rate=rate, seconds=seconds, post_to=url) as publishers:
+    with publishing(options.folder, webhooks, rate=rate, seconds=seconds, post_to=url) as publishers:
         publishers.go()
         committed = publishers.committed()
     arrived = first_arrivals(options)

@@ -26,12 +26,11 @@ SCOPES = [scope] if (scope := catalogue.EVENTS[EVENT_TYPE].scope) else []
 
 
 def endpoints(urls: Sequence[str]) -> list[Webhook]:
-    """A webhook for each URL, every one on a business of its own, of one approved app. Never seen before."""
-    app, owner = _app(), _merchant()
-    businesses = Business.objects.bulk_create(
-        Business(owner=owner, name="Shop", slug=f"shop-{uuid4()}") for _ in urls
+    """A webhook for each URL, every one of an app and a business of its own. Never seen before."""
+    developer, merchant = _user(Role.DEVELOPER), _user(Role.MERCHANT)
+    installations = Installation.objects.bulk_create(
+        _installation(_app(developer), _business(merchant)) for _ in urls
     )
-    installations = Installation.objects.bulk_create(_installation(app, each) for each in businesses)
     return Webhook.objects.bulk_create(
         _webhook(installation, url) for installation, url in zip(installations, urls, strict=True)
     )
@@ -39,14 +38,17 @@ def endpoints(urls: Sequence[str]) -> list[Webhook]:
 
 def listeners(business: Business, urls: Sequence[str]) -> list[Webhook]:
     """Webhooks of one business, 20 for an app, as many as an app may have."""
-    installations = Installation.objects.bulk_create(_installation(_app(), business) for _ in urls[::20])
+    developer = _user(Role.DEVELOPER)
+    installations = Installation.objects.bulk_create(
+        _installation(_app(developer), business) for _ in urls[::20]
+    )
     return Webhook.objects.bulk_create(
         _webhook(installations[number // 20], url) for number, url in enumerate(urls)
     )
 
 
 def business() -> Business:
-    return Business.objects.create(owner=_merchant(), name="Shop", slug=f"shop-{uuid4()}")
+    return _business(_user(Role.MERCHANT))
 
 
 def add_due(webhooks: Sequence[Webhook], count: int) -> None:
@@ -116,7 +118,11 @@ def message_data() -> str:
     return orjson.dumps(DATA).decode()
 
 
-def _app() -> App:
+def _business(owner: User) -> Business:
+    return Business.objects.create(owner=owner, name="Shop", slug=f"shop-{uuid4()}")
+
+
+def _app(developer: User) -> App:
     fields = {
         "name": "App",
         "description": "Listens.",
@@ -124,7 +130,7 @@ def _app() -> App:
         "scopes": SCOPES,
         "redirect_url": "https://app.example.com/callback",
     }
-    app = App.objects.create(developer=_user(Role.DEVELOPER), slug=f"app-{uuid4()}", **fields)
+    app = App.objects.create(developer=developer, slug=f"app-{uuid4()}", **fields)
     app.approved_version = AppVersion.objects.create(app=app, number=1, **fields)
     app.save(update_fields=["approved_version"])
     return app
@@ -143,10 +149,6 @@ def _installation(app: App, business: Business) -> Installation:
 def _webhook(installation: Installation, url: str) -> Webhook:
     secret = new_webhook_secret(test=False)
     return Webhook(installation=installation, url=url, secret=secret, events=[EVENT_TYPE])
-
-
-def _merchant() -> User:
-    return _user(Role.MERCHANT)
 
 
 def _user(role: Role) -> User:
