@@ -140,6 +140,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 1.0,
         "options": {"expires": 2.0},
     },
+    "judge-webhooks": {
+        "task": "webhooks.tasks.judge_webhooks",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
     "expire-payments": {
         "task": "stores.tasks.expire_payments",
         "schedule": 20.0,  # EXPIRED is promised within 60 s

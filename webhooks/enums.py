@@ -13,3 +13,12 @@ class DeliveryStatus(models.TextChoices):
 
 
 WAITING = (DeliveryStatus.PENDING, DeliveryStatus.RETRYING)
+
+
+class Stage(models.IntegerChoices):
+    """How far a failing webhook has come on the way to being disabled (contract section 5)."""
+
+    WELL = 0, "Well"
+    FAILING = 1, "Failing for 24 hours"
+    FAILING_LONGER = 2, "Failing for 48 hours"
+    DISABLED = 3, "Disabled"

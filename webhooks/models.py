@@ -7,7 +7,7 @@ from accounts.models import Business
 from common.fields import EncryptedTextField
 from common.ids import new_id
 from installations.models import Installation
-from webhooks.enums import WAITING, DeliveryStatus
+from webhooks.enums import WAITING, DeliveryStatus, Stage
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
@@ -15,9 +15,19 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         """Those that the app has not deleted."""
         return self.filter(deleted_at=None)
 
+    def receiving(self) -> "WebhookQuerySet":
+        """Those for which events are recorded: switched on, or disabled automatically (held then)."""
+        return self.filter(models.Q(is_active=True) | models.Q(disabled_at__isnull=False))
+
 
 class Webhook(models.Model):
-    """A registered URL with its events and secret. Changed only by `webhooks.services.registration`."""
+    """A registered URL with its events and secret.
+
+    Changed only by `webhooks.services`: `registration` for the app, `app_defined` where it follows the app's
+    Webhook URL, `disabling` and `telling` for its health. An empty `events` is that of an app-defined webhook
+    nobody has changed: `queries.events_of` reads the list then from the app. `disabled_at` is set while the
+    platform, and not the app, has it switched off.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="webhooks")
@@ -27,12 +37,36 @@ class Webhook(models.Model):
     description = models.CharField(max_length=300, blank=True)
     is_active = models.BooleanField(default=True)
     is_app_defined = models.BooleanField(default=False)
+    lacks_url = models.BooleanField(
+        default=False, help_text="Switched off since the app has no Webhook URL; comes back with one."
+    )
     disabled_reason = models.CharField(max_length=300, blank=True)
     disabled_at = models.DateTimeField(null=True, blank=True)
+    judged_from = models.DateTimeField(
+        null=True, blank=True, help_text="What was attempted before does not count: a new URL, a new start."
+    )
+    failing_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The first failed attempt after the last success, once it was noticed.",
+    )
+    told_stage = models.PositiveSmallIntegerField(
+        choices=Stage.choices, default=Stage.WELL, help_text="What the developer has been told of it."
+    )
+    told_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["installation"],
+                condition=models.Q(is_app_defined=True),
+                name="one_app_defined_webhook_per_installation",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.url
@@ -61,7 +95,7 @@ class Delivery(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")
-    # The two indexes below begin with it.
+    # Indexes below begin with it.
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     status = models.CharField(max_length=9, choices=DeliveryStatus.choices, default=DeliveryStatus.PENDING)
     due_at = models.DateTimeField(null=True, help_text="When to try next; empty when nothing is left to do.")
@@ -85,6 +119,7 @@ class Delivery(models.Model):
                 "lease_until", name="delivery_leased", condition=models.Q(lease_until__isnull=False)
             ),
             models.Index("webhook", models.F("id").desc(), name="delivery_newest"),
+            models.Index("webhook", "status", "finished_at", name="delivery_outcome"),
         ]
 
     def __str__(self) -> str:
@@ -105,6 +140,9 @@ class Attempt(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_number")]
+        indexes = [
+            models.Index("attempted_at", name="attempt_gone", condition=models.Q(http_status=410)),
+        ]
 
     def __str__(self) -> str:
         return f"Attempt {self.number} of {self.delivery_id}"

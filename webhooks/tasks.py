@@ -23,6 +23,15 @@ def dispatch() -> None:
             Dispatcher(place=place, stop=stopping).run(idle=IDLE, limit=LIMIT)
 
 
+@shared_task
+def judge_webhooks() -> None:
+    """Disable webhooks that have failed for too long, and tell their developers. May run twice at once."""
+    from webhooks.services import disabling, telling  # which give hints by way of this module
+
+    disabling.judge_webhooks()
+    telling.tell_developers()
+
+
 @worker_shutting_down.connect
 def _stop_dispatching(**_: Any) -> None:
     stopping.set()
