@@ -16,11 +16,9 @@ GONE_APART: Final = timedelta(minutes=10)  # between two attempts that were answ
 GONE: Final = "The endpoint answered 410 Gone to attempts at least 10 minutes apart."
 FAILED: Final = "No delivery has succeeded for 72 hours, while at least 3 were given up after at least 20 failed attempts."
 
-FRESH: Final = ("judged_from", "failing_since", "told_stage", "told_at")
-
 
 def begin_anew(webhook: Webhook, now: datetime) -> None:
-    """Forget, unsaved, how the webhook did so far (`FRESH` are the fields): it has a new URL or a new start."""
+    """Forget how the webhook did so far, since it has a new URL or a new start. The caller saves."""
     webhook.judged_from, webhook.failing_since = now, None
     if webhook.disabled_at is None:
         webhook.told_stage, webhook.told_at = Stage.WELL, None

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from installations.models import Installation
-from webhooks.health import FRESH, begin_anew
+from webhooks.health import begin_anew
 from webhooks.models import Webhook
 from webhooks.services.deliveries import cancel_waiting
 
@@ -53,7 +53,7 @@ def _move(webhook: Webhook, url: str, now: datetime) -> None:
     if webhook.lacks_url:
         webhook.lacks_url, webhook.is_active = False, True
     begin_anew(webhook, now)
-    webhook.save(update_fields=["url", "lacks_url", "is_active", *FRESH])
+    webhook.save()
 
 
 def _switch_off(webhook: Webhook, now: datetime) -> None:

@@ -40,14 +40,15 @@ def note_health(*, webhook: Webhook, now: datetime) -> None:
     locked = _locked(webhook)
     if locked is None:
         return
-    success = _last_success(locked)
+    before, success = locked.failing_since, _last_success(locked)
     if locked.failing_since and success and success >= locked.failing_since:
         locked.failing_since, locked.told_stage, locked.told_at = None, Stage.WELL, None
     if locked.failing_since is None:
         locked.failing_since = _first_failure(
             locked, max(filter(None, (success, locked.judged_from)), default=None)
         )
-    locked.save(update_fields=STATE)
+    if locked.failing_since != before:
+        locked.save(update_fields=STATE)
 
 
 @transaction.atomic

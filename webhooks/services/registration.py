@@ -14,7 +14,7 @@ from common.secrets import new_webhook_secret
 from common.url_policy import InvalidUrl, check_destination_url
 from installations.models import Installation
 from webhooks import catalogue
-from webhooks.health import FRESH, begin_anew
+from webhooks.health import begin_anew
 from webhooks.models import Webhook
 from webhooks.services.deliveries import cancel_held, cancel_waiting
 
@@ -69,7 +69,7 @@ def change_webhook(*, webhook: Webhook, changes: Mapping[str, Any], now: datetim
             _switch(locked, changes["is_active"], now)
         elif not changes.get("is_active", True):
             locked.lacks_url = False  # the app wants it off, whatever becomes of the Webhook URL
-        locked.save(update_fields=CHANGED)
+        locked.save()
     return locked
 
 
@@ -149,13 +149,6 @@ def _require_room(installation: Installation) -> None:
         raise Conflict("The app is not installed any more.")
     if Webhook.objects.kept().filter(installation=installation, is_app_defined=False).count() >= MAX_WEBHOOKS:
         raise Conflict(f"An installation has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
-
-
-# What `change_webhook` may write.
-CHANGED = (
-    "url", "events", "description", "is_active", "lacks_url", "disabled_reason", "disabled_at",
-    *FRESH,
-)  # fmt: skip
 
 
 def _locked(webhook: Webhook) -> Webhook:
