@@ -1,10 +1,14 @@
 """Reading webhooks, and the one rule of who may be sent what."""
 
+from django.db.models import QuerySet
+
 from common.errors import NotFound
 from common.ids import parse_id
 from installations.models import Installation
+from marketplace.models import App
 from webhooks import catalogue
-from webhooks.models import Webhook
+from webhooks.enums import ErasureState
+from webhooks.models import Erasure, Webhook
 
 
 def webhook_of(installation: Installation, webhook_id: object) -> Webhook:
@@ -31,6 +35,40 @@ def may_learn_of(installation: Installation, event_type: str) -> bool:
 
 def may_receive(webhook: Webhook, event_type: str) -> bool:
     """Whether this event may be sent to this webhook now."""
-    if not webhook.is_active or webhook.deleted_at is not None:
+    if webhook.deleted_at is not None:
         return False
-    return may_learn_of(webhook.installation, event_type)
+    if event_type == catalogue.DATA_ERASURE:
+        return may_be_told_to_erase(webhook)
+    return webhook.is_active and may_learn_of(webhook.installation, event_type)
+
+
+def may_be_told_to_erase(webhook: Webhook) -> bool:
+    """Whether the data erasure may go there: the installation has ended, and the app is not installed again.
+
+    Neither a webhook that is switched off nor an app that is suspended or deleted stands in the way.
+    """
+    ended = webhook.installation
+    if ended.is_active or not destination(webhook):
+        return False
+    return not Installation.objects.active().filter(app=ended.app_id, business=ended.business_id).exists()
+
+
+def destination(webhook: Webhook) -> str:
+    """The URL to send to now; empty for an app-defined webhook whose app has no Webhook URL at present."""
+    return webhook.installation.webhook_url if webhook.is_app_defined else webhook.url
+
+
+def erasure_state(installation: Installation) -> ErasureState | None:
+    """How far the erasure after the uninstall has come; None while the app is installed."""
+    state = Erasure.objects.filter(installation=installation).values_list("state", flat=True).first()
+    return ErasureState(state) if state else None
+
+
+def erasures_of(app: App) -> QuerySet[Erasure]:
+    """All erasures that an app owed or owes, the newest first, with installation and business."""
+    return (
+        Erasure.objects.filter(installation__app=app)
+        .select_related("installation__business")
+        .defer("installation__webhook_secret")
+        .order_by("-id")
+    )

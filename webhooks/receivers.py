@@ -6,11 +6,12 @@ from typing import Any
 from django.dispatch import receiver
 
 from installations.models import Installation
-from installations.signals import installation_removed
+from installations.signals import installation_created, installation_removed
 from stores import signals as shop
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
 from webhooks import payloads
+from webhooks.services import erasure
 from webhooks.services.publishing import publish
 from webhooks.services.registration import end_webhooks
 
@@ -89,3 +90,9 @@ def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
 @receiver(installation_removed)
 def on_installation_removed(installation: Installation, now: datetime, **_: Any) -> None:
     end_webhooks(installation=installation, now=now)
+    erasure.owe(installation=installation, now=now)
+
+
+@receiver(installation_created)
+def on_installation_created(installation: Installation, now: datetime, **_: Any) -> None:
+    erasure.cancel(app=installation.app, business=installation.business, now=now)
