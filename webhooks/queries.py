@@ -43,14 +43,14 @@ def may_receive(webhook: Webhook, event_type: str) -> bool:
 
 
 def may_be_told_to_erase(webhook: Webhook) -> bool:
-    """Whether the data erasure may go there: the installation has ended, and the app is not installed again.
+    """Whether the data erasure may go there: it is owed, and the app is not installed again.
 
     Neither a webhook that is switched off nor an app that is suspended or deleted stands in the way.
     """
     ended = webhook.installation
-    if ended.is_active or not destination(webhook):
-        return False
-    return not Installation.objects.active().filter(app=ended.app_id, business=ended.business_id).exists()
+    owed = Erasure.objects.filter(installation=ended).exclude(state=ErasureState.CANCELLED)
+    again = Installation.objects.active().filter(app=ended.app_id, business=ended.business_id)
+    return bool(destination(webhook)) and owed.exists() and not again.exists()
 
 
 def destination(webhook: Webhook) -> str:

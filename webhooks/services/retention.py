@@ -6,6 +6,7 @@ What is not over, a held delivery included, stays however old it is.
 """
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -25,42 +26,47 @@ BATCHES_PER_RUN: Final = 200
 
 
 def remove_old(*, now: datetime | None = None, batch: int = BATCH, batches: int = BATCHES_PER_RUN) -> int:
-    """Remove up to `batch` times `batches` deliveries with all that is theirs. Returns how many."""
+    """Remove up to `batch` times `batches` deliveries with their attempts, then as many events that no delivery
+    needs any more. Returns the number of deliveries."""
     cutoff = (now or timezone.now()) - KEPT
-    removed, last = 0, None
-    for _ in range(batches):
-        last, count = _remove_batch(cutoff, after=last, limit=batch)
-        removed += count
-        if last is None:
-            break
+    removed = _in_batches(_remove_deliveries, cutoff, batch, batches)
+    _in_batches(_remove_events, cutoff, batch, batches)
     if removed:
         log.info("%s deliveries older than %s days were removed.", removed, KEPT.days)
     return removed
 
 
+def _in_batches(
+    remove: Callable[[datetime, UUID, int], list[UUID]], cutoff: datetime, batch: int, batches: int
+) -> int:
+    """Go on behind the last id that was removed, so that what stays is looked at once."""
+    removed, last = 0, UUID(int=0)
+    for _ in range(batches):
+        ids = remove(cutoff, last, batch)
+        removed += len(ids)
+        if len(ids) < batch:
+            break
+        last = ids[-1]
+    return removed
+
+
 @transaction.atomic
-def _remove_batch(cutoff: datetime, *, after: UUID | None, limit: int) -> tuple[UUID | None, int]:
-    """Remove the next old deliveries behind `after`: the last one's id, None at the end, and how many."""
-    old = Delivery.objects.filter(id__lt=id_at(cutoff), finished_at__lt=cutoff)
-    if after:
-        old = old.filter(id__gt=after)
-    # One that is being sent again just now is locked or no longer over; it is skipped.
+def _remove_deliveries(cutoff: datetime, after: UUID, limit: int) -> list[UUID]:
+    """One that is being sent again at this moment is locked, or is not over any more; it is skipped."""
     skip = connection.features.has_select_for_update_skip_locked
-    rows = list(old.order_by("id").select_for_update(skip_locked=skip).values_list("id", "event_id")[:limit])
-    if not rows:
-        return None, 0
-    ids = [delivery_id for delivery_id, _ in rows]
+    old = Delivery.objects.filter(id__gt=after, id__lt=id_at(cutoff), finished_at__lt=cutoff)
+    locked = old.order_by("id").select_for_update(skip_locked=skip)
+    ids = list(locked.values_list("id", flat=True)[:limit])
     Attempt.objects.filter(delivery__in=ids).delete()
     Delivery.objects.filter(id__in=ids).only("id").delete()
-    _remove_unneeded({event_id for _, event_id in rows})
-    return ids[-1], len(ids)
+    return ids
 
 
-def _remove_unneeded(event_ids: set[UUID]) -> None:
-    """Remove those of the events that no delivery needs any more.
-
-    Locked, so that of two runs that take an event's last two deliveries away, the later one sees that.
-    """
-    events = Event.objects.filter(id__in=event_ids)
-    list(events.order_by("id").select_for_update().values_list("id"))
-    events.exclude(Exists(Delivery.objects.filter(event=OuterRef("id")))).only("id").delete()
+@transaction.atomic
+def _remove_events(cutoff: datetime, after: UUID, limit: int) -> list[UUID]:
+    """An event gets its deliveries as it is written, and none later."""
+    old = Event.objects.filter(id__gt=after, id__lt=id_at(cutoff), occurred_at__lt=cutoff)
+    unneeded = old.exclude(Exists(Delivery.objects.filter(event=OuterRef("id")))).order_by("id")
+    ids = list(unneeded.values_list("id", flat=True)[:limit])
+    Event.objects.filter(id__in=ids).only("id").delete()
+    return ids
