@@ -1,14 +1,17 @@
 """Reading webhooks, and the one rule of who may be sent what."""
 
+from datetime import datetime
+
 from django.db.models import QuerySet
 
-from common.errors import NotFound
+from common.errors import Conflict, NotFound
 from common.ids import parse_id
+from common.times import iso
 from installations.models import Installation
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.enums import ErasureState
-from webhooks.models import Erasure, Webhook
+from webhooks.models import Delivery, Erasure, Webhook
 
 
 def webhook_of(installation: Installation, webhook_id: object) -> Webhook:
@@ -51,6 +54,15 @@ def may_be_told_to_erase(webhook: Webhook) -> bool:
     owed = Erasure.objects.filter(installation=ended).exclude(state=ErasureState.CANCELLED)
     again = Installation.objects.active().filter(app=ended.app_id, business=ended.business_id)
     return bool(destination(webhook)) and owed.exists() and not again.exists()
+
+
+def require_erasure_due(delivery: Delivery, now: datetime) -> None:
+    """Raise Conflict where an erasure's delivery may not be sent at will: too early, or no longer wanted."""
+    erasure = Erasure.objects.filter(event=delivery.event_id).first()
+    if erasure is None or erasure.state == ErasureState.CANCELLED:
+        raise Conflict("The app was installed again, so nothing is to be erased.")
+    if erasure.due_at > now:
+        raise Conflict(f"The merchant may install the app again until {iso(erasure.due_at)}.")
 
 
 def destination(webhook: Webhook) -> str:

@@ -27,7 +27,7 @@ from tests.webhooks.helpers import drain, is_signed
 from webhooks import claims
 from webhooks.enums import DeliveryStatus, ErasureState
 from webhooks.models import Delivery, Erasure, Event, Webhook
-from webhooks.queries import erasure_state, erasures_of
+from webhooks.queries import erasure_state, erasures_of, require_erasure_due
 from webhooks.services import erasure as erasures
 from webhooks.services.deliveries import cancel_waiting
 
@@ -432,11 +432,11 @@ def test_erasure_may_not_be_sent_at_will_before_it_is_due(
 ) -> None:
     delivery = Delivery.objects.get()
     with pytest.raises(Conflict, match=r"until 2026-11-22T12:00:00\.000Z"):
-        erasures.require_due(delivery=delivery, now=DUE - SECOND)
-    erasures.require_due(delivery=delivery, now=DUE)
+        require_erasure_due(delivery, DUE - SECOND)
+    require_erasure_due(delivery, DUE)
     install_for_test(app=app, developer=dana)
     with pytest.raises(Conflict, match="installed again"):
-        erasures.require_due(delivery=delivery, now=DUE)
+        require_erasure_due(delivery, DUE)
 
 
 # Who sees it

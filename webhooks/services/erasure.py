@@ -232,15 +232,6 @@ def _letter(overdue: Iterable[Erasure]) -> str:
     )  # fmt: skip
 
 
-def require_due(*, delivery: Delivery, now: datetime) -> None:
-    """Raise Conflict where an erasure's delivery may not be sent at will: too early, or no longer wanted."""
-    erasure = Erasure.objects.filter(event=delivery.event_id).first()
-    if erasure is None or erasure.state == ErasureState.CANCELLED:
-        raise Conflict("The app was installed again, so nothing is to be erased.")
-    if erasure.due_at > now:
-        raise Conflict(f"The merchant may install the app again until {iso(erasure.due_at)}.")
-
-
 @transaction.atomic
 def send_again(*, erasure: Erasure, now: datetime | None = None) -> None:
     """Start the schedule of an overdue erasure anew, under the same ids.
