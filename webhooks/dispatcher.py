@@ -31,7 +31,7 @@ from webhooks.awake import Place
 from webhooks.claims import Claim, Result
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Event, Webhook
-from webhooks.queries import may_receive, must_wait
+from webhooks.queries import destination, may_receive, must_wait
 from webhooks.transport import Exchange
 
 log = logging.getLogger(__name__)
@@ -168,7 +168,7 @@ class Dispatcher:
             event=event,
             delivery_id=claim.delivery_id,
             webhook_id=webhook.id,
-            url=webhook.url,
+            url=destination(webhook),
             secret=decrypt(webhook.sealed_secret),  # type: ignore[attr-defined]
             now=now,
         )

@@ -7,7 +7,8 @@ from accounts.models import Business
 from common.fields import EncryptedTextField
 from common.ids import new_id
 from installations.models import Installation
-from webhooks.enums import WAITING, DeliveryStatus, Stage
+from marketplace.models import App
+from webhooks.enums import OPEN_ERASURES, WAITING, DeliveryStatus, ErasureState, Stage
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
@@ -141,8 +142,61 @@ class Attempt(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_number")]
         indexes = [
+            models.Index("attempted_at", name="attempt_time"),
             models.Index("attempted_at", name="attempt_gone", condition=models.Q(http_status=410)),
         ]
 
     def __str__(self) -> str:
         return f"Attempt {self.number} of {self.delivery_id}"
+
+
+class Erasure(models.Model):
+    """That the app of an ended installation erases the business's data: what is owed, and how far it has come.
+
+    Moved only by `webhooks.services.erasure`. The deliveries of `event` are the sending itself; this row and the
+    installation's history outlive them, as the proof.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    installation = models.OneToOneField(Installation, on_delete=models.CASCADE, related_name="erasure")
+    event = models.OneToOneField(
+        Event,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="Empty once it is 30 days old.",
+    )
+    state = models.CharField(max_length=11, choices=ErasureState.choices, default=ErasureState.DUE)
+    due_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, help_text="The first attempt.")
+    confirmed_at = models.DateTimeField(null=True, help_text="The attempt that the app answered with 2xx.")
+    alarmed_at = models.DateTimeField(null=True, help_text="When operators were told that it is overdue.")
+
+    class Meta:
+        indexes = [
+            models.Index("due_at", name="erasure_open", condition=models.Q(state__in=OPEN_ERASURES)),
+        ]
+
+    def __str__(self) -> str:
+        return f"Data erasure of {self.installation}"
+
+
+class DailyDeliveryCount(models.Model):
+    """An app's deliveries of one UTC day, on production installs of real businesses.
+
+    Written by `webhooks.services.counting`. A delivery counts once, on the day of its newest attempt;
+    `answered` and `duration_ms` are of all attempts of the day that got an HTTP answer.
+    """
+
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+", db_index=False)
+    date = models.DateField(db_index=True)
+    successful = models.PositiveIntegerField()
+    failed = models.PositiveIntegerField()
+    answered = models.PositiveIntegerField()
+    duration_ms = models.PositiveBigIntegerField(help_text="The sum.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["app", "date"], name="one_count_per_app_and_day")]
+
+    def __str__(self) -> str:
+        return f"{self.app_id} on {self.date}"

@@ -14,6 +14,7 @@ from stores import signals as shop
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
 from webhooks import payloads
+from webhooks.services import erasure
 from webhooks.services.app_defined import follow_app
 from webhooks.services.publishing import publish
 from webhooks.services.registration import end_webhooks
@@ -108,3 +109,9 @@ def on_app_updated(app: App, changed: Collection[str], now: datetime, **_: Any) 
 @receiver(installation_removed)
 def on_installation_removed(installation: Installation, now: datetime, **_: Any) -> None:
     end_webhooks(installation=installation, now=now)
+    erasure.owe(installation=installation, now=now)
+
+
+@receiver(installation_created)
+def on_installation_created(installation: Installation, now: datetime, **_: Any) -> None:
+    erasure.cancel(app=installation.app, business=installation.business, now=now)

@@ -13,6 +13,7 @@ from webhooks import catalogue
 from webhooks.enums import WAITING, DeliveryStatus
 from webhooks.kick import kick
 from webhooks.models import Delivery, Webhook
+from webhooks.queries import require_erasure_due
 
 RECOVERED_PER_SECOND: Final = 10  # per webhook; what is new comes in between
 STEP: Final = timedelta(seconds=1) / RECOVERED_PER_SECOND
@@ -49,10 +50,20 @@ def hold_waiting(*, webhook: Webhook) -> int:
     return _take_away(Q(webhook=webhook, status__in=WAITING), DeliveryStatus.HELD, None)
 
 
-@transaction.atomic
+def cancel_erasure(*, event_id: UUID, now: datetime) -> int:
+    """Turn what waits of a data erasure that is no longer wanted into CANCELLED. Returns how many."""
+    return _change(Delivery.objects.filter(event=event_id, status__in=WAITING), DeliveryStatus.CANCELLED, now)
+
+
 def _take_away(which: Q, status: DeliveryStatus, finished_at: datetime | None) -> int:
     """From the dispatcher, whatever it is doing."""
-    rows = Delivery.objects.filter(which).exclude(event__type=catalogue.DATA_ERASURE)
+    return _change(
+        Delivery.objects.filter(which).exclude(event__type=catalogue.DATA_ERASURE), status, finished_at
+    )
+
+
+@transaction.atomic
+def _change(rows: QuerySet[Delivery], status: DeliveryStatus, finished_at: datetime | None) -> int:
     _lock(rows)
     return rows.update(
         status=status, due_at=None, lease_until=None, fence=F("fence") + 1, finished_at=finished_at
@@ -72,8 +83,8 @@ def redeliver(*, delivery: Delivery, now: datetime | None = None) -> Delivery:
     """Send a delivery again, under its own id; the delivery as it is then.
 
     Its schedule begins anew, and its attempts are numbered on. One that waits just becomes due, and one that
-    is being sent at this moment is left to that. Raises `Conflict` where the webhook is not active (the
-    erasure goes out all the same) and for a `webhook.test`, which is sent once.
+    is being sent at this moment is left to that. Raises `Conflict` where the webhook is not active (an
+    erasure that is due goes out all the same) and for a `webhook.test`, which is sent once.
     """
     now = now or timezone.now()
     webhook = _locked(delivery.webhook_id)
@@ -84,7 +95,9 @@ def redeliver(*, delivery: Delivery, now: datetime | None = None) -> Delivery:
     )
     if again.event.type == catalogue.WEBHOOK_TEST:
         raise Conflict("A test is sent once. Test the webhook again instead.")
-    if again.event.type != catalogue.DATA_ERASURE:
+    if again.event.type == catalogue.DATA_ERASURE:
+        require_erasure_due(again, now)
+    else:
         _require_active(webhook)
     if again.status in WAITING:
         _make_due(Delivery.objects.filter(pk=again.pk), now)
