@@ -8,7 +8,7 @@ from django.core.validators import EmailValidator
 from rest_framework import serializers
 
 from common import money
-from common.rest.fields import Choice, Integer, Number, Text
+from common.rest.fields import Boolean, Choice, Integer, Moment, Number, Text
 from stores.enums import DeliveryMethod, OrderStatus
 
 MAX_LINES = 100
@@ -115,3 +115,19 @@ class WebhookBody(serializers.Serializer):
     url = Text(max_length=2048)
     events = serializers.ListField(child=Text(max_length=100), max_length=100)
     description = OptionalText(max_length=300)
+
+
+class WebhookChanges(WebhookBody):
+    """Any of the fields; `description` may be null."""
+
+    isActive = Boolean(source="is_active")
+
+
+class RecoverBody(serializers.Serializer):
+    since = Moment()
+    until = Moment(default=None, allow_null=True)
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        if values["until"] is not None and values["until"] < values["since"]:
+            raise serializers.ValidationError({"until": ["Must not be before since."]})
+        return values

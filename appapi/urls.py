@@ -3,10 +3,11 @@
 from django.urls import path, re_path
 
 from appapi.views.base import UnknownPath
+from appapi.views.deliveries import DeliveryDetail, DeliveryList, Recovery, Redelivery
 from appapi.views.installation import OwnInstallation
 from appapi.views.orders import OrderDetail, OrderList, OrderStatus
 from appapi.views.products import ProductBySlug, ProductDetail, ProductList
-from appapi.views.webhooks import WebhookList, WebhookTest
+from appapi.views.webhooks import WebhookDetail, WebhookList, WebhookTest
 
 app_name = "appapi"
 
@@ -19,6 +20,15 @@ urlpatterns = [
     path("app-api/orders/<str:order_id>/status", OrderStatus.as_view(), name="order-status"),
     path("app-api/installation", OwnInstallation.as_view(), name="installation"),
     path("webhooks", WebhookList.as_view(), name="webhooks"),
+    path("webhooks/<str:webhook_id>", WebhookDetail.as_view(), name="webhook"),
+    path("webhooks/<str:webhook_id>/deliveries", DeliveryList.as_view(), name="deliveries"),
+    path("webhooks/<str:webhook_id>/deliveries/<str:delivery_id>", DeliveryDetail.as_view(), name="delivery"),
+    path(
+        "webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/redeliver",
+        Redelivery.as_view(),
+        name="redeliver",
+    ),
+    path("webhooks/<str:webhook_id>/recover", Recovery.as_view(), name="recover"),
     path("webhooks/<str:webhook_id>/test", WebhookTest.as_view(), name="webhook-test"),
     re_path(r"^(?:app-api|webhooks)(?:/|$)", UnknownPath.as_view(), name="unknown"),
 ]

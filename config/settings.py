@@ -140,6 +140,26 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 1.0,
         "options": {"expires": 2.0},
     },
+    "judge-webhooks": {
+        "task": "webhooks.tasks.judge_webhooks",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    "follow-erasures": {
+        "task": "webhooks.tasks.follow_erasures",
+        "schedule": 10.0,
+        "options": {"expires": 10.0},
+    },
+    "count-deliveries": {
+        "task": "webhooks.tasks.count_deliveries",
+        "schedule": crontab(minute=7),
+        "options": {"expires": 1800.0},
+    },
+    "remove-old-deliveries": {
+        "task": "webhooks.tasks.remove_old_deliveries",
+        "schedule": crontab(minute=37),
+        "options": {"expires": 1800.0},
+    },
     "expire-payments": {
         "task": "stores.tasks.expire_payments",
         "schedule": 20.0,  # EXPIRED is promised within 60 s
@@ -252,6 +272,10 @@ USE_I18N = True
 EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Extension Platform <no-reply@localhost>")
+# Told of crashes, and of data erasures that no app confirms.
+ADMINS = [(address, address) for address in env.list("ADMINS", default=[])]
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+EMAIL_TIMEOUT = 10  # seconds
 
 # --- The browser's side of security -----------------------------------------------------------------
 

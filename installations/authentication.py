@@ -22,7 +22,7 @@ USE_RECORDED_EVERY = timedelta(minutes=1)
 READ = (
     "app_id", "business_id", "installed_by_id", "is_test", "granted_scopes", "narrowed_scopes",
     "needs_reconsent", "installed_at", "last_used_at", "uninstalled_at",
-    "app__name", "app__slug", "app__developer_id", "app__scopes", "app__webhook_url",
+    "app__name", "app__slug", "app__developer_id", "app__scopes", "app__webhook_url", "app__webhook_events",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__scopes", "app__approved_version__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",

@@ -10,6 +10,7 @@ from oauth2_provider.models import AbstractGrant
 from accounts.models import Business, User
 from common.fields import EncryptedTextField
 from common.ids import new_id
+from installations.enums import HistoryKind
 from marketplace.models import App
 from marketplace.scopes import in_order
 
@@ -100,6 +101,28 @@ class Installation(models.Model):
         if self.follows_working_copy:
             return self.app.webhook_url
         return self.app.approved_version.webhook_url if self.app.approved_version else ""
+
+
+class HistoryEntry(models.Model):
+    """One thing that happened to an installation. Append-only, and kept for good: it is the proof of an erasure.
+
+    Written by `installations.services.history`, in the transaction of what happened.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    installation = models.ForeignKey(
+        Installation, on_delete=models.CASCADE, related_name="history", db_index=False
+    )
+    kind = models.CharField(max_length=20, choices=HistoryKind.choices)
+    at = models.DateTimeField()
+    note = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name_plural = "history entries"
+        indexes = [models.Index(fields=["installation", "at"], name="installation_history")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} at {self.at:%Y-%m-%d %H:%M}"
 
 
 class Grant(AbstractGrant):

@@ -1,12 +1,20 @@
-"""A look at webhooks, events and deliveries for operators. Nothing is changed here, and secrets are not shown."""
+"""A look at webhooks, events, deliveries and data erasures for operators. Secrets are not shown.
+
+Nothing is changed here, but an overdue erasure can be sent again.
+"""
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
-from webhooks.models import Attempt, Delivery, Event, Webhook
+from common.errors import ServiceError
+from common.times import iso
+from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
+from webhooks.services import erasure as erasures
 
 
 class ReadOnly:
@@ -92,3 +100,46 @@ class DeliveryAdmin(ReadOnly, admin.ModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Delivery | None = None) -> list[Any]:
         return [field.name for field in Delivery._meta.fields]
+
+
+@admin.register(Erasure)
+class ErasureAdmin(ReadOnly, admin.ModelAdmin):
+    """The filter "overdue" is the list of alarms."""
+
+    list_display = ["app", "business", "state", "due_at", "sent_at", "confirmed_at", "alarmed_at"]
+    list_filter = ["state"]
+    list_select_related = ["installation__app", "installation__business"]
+    search_fields = ["=id", "=installation__id", "installation__app__slug", "installation__business__slug"]
+    ordering = ["-due_at"]
+    show_full_result_count = False
+    actions = ["send_again"]
+    fields = ["installation", "event", "state", "due_at", "sent_at", "confirmed_at", "alarmed_at", "history"]
+    readonly_fields = ["history"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Erasure]:
+        return super().get_queryset(request).defer("installation__webhook_secret")
+
+    def app(self, erasure: Erasure) -> str:
+        return str(erasure.installation.app)
+
+    def business(self, erasure: Erasure) -> str:
+        return str(erasure.installation.business)
+
+    @admin.display(description="history of the installation")
+    def history(self, erasure: Erasure) -> SafeString:
+        entries = erasure.installation.history.order_by("at", "id")
+        lines = ((iso(entry.at), entry.get_kind_display(), entry.note) for entry in entries)
+        return format_html_join("", "<p>{}: {} {}</p>", lines)
+
+    def has_send_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("webhooks.change_erasure")
+
+    @admin.action(description="Send again", permissions=["send"])
+    def send_again(self, request: HttpRequest, chosen: QuerySet[Erasure]) -> None:
+        for erasure in chosen:
+            try:
+                erasures.send_again(erasure=erasure)
+            except ServiceError as error:
+                self.message_user(request, f"{erasure}: {error.message}", messages.ERROR)
+            else:
+                self.message_user(request, f"{erasure} goes out again.", messages.SUCCESS)

@@ -263,6 +263,14 @@ def cancel(claims: Sequence[Claim], now: datetime) -> None:
 
 
 @transaction.atomic
+def hold(claims: Sequence[Claim]) -> None:
+    """What was recorded while its webhook was being disabled is kept for it like the rest."""
+    Delivery.objects.filter(id__in=_held(claims)).update(
+        status=DeliveryStatus.HELD, due_at=None, lease_until=None, fence=F("fence") + 1
+    )
+
+
+@transaction.atomic
 def release(claims: Sequence[Claim]) -> None:
     """Leave to another dispatcher what we can't finish: it is due as before."""
     Delivery.objects.filter(id__in=_held(claims)).update(lease_until=None, fence=F("fence") + 1)

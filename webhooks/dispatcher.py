@@ -31,7 +31,7 @@ from webhooks.awake import Place
 from webhooks.claims import Claim, Result
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Event, Webhook
-from webhooks.queries import may_receive
+from webhooks.queries import destination, may_receive, must_wait
 from webhooks.transport import Exchange
 
 log = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ class Dispatcher:
         forbid_transaction()
         webhooks = _webhooks({claim.webhook_id for claim in claimed})
         events = Event.objects.in_bulk({claim.event_id for claim in claimed})
-        unwanted = []
+        unwanted, kept = [], []
         for claim in claimed:
             webhook, event = webhooks.get(claim.webhook_id), events.get(claim.event_id)
             if webhook is None or event is None:
@@ -150,6 +150,8 @@ class Dispatcher:
             try:
                 if may_receive(webhook, event.type):
                     self._attempt(claim, webhook, event)
+                elif must_wait(webhook):
+                    kept.append(claim)
                 else:
                     unwanted.append(claim)
             except Exception:
@@ -157,6 +159,8 @@ class Dispatcher:
                 log.exception("Delivery %s can't be sent as things stand.", claim.delivery_id)
         if unwanted:
             claims.cancel(unwanted, timezone.now())
+        if kept:
+            claims.hold(kept)
 
     def _attempt(self, claim: Claim, webhook: Webhook, event: Event) -> None:
         now = timezone.now()
@@ -164,7 +168,7 @@ class Dispatcher:
             event=event,
             delivery_id=claim.delivery_id,
             webhook_id=webhook.id,
-            url=webhook.url,
+            url=destination(webhook),
             secret=decrypt(webhook.sealed_secret),  # type: ignore[attr-defined]
             now=now,
         )

@@ -22,3 +22,26 @@ class Pace(models.TextChoices):
     PROVEN = "PROVEN", "Answers quickly"
     SLOW = "SLOW", "Answers slowly"
     SILENT = "SILENT", "Timed out or could not be reached"
+
+
+class Stage(models.IntegerChoices):
+    """How far a failing webhook has come on the way to being disabled (contract section 5)."""
+
+    WELL = 0, "Well"
+    FAILING = 1, "Failing for 24 hours"
+    FAILING_LONGER = 2, "Failing for 48 hours"
+    DISABLED = 3, "Disabled"
+
+
+class ErasureState(models.TextChoices):
+    """How far the erasure of a business's data by a former app has come."""
+
+    DUE = "DUE", "Due"  # nothing sent yet
+    SENT = "SENT", "Sent, not confirmed yet"
+    CONFIRMED = "CONFIRMED", "Confirmed"  # answered 2xx by all who were told
+    OVERDUE = "OVERDUE", "Overdue: not confirmed by any attempt"  # an operator's alarm
+    CANCELLED = "CANCELLED", "Cancelled: installed again"
+    UNADDRESSED = "UNADDRESSED", "Nowhere to send it to"  # no Webhook URL when it was due
+
+
+OPEN_ERASURES = (ErasureState.DUE, ErasureState.SENT, ErasureState.OVERDUE)

@@ -7,8 +7,9 @@ from accounts.models import Business
 from common.fields import EncryptedTextField
 from common.ids import new_id
 from installations.models import Installation
+from marketplace.models import App
 from webhooks.endpoints import EndpointField, endpoint_key
-from webhooks.enums import DeliveryStatus, Pace
+from webhooks.enums import OPEN_ERASURES, DeliveryStatus, ErasureState, Pace, Stage
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
@@ -16,9 +17,19 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         """Those that the app has not deleted."""
         return self.filter(deleted_at=None)
 
+    def receiving(self) -> "WebhookQuerySet":
+        """Those for which events are recorded: switched on, or disabled automatically (held then)."""
+        return self.filter(models.Q(is_active=True) | models.Q(disabled_at__isnull=False))
+
 
 class Webhook(models.Model):
-    """A registered URL with its events and secret. Changed only by `webhooks.services.registration`."""
+    """A registered URL with its events and secret.
+
+    Changed only by `webhooks.services`: `registration` for the app, `app_defined` where it follows the app's
+    Webhook URL, `disabling` and `telling` for its health. An empty `events` is that of an app-defined webhook
+    nobody has changed: `queries.events_of` reads the list then from the app. `disabled_at` is set while the
+    platform, and not the app, has it switched off.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="webhooks")
@@ -29,12 +40,36 @@ class Webhook(models.Model):
     description = models.CharField(max_length=300, blank=True)
     is_active = models.BooleanField(default=True)
     is_app_defined = models.BooleanField(default=False)
+    lacks_url = models.BooleanField(
+        default=False, help_text="Switched off since the app has no Webhook URL; comes back with one."
+    )
     disabled_reason = models.CharField(max_length=300, blank=True)
     disabled_at = models.DateTimeField(null=True, blank=True)
+    judged_from = models.DateTimeField(
+        null=True, blank=True, help_text="What was attempted before does not count: a new URL, a new start."
+    )
+    failing_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The first failed attempt after the last success, once it was noticed.",
+    )
+    told_stage = models.PositiveSmallIntegerField(
+        choices=Stage.choices, default=Stage.WELL, help_text="What the developer has been told of it."
+    )
+    told_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["installation"],
+                condition=models.Q(is_app_defined=True),
+                name="one_app_defined_webhook_per_installation",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.url
@@ -80,7 +115,7 @@ class Delivery(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")
-    # The two indexes below begin with it.
+    # Indexes below begin with it.
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     # The webhook's, kept here for the index by which a claim goes from endpoint to endpoint.
     endpoint = EndpointField(editable=False)
@@ -104,6 +139,7 @@ class Delivery(models.Model):
             # Not by `lease_until`: entries that always come at the end of an index leave dead pages behind.
             models.Index("endpoint", name="delivery_leased", condition=models.Q(lease_until__isnull=False)),
             models.Index("webhook", models.F("id").desc(), name="delivery_newest"),
+            models.Index("webhook", "status", "finished_at", name="delivery_outcome"),
         ]
 
     def __str__(self) -> str:
@@ -127,6 +163,62 @@ class Attempt(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_number")]
+        indexes = [
+            models.Index("attempted_at", name="attempt_time"),
+            models.Index("attempted_at", name="attempt_gone", condition=models.Q(http_status=410)),
+        ]
 
     def __str__(self) -> str:
         return f"Attempt {self.number} of {self.delivery_id}"
+
+
+class Erasure(models.Model):
+    """That the app of an ended installation erases the business's data: what is owed, and how far it has come.
+
+    Moved only by `webhooks.services.erasure`. The deliveries of `event` are the sending itself; this row and the
+    installation's history outlive them, as the proof.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    installation = models.OneToOneField(Installation, on_delete=models.CASCADE, related_name="erasure")
+    event = models.OneToOneField(
+        Event,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="Empty once it is 30 days old.",
+    )
+    state = models.CharField(max_length=11, choices=ErasureState.choices, default=ErasureState.DUE)
+    due_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, help_text="The first attempt.")
+    confirmed_at = models.DateTimeField(null=True, help_text="The attempt that the app answered with 2xx.")
+    alarmed_at = models.DateTimeField(null=True, help_text="When operators were told that it is overdue.")
+
+    class Meta:
+        indexes = [
+            models.Index("due_at", name="erasure_open", condition=models.Q(state__in=OPEN_ERASURES)),
+        ]
+
+    def __str__(self) -> str:
+        return f"Data erasure of {self.installation}"
+
+
+class DailyDeliveryCount(models.Model):
+    """An app's deliveries of one UTC day, on production installs of real businesses.
+
+    Written by `webhooks.services.counting`. A delivery counts once, on the day of its newest attempt;
+    `answered` and `duration_ms` are of all attempts of the day that got an HTTP answer.
+    """
+
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+", db_index=False)
+    date = models.DateField(db_index=True)
+    successful = models.PositiveIntegerField()
+    failed = models.PositiveIntegerField()
+    answered = models.PositiveIntegerField()
+    duration_ms = models.PositiveBigIntegerField(help_text="The sum.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["app", "date"], name="one_count_per_app_and_day")]
+
+    def __str__(self) -> str:
+        return f"{self.app_id} on {self.date}"

@@ -1,10 +1,22 @@
 """Reading webhooks, and the one rule of who may be sent what."""
 
-from common.errors import NotFound
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from common.errors import Conflict, NotFound
 from common.ids import parse_id
+from common.times import iso
 from installations.models import Installation
+from marketplace.models import App
 from webhooks import catalogue
-from webhooks.models import Webhook
+from webhooks.enums import ErasureState
+from webhooks.models import Delivery, Erasure, Webhook, WebhookQuerySet
+
+
+def webhooks_of(installation: Installation) -> WebhookQuerySet:
+    """All that the app has not deleted, the inactive ones too, newest first. Their secrets are not read."""
+    return Webhook.objects.kept().filter(installation=installation).defer("secret").order_by("-id")
 
 
 def webhook_of(installation: Installation, webhook_id: object) -> Webhook:
@@ -14,6 +26,20 @@ def webhook_of(installation: Installation, webhook_id: object) -> Webhook:
     if not webhook:
         raise NotFound("Webhook not found")
     return webhook
+
+
+def events_of(webhook: Webhook, installation: Installation) -> list[str]:
+    """The events that a webhook is registered for now.
+
+    The app-defined one goes by its app as long as nobody gave it a list of its own. `installation` is the
+    webhook's, read by `Installation.objects.with_app()`.
+    """
+    return webhook.events or events_of_app(installation)
+
+
+def events_of_app(installation: Installation) -> list[str]:
+    """What the app-defined webhook is sent: the app's `webhookEvents`, or all that the scopes allow now."""
+    return installation.app.webhook_events or catalogue.allowed_by(installation.effective_scopes)
 
 
 def may_learn_of(installation: Installation, event_type: str) -> bool:
@@ -31,6 +57,54 @@ def may_learn_of(installation: Installation, event_type: str) -> bool:
 
 def may_receive(webhook: Webhook, event_type: str) -> bool:
     """Whether this event may be sent to this webhook now."""
-    if not webhook.is_active or webhook.deleted_at is not None:
+    if webhook.deleted_at is not None:
         return False
-    return may_learn_of(webhook.installation, event_type)
+    if event_type == catalogue.DATA_ERASURE:
+        return may_be_told_to_erase(webhook)
+    return webhook.is_active and may_learn_of(webhook.installation, event_type)
+
+
+def may_be_told_to_erase(webhook: Webhook) -> bool:
+    """Whether the data erasure may go there: it is owed, and the app is not installed again.
+
+    Neither a webhook that is switched off nor an app that is suspended or deleted stands in the way.
+    """
+    ended = webhook.installation
+    owed = Erasure.objects.filter(installation=ended).exclude(state=ErasureState.CANCELLED)
+    again = Installation.objects.active().filter(app=ended.app_id, business=ended.business_id)
+    return bool(destination(webhook)) and owed.exists() and not again.exists()
+
+
+def require_erasure_due(delivery: Delivery, now: datetime) -> None:
+    """Raise Conflict where an erasure's delivery may not be sent at will: too early, or no longer wanted."""
+    erasure = Erasure.objects.filter(event=delivery.event_id).first()
+    if erasure is None or erasure.state == ErasureState.CANCELLED:
+        raise Conflict("The app was installed again, so nothing is to be erased.")
+    if erasure.due_at > now:
+        raise Conflict(f"The merchant may install the app again until {iso(erasure.due_at)}.")
+
+
+def destination(webhook: Webhook) -> str:
+    """The URL to send to now; empty for an app-defined webhook whose app has no Webhook URL at present."""
+    return webhook.installation.webhook_url if webhook.is_app_defined else webhook.url
+
+
+def erasure_state(installation: Installation) -> ErasureState | None:
+    """How far the erasure after the uninstall has come; None while the app is installed."""
+    state = Erasure.objects.filter(installation=installation).values_list("state", flat=True).first()
+    return ErasureState(state) if state else None
+
+
+def erasures_of(app: App) -> QuerySet[Erasure]:
+    """All erasures that an app owed or owes, the newest first, with installation and business."""
+    return (
+        Erasure.objects.filter(installation__app=app)
+        .select_related("installation__business")
+        .defer("installation__webhook_secret")
+        .order_by("-id")
+    )
+
+
+def must_wait(webhook: Webhook) -> bool:
+    """Whether what may not be sent to this webhook is held for it, since it was disabled automatically."""
+    return webhook.disabled_at is not None and webhook.deleted_at is None and webhook.installation.is_active

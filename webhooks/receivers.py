@@ -1,16 +1,21 @@
 """What the floors below tell becomes events here, in the transaction of the change. Connected by `WebhooksConfig`."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 from django.dispatch import receiver
 
 from installations.models import Installation
-from installations.signals import installation_removed
+from installations.signals import installation_changed, installation_created, installation_removed
+from marketplace.models import App
+from marketplace.signals import app_updated
 from stores import signals as shop
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
 from webhooks import payloads
+from webhooks.services import erasure
+from webhooks.services.app_defined import follow_app
 from webhooks.services.publishing import publish
 from webhooks.services.registration import end_webhooks
 
@@ -86,6 +91,27 @@ def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
     publish(business=review.business, event_type="review.deleted", data=data, now=now)
 
 
+@receiver([installation_created, installation_changed])
+def on_installation(installation: Installation, now: datetime, **_: Any) -> None:
+    follow_app(installation=installation, now=now)
+
+
+@receiver(app_updated)
+def on_app_updated(app: App, changed: Collection[str], now: datetime, **_: Any) -> None:
+    """The working copy's Webhook URL is that of the test install on the developer's own sandbox alone."""
+    if "webhook_url" not in changed:
+        return
+    for installation in Installation.objects.active().with_app().filter(app=app, is_test=True):
+        if installation.follows_working_copy:
+            follow_app(installation=installation, now=now)
+
+
 @receiver(installation_removed)
 def on_installation_removed(installation: Installation, now: datetime, **_: Any) -> None:
     end_webhooks(installation=installation, now=now)
+    erasure.owe(installation=installation, now=now)
+
+
+@receiver(installation_created)
+def on_installation_created(installation: Installation, now: datetime, **_: Any) -> None:
+    erasure.cancel(app=installation.app, business=installation.business, now=now)

@@ -8,6 +8,7 @@ from celery.signals import worker_shutting_down
 
 from webhooks import awake
 from webhooks.dispatcher import Dispatcher
+from webhooks.services import counting, retention
 
 IDLE = 1.0  # seconds without work after which a dispatcher goes back to sleep
 LIMIT = 60.0  # seconds after which it makes room for the next hint
@@ -21,6 +22,35 @@ def dispatch() -> None:
     with awake.place() as place:
         if place:
             Dispatcher(place=place, stop=stopping).run(idle=IDLE, limit=LIMIT)
+
+
+@shared_task
+def judge_webhooks() -> None:
+    """Disable webhooks that have failed for too long, and tell their developers. May run twice at once."""
+    from webhooks.services import disabling, telling  # which give hints by way of this module
+
+    disabling.judge_webhooks()
+    telling.tell_developers()
+
+
+def follow_erasures() -> None:
+    """Learn how far data erasures have come, and tell operators what is overdue."""
+    from webhooks.services import erasure  # which gives hints by way of this module
+
+    erasure.follow()
+
+
+@shared_task
+def count_deliveries() -> None:
+    """Bring the daily counts up to date."""
+    counting.count_recent()
+
+
+@shared_task
+def remove_old_deliveries() -> None:
+    """Count what is not counted yet, then remove what is older than 30 days."""
+    counting.count_recent()
+    retention.remove_old()
 
 
 @worker_shutting_down.connect

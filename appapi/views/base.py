@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 
 from accounts.models import Business
 from appapi import limits
-from appapi.query import Query
 from common.errors import NotFound, TooManyRequests
+from common.rest.query import Query
 from installations.authentication import RequiresScope, TokenAuthentication
 from installations.models import Installation
 
@@ -47,9 +47,12 @@ class AppApiView(APIView):
         finally:
             self._count(request, caller)
 
-    def read(self, serializer: type[BaseSerializer], **context: Any) -> dict[str, Any]:
-        """The valid body. Raises what leads to 415, 413 or 400, with every problem at once."""
-        given = serializer(data=self.request.data, context=context)
+    def read(
+        self, serializer: type[BaseSerializer], *, partial: bool = False, **context: Any
+    ) -> dict[str, Any]:
+        """The valid body, with `partial` only what it names. Raises what leads to 415, 413 or 400, with every
+        problem at once."""
+        given = serializer(data=self.request.data, partial=partial, context=context)
         given.is_valid(raise_exception=True)
         return given.validated_data
 

@@ -9,10 +9,11 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from common.ids import parse_id
-from common.rest.fields import Text
+from common.rest.fields import Choice, Text
 from marketplace import rules
 from marketplace.models import picture_url
 from marketplace.services.pictures import BadPicture, Decoded, decode
+from webhooks.services.samples import SAMPLES
 
 
 def by(rule: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -111,3 +112,7 @@ class AppChanges(NewApp):
     iconUrl = PictureAddress(source="icon", allow_null=True)
     icon = PictureFile()
     screenshots = Screenshots()
+
+
+class SampleEvent(serializers.Serializer):
+    event = Choice(SAMPLES)

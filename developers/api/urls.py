@@ -3,6 +3,7 @@
 from django.urls import path
 
 from developers.api.views.apps import AppsView, AppView, ClientSecretView
+from developers.api.views.deliveries import DeliveriesView, DeliveryView, RedeliverView, TestEventsView
 from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
 
 app_name = "developer_api"
@@ -14,4 +15,10 @@ urlpatterns = [
     path("apps/<str:app_id>/test-install", TestInstallView.as_view(), name="test_install"),
     path("apps/<str:app_id>/test-status", TestStatusView.as_view(), name="test_status"),
     path("apps/<str:app_id>/test-uninstall", TestUninstallView.as_view(), name="test_uninstall"),
+    path("apps/<str:app_id>/test-events", TestEventsView.as_view(), name="test_events"),
+    path("apps/<str:app_id>/deliveries", DeliveriesView.as_view(), name="deliveries"),
+    path("apps/<str:app_id>/deliveries/<str:delivery_id>", DeliveryView.as_view(), name="delivery"),
+    path(
+        "apps/<str:app_id>/deliveries/<str:delivery_id>/redeliver", RedeliverView.as_view(), name="redeliver"
+    ),
 ]

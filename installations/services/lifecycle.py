@@ -14,7 +14,9 @@ from django.utils import timezone
 from accounts.models import Business, User
 from common.errors import Conflict
 from common.secrets import digest, hint, new_access_token, new_webhook_secret
+from installations.enums import HistoryKind
 from installations.models import Installation
+from installations.services import history
 from installations.signals import installation_changed, installation_created, installation_removed
 from marketplace.models import App
 
@@ -84,6 +86,7 @@ def uninstall(*, installation: Installation, now: datetime | None = None) -> Ins
     ended.token_digest = None
     ended.uninstalled_at = now
     ended.save(update_fields=["token_digest", "uninstalled_at"])
+    history.record(installation=ended, kind=HistoryKind.UNINSTALLED, at=now)
     installation_removed.send(Installation, installation=ended, now=now)
     return ended
 
@@ -94,6 +97,7 @@ def _create(app: App, business: Business, by: User, terms: dict[str, object], no
     made.webhook_secret = new_webhook_secret(test=is_test)
     token = _set_token(made, now)
     made.save(force_insert=True)
+    history.record(installation=made, kind=HistoryKind.INSTALLED, at=now)
     installation_created.send(Installation, installation=made, now=now)
     return Issued(made, token)
 
@@ -106,6 +110,7 @@ def _renew(installation: Installation, terms: dict[str, object], now: datetime) 
     installation.save(
         update_fields=[*terms, "needs_reconsent", "token_digest", "token_hint", "token_issued_at"]
     )
+    history.record(installation=installation, kind=HistoryKind.TERMS_CHANGED, at=now)
     installation_changed.send(Installation, installation=installation, now=now)
     return Issued(installation, token)
 

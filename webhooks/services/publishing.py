@@ -1,6 +1,7 @@
 """Writing down what happened, and who is to be told."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,9 +12,10 @@ from django.utils import timezone
 
 from accounts.models import Business
 from installations.models import Installation
+from webhooks.enums import DeliveryStatus
 from webhooks.kick import kick
 from webhooks.models import Delivery, Event, Webhook
-from webhooks.queries import may_learn_of
+from webhooks.queries import events_of_app, may_learn_of
 
 
 def publish(
@@ -27,35 +29,80 @@ def publish(
     listeners = _listeners(business, event_type)
     if not listeners:
         return None
-    now = now or timezone.now()
+    return _write(business, event_type, data, listeners, now or timezone.now())
+
+
+def publish_to(
+    *, installation: Installation, event_type: str, data: dict[str, Any], now: datetime | None = None
+) -> tuple[Event, int]:
+    """Write an event for the webhooks of one installation alone. Returns it and the number of its deliveries.
+
+    What goes for every event goes here too: who named it, is switched on, and holds the scope. The event is
+    written even where that is nobody, so that its id is one.
+    """
+    listeners = _listeners(installation.business, event_type, installation)
+    event = _write(installation.business, event_type, data, listeners, now or timezone.now())
+    return event, len(listeners)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    webhook_id: UUID
+    endpoint: int
+    installation_id: UUID
+    events: list[str]
+    holds: bool  # it was disabled automatically: kept for it, and not sent
+
+
+def _write(
+    business: Business, event_type: str, data: dict[str, Any], listeners: Sequence[_Listener], now: datetime
+) -> Event:
     event = Event(business=business, type=event_type, data=orjson.dumps(data).decode(), occurred_at=now)
     with transaction.atomic():
         event.save(force_insert=True)
-        Delivery.objects.bulk_create(
-            Delivery(event=event, webhook_id=webhook_id, endpoint=endpoint, due_at=now, created_at=now)
-            for webhook_id, endpoint in listeners
-        )
-        transaction.on_commit(kick, robust=True)
+        if listeners:
+            Delivery.objects.bulk_create(_delivery(event, listener, now) for listener in listeners)
+            transaction.on_commit(kick, robust=True)
     return event
 
 
-def _listeners(business: Business, event_type: str) -> list[tuple[UUID, int]]:
-    """The webhooks that named the event, are switched on, and whose app may learn of it, with their endpoints."""
-    named = [
-        (webhook_id, endpoint, installation_id)
-        for webhook_id, endpoint, installation_id, events in Webhook.objects.kept()
-        .filter(is_active=True, installation__business=business, installation__uninstalled_at=None)
-        .values_list("id", "endpoint", "installation_id", "events")
-        if event_type in events
-    ]
+def _delivery(event: Event, listener: _Listener, now: datetime) -> Delivery:
+    return Delivery(
+        event=event,
+        webhook_id=listener.webhook_id,
+        endpoint=listener.endpoint,
+        status=DeliveryStatus.HELD if listener.holds else DeliveryStatus.PENDING,
+        due_at=None if listener.holds else now,
+        created_at=now,
+    )
+
+
+def _listeners(business: Business, event_type: str, only: Installation | None = None) -> list[_Listener]:
+    """The webhooks that named the event, are not switched off by the app, and whose app may learn of it."""
+    named = _naming(business, event_type, only)
     if not named:
         return []
-    told = _may_learn_of({installation_id for *_, installation_id in named}, event_type)
+    told = _told({each.installation_id for each in named}, event_type)
     return [
-        (webhook_id, endpoint) for webhook_id, endpoint, installation_id in named if installation_id in told
+        each for each in named if each.installation_id in told and (each.events or told[each.installation_id])
     ]
 
 
-def _may_learn_of(installation_ids: Iterable[UUID], event_type: str) -> set[UUID]:
+def _naming(business: Business, event_type: str, only: Installation | None) -> list[_Listener]:
+    """Those whose own list has the event, and those that go by their app's list."""
+    rows = Webhook.objects.kept().receiving().filter(installation__uninstalled_at=None)
+    rows = rows.filter(installation=only) if only else rows.filter(installation__business=business)
+    columns = rows.values_list("id", "endpoint", "installation_id", "events", "is_active")
+    return [
+        _Listener(webhook_id, endpoint, installation_id, events, holds=not is_active)
+        for webhook_id, endpoint, installation_id, events, is_active in columns
+        if not events or event_type in events
+    ]
+
+
+def _told(installation_ids: Iterable[UUID], event_type: str) -> dict[UUID, bool]:
+    """The installations whose app may learn of the event; the value says whether the app's own list has it."""
     installations = Installation.objects.with_app().defer("webhook_secret").filter(id__in=installation_ids)
-    return {each.id for each in installations if may_learn_of(each, event_type)}
+    return {
+        each.id: event_type in events_of_app(each) for each in installations if may_learn_of(each, event_type)
+    }

@@ -1,19 +1,22 @@
-"""Registering webhooks, and their end with the installation."""
+"""What an app does with its webhooks: registering, changing and deleting them. And their end with the installation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from common.errors import Conflict, ErrorDetail, Invalid
+from common.errors import Conflict, ErrorDetail, Invalid, NotFound
 from common.secrets import new_webhook_secret
 from common.url_policy import InvalidUrl, check_destination_url
 from installations.models import Installation
 from webhooks import catalogue
+from webhooks.health import begin_anew
 from webhooks.models import Webhook
-from webhooks.services.deliveries import cancel_waiting
+from webhooks.services.deliveries import cancel_held, cancel_waiting, follow_url
 
 MAX_WEBHOOKS = 20  # per installation, the app-defined one not counted
 
@@ -47,17 +50,73 @@ def create_webhook(
     return webhook, webhook.secret
 
 
+def change_webhook(*, webhook: Webhook, changes: Mapping[str, Any], now: datetime | None = None) -> Webhook:
+    """Change any of `url`, `events`, `description` and `is_active`; the webhook as it is then.
+
+    Switched off, what waits for it is CANCELLED. Switched on, its disabling is over; nothing is sent by that,
+    and what was held stays so until `recover`. What is the same already changes nothing. Raises Invalid,
+    Conflict for another URL of the app-defined webhook and for switching that on while the app has no
+    Webhook URL, and NotFound where the webhook has been deleted meanwhile.
+    """
+    check_changes(webhook, changes)
+    with transaction.atomic():
+        locked = _locked(webhook)
+        _set_url(locked, changes.get("url", locked.url), now := now or timezone.now())
+        if "events" in changes:
+            locked.events = list(dict.fromkeys(changes["events"]))
+        locked.description = changes.get("description", locked.description) or ""
+        if changes.get("is_active", locked.is_active) != locked.is_active:
+            _switch(locked, changes["is_active"], now)
+        elif not changes.get("is_active", True):
+            locked.lacks_url = False  # the app wants it off, whatever becomes of the Webhook URL
+        locked.save()
+        follow_url(webhook=locked)
+    return locked
+
+
+@transaction.atomic
+def delete_webhook(*, webhook: Webhook, now: datetime | None = None) -> None:
+    """Delete a webhook: nothing is sent to it any more, and what waited or was held is CANCELLED.
+
+    Raises Conflict for the app-defined one, NotFound where it has been deleted meanwhile.
+    """
+    if webhook.is_app_defined:
+        raise Conflict(
+            "The webhook that the app defines can be changed but not deleted. Switch it off instead."
+        )
+    locked = _locked(webhook)
+    locked.is_active, locked.deleted_at = False, now or timezone.now()
+    locked.save(update_fields=["is_active", "deleted_at"])
+    _end_deliveries(Webhook.objects.filter(pk=locked.pk), locked.deleted_at)
+
+
 @transaction.atomic
 def end_webhooks(*, installation: Installation, now: datetime | None = None) -> None:
-    """Switch off all webhooks of an installation that has ended; what waits for them is CANCELLED."""
+    """Switch off all webhooks of an installation that has ended; what waits for them or is held is CANCELLED."""
     webhooks = Webhook.objects.filter(installation=installation)
     webhooks.filter(is_active=True).update(is_active=False)
-    cancel_waiting(webhooks=webhooks, now=now or timezone.now())
+    _end_deliveries(webhooks, now or timezone.now())
+
+
+def _end_deliveries(webhooks: QuerySet[Webhook], now: datetime) -> None:
+    cancel_waiting(webhooks=webhooks, now=now)
+    cancel_held(webhooks=webhooks, now=now)
 
 
 def check(*, url: str, events: Sequence[str]) -> None:
     """Raise Invalid with every problem at once. May take two seconds to look the host up: no transaction."""
     problems = url_problems(url) + event_problems(events)
+    if problems:
+        raise Invalid(" ".join(problem["message"] for problem in problems), problems)
+
+
+def check_changes(webhook: Webhook, changes: Mapping[str, Any]) -> None:
+    """As `check`; a URL that stays as it is may stay."""
+    problems: list[ErrorDetail] = []
+    if changes.get("url", webhook.url) != webhook.url:
+        problems += url_problems(changes["url"])
+    if "events" in changes:
+        problems += event_problems(changes["events"])
     if problems:
         raise Invalid(" ".join(problem["message"] for problem in problems), problems)
 
@@ -91,3 +150,37 @@ def _require_room(installation: Installation) -> None:
         raise Conflict("The app is not installed any more.")
     if Webhook.objects.kept().filter(installation=installation, is_app_defined=False).count() >= MAX_WEBHOOKS:
         raise Conflict(f"An installation has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
+
+
+def _locked(webhook: Webhook) -> Webhook:
+    found = (
+        Webhook.objects.kept()
+        .select_for_update(of=("self",), no_key=True)
+        .select_related("installation__app__approved_version", "installation__business")
+        .filter(pk=webhook.pk)
+        .first()
+    )
+    if found is None:
+        raise NotFound("Webhook not found")
+    return found
+
+
+def _set_url(webhook: Webhook, url: str, now: datetime) -> None:
+    if url == webhook.url:
+        return
+    if webhook.is_app_defined:
+        raise Conflict("The URL of this webhook is the app's Webhook URL. Change it there.")
+    webhook.url = url
+    begin_anew(webhook, now)
+
+
+def _switch(webhook: Webhook, on: bool, now: datetime) -> None:
+    if not on:
+        webhook.is_active = False
+        cancel_waiting(webhooks=Webhook.objects.filter(pk=webhook.pk), now=now)
+        return
+    if webhook.is_app_defined and not webhook.installation.webhook_url:
+        raise Conflict("The app has no Webhook URL that this webhook could be sent to.")
+    webhook.is_active, webhook.lacks_url = True, False
+    webhook.disabled_reason, webhook.disabled_at = "", None
+    begin_anew(webhook, now)

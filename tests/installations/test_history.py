@@ -1,0 +1,30 @@
+"""What an installation's history keeps."""
+
+from datetime import UTC, datetime, timedelta
+
+from accounts.models import User
+from installations import services
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry
+from marketplace.models import App
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def test_history_tells_install_new_terms_and_uninstall(app: App, dana: User) -> None:
+    installation = services.test_install(app=app, developer=dana, now=NOW).installation
+    services.test_install(app=app, developer=dana, now=NOW + HOUR)
+    services.test_uninstall(app=app, developer=dana, now=NOW + 2 * HOUR)
+    assert list(installation.history.order_by("at").values_list("kind", "at")) == [
+        (HistoryKind.INSTALLED, NOW),
+        (HistoryKind.TERMS_CHANGED, NOW + HOUR),
+        (HistoryKind.UNINSTALLED, NOW + 2 * HOUR),
+    ]
+
+
+def test_history_of_the_next_installation_begins_anew(app: App, dana: User) -> None:
+    services.test_install(app=app, developer=dana, now=NOW)
+    services.test_uninstall(app=app, developer=dana, now=NOW + HOUR)
+    again = services.test_install(app=app, developer=dana, now=NOW + 2 * HOUR).installation
+    assert [entry.kind for entry in HistoryEntry.objects.filter(installation=again)] == ["INSTALLED"]

@@ -1,0 +1,152 @@
+"""The daily counts of an app's deliveries."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from accounts.models import Business
+from common.ids import id_at
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.webhooks import helpers
+from webhooks.analytics import DeliveryDay, delivery_days
+from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
+from webhooks.services.counting import count_recent
+from webhooks.services.retention import remove_old
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+TODAY = NOW.date()
+
+
+@pytest.fixture
+def at_shop(app: App, shop: Business) -> Webhook:
+    """Of the app's production install at Mira's shop."""
+    installed = factories.installation(app, shop, is_test=False)
+    return helpers.webhook(installed, "https://app.example.com/", ["order.created"])
+
+
+def delivery(webhook: Webhook, at: datetime = NOW) -> Delivery:
+    event = Event.objects.create(
+        business=webhook.installation.business, type="order.created", data="{}", occurred_at=at
+    )
+    return Delivery.objects.create(
+        id=id_at(at), event=event, webhook=webhook, status="SUCCEEDED", finished_at=at
+    )
+
+
+def attempt(of: Delivery, at: datetime, status: int | None = 200, duration_ms: int = 10) -> Delivery:
+    of.attempt_count += 1
+    of.finished_at = at
+    of.save()
+    Attempt.objects.create(
+        delivery=of, number=of.attempt_count, attempted_at=at, http_status=status, duration_ms=duration_ms
+    )
+    return of
+
+
+def days_ago(days: int) -> datetime:
+    return NOW - timedelta(days=days)
+
+
+def figures(app: App, now: datetime = NOW) -> dict[date, tuple[int, int]]:
+    """Successful and failed, of the days that have any."""
+    return {
+        day.date: (day.successful, day.failed)
+        for day in delivery_days(app, now=now)
+        if day.successful or day.failed
+    }
+
+
+@pytest.mark.spec("Contract 9 Precise points", "Analytics: thirty UTC days, oldest first, with zeros")
+def test_days_without_deliveries_are_zeros(app: App) -> None:
+    days = delivery_days(app, now=NOW)
+    assert [day.date for day in days] == [TODAY - timedelta(days=ago) for ago in range(29, -1, -1)]
+    assert set(days) == {DeliveryDay(day.date) for day in days}
+
+
+@pytest.mark.spec("Contract 9 Precise points", "Analytics: deliveries count by their newest attempt")
+def test_delivery_counts_once_on_the_day_of_its_newest_attempt(app: App, at_shop: Webhook) -> None:
+    retried = delivery(at_shop)
+    attempt(retried, days_ago(3), 500)
+    attempt(retried, days_ago(2), 204)
+    attempt(delivery(at_shop), days_ago(2), None)
+    attempt(delivery(at_shop), days_ago(2), 302)
+    attempt(delivery(at_shop), NOW, 200)
+    count_recent(now=NOW)
+    assert figures(app) == {days_ago(2).date(): (1, 2), TODAY: (1, 0)}
+
+
+@pytest.mark.spec("Contract 9 Precise points", "Latency is of attempts with an HTTP answer")
+def test_durations_are_of_all_answered_attempts_on_their_own_day(app: App, at_shop: Webhook) -> None:
+    retried = delivery(at_shop)
+    attempt(retried, days_ago(3), 500, 30)
+    attempt(retried, days_ago(3), None, 10_000)
+    attempt(retried, NOW, 200, 50)
+    count_recent(now=NOW)
+    by_date = {day.date: (day.answered, day.duration_ms) for day in delivery_days(app, now=NOW)}
+    assert by_date[days_ago(3).date()] == (1, 30)
+    assert by_date[TODAY] == (1, 50)
+
+
+@pytest.mark.spec("Contract 9 Precise points", "Installs on sandboxes and test installs don't count")
+def test_sandboxes_do_not_count(app: App, webhook: Webhook, installation: Installation) -> None:
+    attempt(delivery(webhook), days_ago(1))
+    Installation.objects.filter(pk=installation.pk).update(is_test=False)
+    attempt(delivery(webhook), NOW)
+    count_recent(now=NOW)
+    assert figures(app) == {}
+    assert not DailyDeliveryCount.objects.exists()
+
+
+def test_other_developers_deliveries_are_not_in_it(at_shop: Webhook, sam: object) -> None:
+    attempt(delivery(at_shop), days_ago(1))
+    attempt(delivery(at_shop), NOW)
+    count_recent(now=NOW)
+    assert figures(factories.app(sam)) == {}  # type: ignore[arg-type]
+
+
+def test_counting_twice_changes_nothing(app: App, at_shop: Webhook) -> None:
+    attempt(delivery(at_shop), days_ago(1))
+    for _ in range(2):
+        count_recent(now=NOW)
+    assert figures(app) == {days_ago(1).date(): (1, 0)}
+    assert DailyDeliveryCount.objects.count() == 1
+
+
+def test_delivery_sent_again_moves_to_the_day_of_that(app: App, at_shop: Webhook) -> None:
+    failed = attempt(delivery(at_shop), days_ago(10), 500)
+    count_recent(now=days_ago(9))
+    assert figures(app) == {days_ago(10).date(): (0, 1)}
+    attempt(failed, NOW, 200)
+    count_recent(now=NOW)
+    assert figures(app) == {TODAY: (1, 0)}
+    assert sum(row.failed for row in DailyDeliveryCount.objects.all()) == 0
+
+
+def test_days_missed_by_the_scheduler_are_made_up_for(app: App, at_shop: Webhook) -> None:
+    count_recent(now=days_ago(20))
+    attempt(delivery(at_shop), days_ago(19))
+    attempt(delivery(at_shop), days_ago(12))
+    attempt(delivery(at_shop), days_ago(1))
+    count_recent(now=NOW)
+    assert len(figures(app)) == 3
+
+
+def test_days_are_utc_days(app: App, at_shop: Webhook) -> None:
+    midnight = datetime(2026, 11, 20, tzinfo=UTC)
+    attempt(delivery(at_shop), midnight - timedelta(microseconds=1))
+    attempt(delivery(at_shop), midnight)
+    count_recent(now=NOW)
+    assert figures(app) == {TODAY - timedelta(days=1): (1, 0), TODAY: (1, 0)}
+
+
+def test_rows_that_retention_removes_are_in_no_day_that_is_shown(app: App, at_shop: Webhook) -> None:
+    """The first of the thirty days is never counted from less than all its rows."""
+    night = datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC)
+    first = datetime(2026, 10, 22, tzinfo=UTC)
+    for at in (first, first - timedelta(seconds=2)):
+        attempt(delivery(at_shop, at), at)
+    assert remove_old(now=night) == 1
+    count_recent(now=night)
+    assert figures(app, night) == {first.date(): (1, 0)}

@@ -1,0 +1,516 @@
+"""After an uninstall: the app is told to erase the business's data, 48 hours later and until it confirms."""
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+import time_machine
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from accounts.models import Business, User
+from common.errors import Conflict
+from common.times import iso
+from installations import services as installing
+from installations.enums import HistoryKind
+from installations.models import Installation
+from installations.services import test_install as install_for_test
+from marketplace.models import App
+from marketplace.services.apps import delete_app
+from tests import factories
+from tests.receivers import Receiver
+from tests.webhooks import helpers
+from tests.webhooks.helpers import drain, is_signed
+from webhooks import claims
+from webhooks.enums import DeliveryStatus, ErasureState
+from webhooks.models import Delivery, Erasure, Event, Webhook
+from webhooks.queries import erasure_state, erasures_of, require_erasure_due
+from webhooks.services import erasure as erasures
+from webhooks.services.deliveries import cancel_waiting, redeliver
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+T0 = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+DUE = T0 + timedelta(hours=48)
+SECOND = timedelta(seconds=1)
+WAITS = [timedelta(seconds=seconds) for seconds in (30, 120, 480, 1920, 7200)]
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(T0, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def told(app: App, receiver: Receiver) -> Receiver:
+    """What listens at the app's Webhook URL."""
+    app.webhook_url = receiver.url
+    app.save()
+    return receiver
+
+
+@pytest.fixture
+def uninstalled(told: Receiver, installation: Installation, clock: time_machine.Traveller) -> Installation:
+    """Dana's app, uninstalled at T0 from her sandbox."""
+    return installing.uninstall(installation=installation, now=T0)
+
+
+def use_up_the_schedule(clock: time_machine.Traveller) -> None:
+    """Six attempts, from the moment it is due."""
+    moment = DUE
+    for wait in [timedelta(0), *WAITS]:
+        moment += wait * 1.05 + SECOND
+        clock.move_to(moment, tick=False)
+        assert drain() == 1
+
+
+def kinds(installation: Installation) -> list[str]:
+    return list(installation.history.order_by("at", "id").values_list("kind", flat=True))
+
+
+# When, where, and signed with what
+
+
+@pytest.mark.spec(
+    "Events/Data erasure", "Sent 48 hours after the uninstall: appId, businessId, uninstalledAt"
+)
+@pytest.mark.spec(
+    "Contract 5 Webhooks", "The erasure is signed with the kept secret of the ended installation"
+)
+def test_erasure_is_sent_after_48_hours_to_the_second(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller
+) -> None:
+    clock.move_to(DUE - SECOND, tick=False)
+    assert drain() == 0
+    clock.move_to(DUE, tick=False)
+    assert drain() == 1
+
+    (request,) = told.wait_for(1)
+    own = Webhook.objects.get(is_app_defined=True)
+    assert orjson.loads(request.body) == {
+        "event": "business.data_erasure",
+        "timestamp": iso(DUE),
+        "webhookId": str(own.id),
+        "businessId": str(uninstalled.business_id),
+        "data": {
+            "appId": str(uninstalled.app_id),
+            "businessId": str(uninstalled.business_id),
+            "uninstalledAt": iso(T0),
+        },
+    }
+    assert request.headers["x-webhook-id"] == str(own.id)
+    assert is_signed(request, uninstalled.webhook_secret)
+    assert not own.is_active
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "The erasure goes to the app's Webhook URL as it is then")
+def test_erasure_goes_to_the_webhook_url_as_it_is_when_it_is_due(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller
+) -> None:
+    with Receiver() as moved:
+        App.objects.update(webhook_url=moved.url)
+        clock.move_to(DUE, tick=False)
+        drain()
+        assert len(moved.requests) == 1
+    assert told.requests == []
+
+
+def test_erasure_keeps_the_app_defined_webhook_of_the_installation(
+    told: Receiver, installation: Installation, clock: time_machine.Traveller
+) -> None:
+    own = helpers.webhook(installation, told.url, [], is_app_defined=True, secret=installation.webhook_secret)
+    installing.uninstall(installation=installation)
+    assert Delivery.objects.get().webhook == own
+
+
+@pytest.mark.spec(
+    "Contract 5 Webhooks",
+    "The erasure goes to each other webhook that named it and was not deleted, signed with its own secret",
+)
+def test_erasure_goes_to_the_other_webhooks_that_named_it(
+    told: Receiver, installation: Installation, clock: time_machine.Traveller
+) -> None:
+    named = ["business.data_erasure"]
+    with Receiver() as other:
+        chosen = helpers.webhook(installation, f"{other.url}on", named)
+        off = helpers.webhook(installation, f"{other.url}off", named, is_active=False)
+        helpers.webhook(installation, f"{other.url}deleted", named, deleted_at=T0)
+        helpers.webhook(installation, f"{other.url}unnamed", ["order.created"])
+        installing.uninstall(installation=installation)
+        clock.move_to(DUE, tick=False)
+        assert drain() == 3
+        by_target = {request.target: request for request in other.requests}
+        assert by_target.keys() == {"/on", "/off"}
+        assert is_signed(by_target["/on"], chosen.secret)
+        assert is_signed(by_target["/off"], off.secret)
+    assert len(told.requests) == 1
+
+
+def test_erasure_of_an_app_without_webhook_url_is_sent_nowhere(
+    installation: Installation, clock: time_machine.Traveller
+) -> None:
+    ended = installing.uninstall(installation=installation)
+    clock.move_to(DUE, tick=False)
+    assert drain() == 0
+    erasures.follow()
+    assert erasure_state(ended) == ErasureState.UNADDRESSED
+    assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
+
+
+def test_erasure_goes_to_a_webhook_url_that_came_after_the_uninstall(
+    installation: Installation, receiver: Receiver, clock: time_machine.Traveller
+) -> None:
+    installing.uninstall(installation=installation)
+    App.objects.update(webhook_url=receiver.url)
+    clock.move_to(DUE, tick=False)
+    assert drain() == 1
+    assert is_signed(receiver.requests[0], installation.webhook_secret)
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "business.data_erasure ignores disabling, inactivity and suspension")
+def test_erasure_of_a_suspended_app_goes_out(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller
+) -> None:
+    App.objects.update(suspended_at=T0)
+    cancel_waiting(webhooks=Webhook.objects.all(), now=T0)
+    clock.move_to(DUE, tick=False)
+    assert drain() == 1
+
+
+def test_erasure_of_a_deleted_app_goes_out(
+    app: App, told: Receiver, installation: Installation, clock: time_machine.Traveller
+) -> None:
+    delete_app(app=app)
+    clock.move_to(DUE, tick=False)
+    assert drain() == 1
+    assert is_signed(told.requests[0], installation.webhook_secret)
+
+
+def test_erasure_is_not_sent_to_a_webhook_that_was_deleted(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller
+) -> None:
+    Webhook.objects.update(deleted_at=T0)
+    clock.move_to(DUE, tick=False)
+    assert drain() == 0
+
+
+def test_uninstall_that_rolls_back_owes_nothing(
+    told: Receiver, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: Any) -> None:
+        raise RuntimeError("The power went.")
+
+    monkeypatch.setattr("webhooks.services.erasure._app_defined", lambda *_: fail())
+    with pytest.raises(RuntimeError):
+        installing.uninstall(installation=installation)
+    assert not Erasure.objects.exists()
+    assert not Event.objects.exists()
+    assert not installation.history.exists()
+    assert Installation.objects.get().is_active
+
+
+# Until it is confirmed
+
+
+@pytest.mark.spec("Events/Data erasure", "Without a 2xx the standard retry schedule applies")
+def test_erasure_that_fails_is_tried_six_times_and_alarms_operators(
+    uninstalled: Installation,
+    told: Receiver,
+    clock: time_machine.Traveller,
+    settings: Any,
+    mailoutbox: list[Any],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    settings.ADMINS = [("Ops", "ops@example.com")]
+    told.respond_with(503)
+    use_up_the_schedule(clock)
+    assert len({request.headers["x-service-event-id"] for request in told.requests}) == 1
+    assert all(is_signed(request, uninstalled.webhook_secret) for request in told.requests)
+
+    with caplog.at_level(logging.ERROR):
+        assert erasures.follow() == 1
+    assert "Answered with 503" in caplog.text
+    (mail,) = mailoutbox
+    assert mail.to == ["ops@example.com"]
+    assert uninstalled.app.slug in mail.body
+    assert uninstalled.webhook_secret not in mail.body
+    assert erasure_state(uninstalled) == ErasureState.OVERDUE
+    assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_OVERDUE"]
+    assert erasures.follow() == 0
+    assert len(mailoutbox) == 1, "Nobody is told twice."
+
+
+def test_alarm_whose_mail_fails_is_mailed_the_next_time(
+    uninstalled: Installation,
+    told: Receiver,
+    clock: time_machine.Traveller,
+    settings: Any,
+    mailoutbox: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.ADMINS = [("Ops", "ops@example.com")]
+    settings.WEBHOOK_RETRY_DELAYS = ()
+    told.respond_with(500)
+    clock.move_to(DUE, tick=False)
+    drain()
+    with monkeypatch.context() as broken:
+        broken.setattr(
+            "webhooks.services.erasure.mail_admins",
+            lambda *_: (_ for _ in ()).throw(ConnectionRefusedError("no mail today")),
+        )
+        erasures.follow()
+    assert Erasure.objects.get().alarmed_at is None
+    erasures.follow()
+    assert len(mailoutbox) == 1
+    assert Erasure.objects.get().alarmed_at == DUE
+
+
+def test_states_follow_the_deliveries(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller
+) -> None:
+    assert erasure_state(uninstalled) == ErasureState.DUE
+    told.respond_with(500, 204)
+    clock.move_to(DUE, tick=False)
+    drain()
+    erasures.follow()
+    assert erasure_state(uninstalled) == ErasureState.SENT
+    clock.shift(60)
+    drain()
+    erasures.follow()
+    erasure = Erasure.objects.get()
+    assert (erasure.state, erasure.sent_at, erasure.confirmed_at) == ("CONFIRMED", DUE, DUE + 60 * SECOND)
+    assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_CONFIRMED"]
+    assert uninstalled.history.get(kind=HistoryKind.ERASURE_CONFIRMED).note == "Answered with 204"
+
+
+def test_erasure_is_confirmed_only_once_all_have_confirmed(
+    told: Receiver, installation: Installation, clock: time_machine.Traveller
+) -> None:
+    with Receiver() as other:
+        other.respond_with(500, 200)
+        helpers.webhook(installation, other.url, ["business.data_erasure"])
+        ended = installing.uninstall(installation=installation)
+        clock.move_to(DUE, tick=False)
+        assert drain() == 2
+        erasures.follow()
+        assert erasure_state(ended) == ErasureState.SENT
+        clock.shift(60)
+        drain()
+        erasures.follow()
+        assert erasure_state(ended) == ErasureState.CONFIRMED
+
+
+def test_sending_again_starts_the_schedule_anew_under_the_same_id(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, settings: Any
+) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = ()
+    told.respond_with(500, 200)
+    clock.move_to(DUE, tick=False)
+    drain()
+    erasures.follow()
+    erasures.send_again(erasure=Erasure.objects.get())
+    assert erasure_state(uninstalled) == ErasureState.SENT
+    assert drain() == 1
+    erasures.follow()
+    assert erasure_state(uninstalled) == ErasureState.CONFIRMED
+    first, second = told.requests
+    assert first.headers["x-service-event-id"] == second.headers["x-service-event-id"]
+    with pytest.raises(Conflict, match="Confirmed"):
+        erasures.send_again(erasure=Erasure.objects.get())
+
+
+def test_erasure_whose_delivery_is_removed_can_be_sent_again(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller
+) -> None:
+    Event.objects.all().delete()
+    Erasure.objects.update(state=ErasureState.OVERDUE)
+    clock.move_to(DUE + timedelta(days=40), tick=False)
+    assert erasures.follow() == 0
+    erasures.send_again(erasure=Erasure.objects.get())
+    assert drain() == 1
+    erasures.follow()
+    assert erasure_state(uninstalled) == ErasureState.CONFIRMED
+
+
+# Installed again
+
+
+@pytest.mark.spec("Contract 3 OAuth", "A test install within the 48 hours cancels the pending data erasure")
+def test_test_install_cancels_the_erasure(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, app: App, dana: User
+) -> None:
+    clock.move_to(DUE - SECOND, tick=False)
+    install_for_test(app=app, developer=dana)
+    clock.move_to(DUE, tick=False)
+    assert drain() == 0
+    assert erasure_state(uninstalled) == ErasureState.CANCELLED
+    assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
+    assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_CANCELLED"]
+    assert erasures.follow() == 0
+
+
+@pytest.mark.spec("Contract 3 OAuth", "A re-install within the 48 hours cancels the pending data erasure")
+def test_install_by_a_merchant_cancels_the_erasure_of_that_business_alone(
+    told: Receiver, app: App, shop: Business, installation: Installation, clock: time_machine.Traveller
+) -> None:
+    at_shop = factories.installation(app, shop, is_test=False)
+    for each in (installation, at_shop):
+        installing.uninstall(installation=each)
+    installing.install(
+        app=app, business=shop, installed_by=shop.owner, is_test=False, granted_scopes=app.scopes
+    )
+    assert erasure_state(at_shop) == ErasureState.CANCELLED
+    assert erasure_state(installation) == ErasureState.DUE
+
+
+def test_install_that_rolls_back_cancels_nothing(
+    uninstalled: Installation, app: App, dana: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("The power went.")
+
+    monkeypatch.setattr("webhooks.services.erasure._move", fail)
+    with pytest.raises(RuntimeError):
+        install_for_test(app=app, developer=dana)
+    assert Delivery.objects.get().status == DeliveryStatus.PENDING
+    assert erasure_state(uninstalled) == ErasureState.DUE
+
+
+def test_install_while_a_dispatcher_holds_the_erasure_drops_its_result(
+    uninstalled: Installation, clock: time_machine.Traveller, app: App, dana: User
+) -> None:
+    clock.move_to(DUE, tick=False)
+    (claim,) = claims.claim(10, DUE)
+    install_for_test(app=app, developer=dana)
+    answered = claims.Result(
+        claim=claim,
+        status=DeliveryStatus.RETRYING,
+        due_at=DUE,
+        finished_at=None,
+        attempted_at=DUE,
+        http_status=500,
+        duration_ms=5,
+        error_class="http_5xx",
+        response_excerpt="",
+    )
+    assert claims.record([answered]) == 0
+    assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
+    assert drain() == 0
+
+
+def test_install_between_two_attempts_ends_the_retries(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, app: App, dana: User
+) -> None:
+    told.respond_with(500)
+    clock.move_to(DUE, tick=False)
+    drain()
+    install_for_test(app=app, developer=dana)
+    clock.shift(3600)
+    assert drain() == 0
+    assert erasure_state(uninstalled) == ErasureState.CANCELLED
+
+
+def test_cancelled_erasure_stays_so_after_the_next_uninstall(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, app: App, dana: User
+) -> None:
+    """However its delivery came to be due: the one that counts is the later uninstall's."""
+    again = install_for_test(app=app, developer=dana).installation
+    installing.uninstall(installation=again)
+    Delivery.objects.filter(webhook__installation=uninstalled).update(status="PENDING", due_at=T0)
+    assert drain() == 0
+    clock.move_to(DUE, tick=False)
+    assert drain() == 1
+    assert is_signed(told.requests[0], again.webhook_secret)
+
+
+def test_erasure_may_not_be_sent_at_will_before_it_is_due(
+    uninstalled: Installation, clock: time_machine.Traveller, app: App, dana: User
+) -> None:
+    delivery = Delivery.objects.get()
+    with pytest.raises(Conflict, match=r"until 2026-11-22T12:00:00\.000Z"):
+        require_erasure_due(delivery, DUE - SECOND)
+    require_erasure_due(delivery, DUE)
+    install_for_test(app=app, developer=dana)
+    with pytest.raises(Conflict, match="installed again"):
+        require_erasure_due(delivery, DUE)
+
+
+# Who sees it
+
+
+def test_erasures_of_an_app_are_its_own(uninstalled: Installation, app: App, sam: User) -> None:
+    assert [each.installation for each in erasures_of(app)] == [uninstalled]
+    assert list(erasures_of(factories.app(sam))) == []
+
+
+def test_erasure_state_of_an_active_installation_is_none(installation: Installation) -> None:
+    assert erasure_state(installation) is None
+
+
+def test_admin_lists_erasures_and_sends_overdue_ones_again(uninstalled: Installation, client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ops@example.com", "correct horse battery"))
+    Delivery.objects.update(status=DeliveryStatus.EXHAUSTED, due_at=None)
+    Erasure.objects.update(state=ErasureState.OVERDUE)
+    erasure = Erasure.objects.get()
+    address = "/admin/webhooks/erasure/"
+    listed = client.get(f"{address}?state__exact=OVERDUE")
+    assert uninstalled.app.name in listed.text
+    detail = client.get(f"{address}{erasure.id}/change/")
+    assert "Uninstalled" in detail.text
+    assert uninstalled.webhook_secret not in listed.text + detail.text
+    chosen = {"action": "send_again", "_selected_action": [str(erasure.id)]}
+    assert "goes out again" in client.post(address, chosen, follow=True).text
+    assert Delivery.objects.get().status == DeliveryStatus.PENDING
+    assert "Only an overdue erasure" in client.post(address, chosen, follow=True).text
+
+
+def test_staff_who_may_only_look_can_not_send_again(uninstalled: Installation, client: Client) -> None:
+    looker = User.objects.create_user("looker@example.com", "correct horse battery", is_staff=True)
+    looker.user_permissions.add(Permission.objects.get(codename="view_erasure"))
+    client.force_login(looker)
+    Erasure.objects.update(state=ErasureState.OVERDUE)
+    chosen = {"action": "send_again", "_selected_action": [str(Erasure.objects.get().id)]}
+    client.post("/admin/webhooks/erasure/", chosen)
+    assert Erasure.objects.get().state == ErasureState.OVERDUE
+
+
+# Sent again by the developer
+
+
+def test_redelivery_before_the_48_hours_are_over_is_refused(
+    uninstalled: Installation, clock: time_machine.Traveller
+) -> None:
+    delivery = Delivery.objects.get()
+    with pytest.raises(Conflict, match="install the app again until"):
+        redeliver(delivery=delivery, now=DUE - SECOND)
+    assert Delivery.objects.get().due_at == DUE
+
+
+def test_redelivery_of_an_exhausted_erasure_goes_out_and_counts(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, settings: Any
+) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = ()
+    told.respond_with(500, 200)
+    clock.move_to(DUE, tick=False)
+    drain()
+    erasures.follow()
+    redeliver(delivery=Delivery.objects.get(), now=DUE)
+    assert drain() == 1
+    erasures.follow()
+    assert erasure_state(uninstalled) == ErasureState.CONFIRMED
+
+
+def test_test_install_makes_the_webhook_that_the_erasure_is_sent_from(
+    told: Receiver, app: App, dana: User, clock: time_machine.Traveller
+) -> None:
+    installed = install_for_test(app=app, developer=dana).installation
+    own = Webhook.objects.get(installation=installed)
+    installing.uninstall(installation=installed)
+    assert Delivery.objects.get().webhook == own
+    clock.move_to(DUE, tick=False)
+    drain()
+    assert is_signed(told.requests[0], installed.webhook_secret)

@@ -1,0 +1,91 @@
+"""Counting an app's deliveries by day, for its analytics (docs/contract.md, 9 "Analytics").
+
+A day is counted anew from the rows whenever it may have changed, so counting twice does no harm. Rows are kept for
+30 times 24 hours after their last attempt, and the analytics show 30 UTC days with today as the last: every day that
+is counted here still has all its rows.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, TruncDate
+from django.utils import timezone
+
+from webhooks.models import Attempt, DailyDeliveryCount
+
+DAYS: Final = 30
+FIGURES: Final = ("successful", "failed", "answered", "duration_ms")
+
+
+def count_recent(*, now: datetime | None = None) -> None:
+    """Count all days since the last count, yesterday in any case, and those that a re-sending has changed."""
+    today = (now or timezone.now()).astimezone(UTC).date()
+    first = first_day(today)
+    since = max(first, _begin(today))
+    for day in sorted(_days(since, today) | _changed_since(since, first)):
+        count_day(day)
+
+
+@transaction.atomic
+def count_day(day: date) -> None:
+    """Write the figures of one UTC day for all apps, in place of those that stood there."""
+    rows = [DailyDeliveryCount(date=day, **figures) for figures in figures_by_app(made_on(day))]
+    standing = DailyDeliveryCount.objects.filter(date=day)
+    standing.exclude(app__in=[row.app_id for row in rows]).delete()
+    DailyDeliveryCount.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["app", "date"], update_fields=FIGURES
+    )
+
+
+def first_day(today: date) -> date:
+    """The first of the 30 days of which `today` is the last."""
+    return today - timedelta(days=DAYS - 1)
+
+
+def made_on(day: date) -> QuerySet[Attempt]:
+    """The attempts of a UTC day that count."""
+    start = midnight(day)
+    return Attempt.objects.filter(
+        attempted_at__gte=start,
+        attempted_at__lt=start + timedelta(days=1),
+        delivery__webhook__installation__is_test=False,
+        delivery__webhook__installation__business__is_sandbox=False,
+    )
+
+
+def figures_by_app(attempts: QuerySet[Attempt]) -> list[dict[str, Any]]:
+    """`{"app_id", "successful", "failed", "answered", "duration_ms"}` of these attempts, for each app."""
+    newest = Q(number=F("delivery__attempt_count"))
+    succeeded = Q(http_status__gte=200, http_status__lt=300)
+    answered = Q(http_status__isnull=False)
+    by_app = attempts.order_by().values(app_id=F("delivery__webhook__installation__app"))
+    figures = by_app.annotate(
+        successful=Count("id", filter=newest & succeeded),
+        failed=Count("id", filter=newest & (~succeeded | ~answered)),
+        answered=Count("id", filter=answered),
+        duration_ms=Coalesce(Sum("duration_ms", filter=answered), 0),
+    )
+    return [dict(row) for row in figures]
+
+
+def midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _begin(today: date) -> date:
+    """The last day that was counted, or yesterday; the first of all where nothing was counted yet."""
+    last = DailyDeliveryCount.objects.order_by("-date").values_list("date", flat=True).first()
+    return min(last, today - timedelta(days=1)) if last else date.min
+
+
+def _days(first: date, last: date) -> set[date]:
+    return {first + timedelta(days=number) for number in range((last - first).days + 1)}
+
+
+def _changed_since(since: date, first: date) -> set[date]:
+    """The days of earlier attempts, from `first` on, of deliveries that were attempted again since."""
+    again = Attempt.objects.filter(attempted_at__gte=midnight(since), number__gt=1).values("delivery")
+    earlier = Attempt.objects.filter(delivery__in=again, attempted_at__gte=midnight(first))
+    return set(earlier.annotate(day=TruncDate("attempted_at", tzinfo=UTC)).values_list("day", flat=True))

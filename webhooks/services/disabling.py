@@ -1,0 +1,136 @@
+"""Automatic disabling: the webhooks whose endpoints have failed for too long (contract section 5).
+
+Judged once a minute from the rows of deliveries and attempts, so that recording them costs nothing more. Whatever
+is missed or done twice, the next look comes to the same.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from webhooks import catalogue, health
+from webhooks.enums import DeliveryStatus, Stage
+from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.services.deliveries import hold_waiting
+
+STATE: Final = ("failing_since", "told_stage", "told_at")
+
+
+def judge_webhooks(*, now: datetime | None = None) -> int:
+    """Note which webhooks fail and which have recovered, and disable those that failed for too long.
+
+    Returns how many were disabled. Tests don't count, and neither does what was attempted before the webhook was
+    last switched on or given another URL.
+    """
+    now = now or timezone.now()
+    for webhook in _suspects(now):
+        note_health(webhook=webhook, now=now)
+    doomed = [(webhook, health.GONE) for webhook in _gone()] + [
+        (webhook, health.FAILED) for webhook in _failed(now)
+    ]
+    return sum(disable(webhook=webhook, reason=reason, now=now) for webhook, reason in doomed)
+
+
+@transaction.atomic
+def note_health(*, webhook: Webhook, now: datetime) -> None:
+    """Write down since when every attempt has failed."""
+    locked = _locked(webhook)
+    if locked is None:
+        return
+    before, success = locked.failing_since, _last_success(locked)
+    if locked.failing_since and success and success >= locked.failing_since:
+        locked.failing_since, locked.told_stage, locked.told_at = None, Stage.WELL, None
+    if locked.failing_since is None:
+        locked.failing_since = _first_failure(
+            locked, max(filter(None, (success, locked.judged_from)), default=None)
+        )
+    if locked.failing_since != before:
+        locked.save(update_fields=STATE)
+
+
+@transaction.atomic
+def disable(*, webhook: Webhook, reason: str, now: datetime) -> bool:
+    """Switch a webhook off and hold what waits for it. Whether that was still to be done."""
+    locked = _locked(webhook)
+    if locked is None or locked.failing_since != webhook.failing_since:
+        return False
+    locked.is_active, locked.disabled_reason, locked.disabled_at = False, reason, now
+    locked.save(update_fields=["is_active", "disabled_reason", "disabled_at"])
+    hold_waiting(webhook=locked)
+    return True
+
+
+def _locked(webhook: Webhook) -> Webhook | None:
+    """None where it has been switched off or deleted meanwhile."""
+    rows = Webhook.objects.kept().defer("secret").select_for_update(no_key=True)
+    return rows.filter(pk=webhook.pk, is_active=True).first()
+
+
+def _watched() -> QuerySet[Webhook]:
+    rows = Webhook.objects.kept().defer("secret")
+    return rows.filter(is_active=True, installation__uninstalled_at=None)
+
+
+def _suspects(now: datetime) -> QuerySet[Webhook]:
+    """Those that are known to fail, or have a failed delivery that may be news."""
+    own = Delivery.objects.filter(webhook=OuterRef("pk")).order_by()
+    retrying = own.filter(status=DeliveryStatus.RETRYING)
+    given_up = own.filter(status=DeliveryStatus.EXHAUSTED, finished_at__gt=now - health.DISABLED_AFTER)
+    return _watched().filter(Q(failing_since__isnull=False) | Exists(retrying) | Exists(given_up))
+
+
+def _judged(webhook: Webhook) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(webhook=webhook).exclude(event__type=catalogue.WEBHOOK_TEST)
+
+
+def _last_success(webhook: Webhook) -> datetime | None:
+    succeeded = _judged(webhook).filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
+    return succeeded.values_list("finished_at", flat=True).first()
+
+
+def _first_failure(webhook: Webhook, after: datetime | None) -> datetime | None:
+    """Of the attempts made after then, all of which failed."""
+    failed = _judged(webhook).filter(status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED))
+    attempts = Attempt.objects.all()
+    if after:
+        failed = failed.filter(Q(finished_at=None) | Q(finished_at__gt=after))
+        attempts = attempts.filter(attempted_at__gt=after)
+    found: datetime | None = attempts.filter(delivery__in=failed).aggregate(first=Min("attempted_at"))[
+        "first"
+    ]
+    return found
+
+
+def _gone() -> list[Webhook]:
+    """Answered 410 to two attempts, ten minutes apart or more, with no success in between."""
+    gone = (
+        Attempt.objects.filter(
+            http_status=410,
+            delivery__webhook__in=_watched().values("pk"),
+            attempted_at__gte=F("delivery__webhook__failing_since"),
+        )
+        .exclude(delivery__event__type=catalogue.WEBHOOK_TEST)
+        .values("delivery__webhook")
+        .annotate(first=Min("attempted_at"), last=Max("attempted_at"))
+    )
+    ids = [row["delivery__webhook"] for row in gone if row["last"] - row["first"] >= health.GONE_APART]
+    return list(_watched().filter(pk__in=ids))
+
+
+def _failed(now: datetime) -> list[Webhook]:
+    """Failing for 72 hours, with enough deliveries and attempts that it is no accident."""
+    failing = _watched().filter(failing_since__lte=now - health.DISABLED_AFTER)
+    return [webhook for webhook in failing if _failed_enough(webhook)]
+
+
+def _failed_enough(webhook: Webhook) -> bool:
+    """Since it began to fail. Counts no further than it must."""
+    since = webhook.failing_since
+    given_up = _judged(webhook).filter(status=DeliveryStatus.EXHAUSTED, finished_at__gte=since)
+    if given_up[: health.EXHAUSTED_AT_LEAST].count() < health.EXHAUSTED_AT_LEAST:
+        return False
+    attempts = Attempt.objects.filter(delivery__in=_judged(webhook), attempted_at__gte=since)
+    return attempts[: health.FAILED_AT_LEAST].count() >= health.FAILED_AT_LEAST
