@@ -29,8 +29,8 @@ format: $(VENV)/.development
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.development ## ratios against a baseline of the same run
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.development ## ratios against a baseline of the same run; ARGS="--quick drain" for less
+	$(BIN)/python -m benchmarks $(ARGS)
 
 screenshots: $(VENV)/.development ## every page in light, dark and at 390 px, into build/screenshots
 	$(BIN)/python -m tests.screenshots

@@ -6,22 +6,34 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+
+from django.utils.module_loading import import_string
 
 from benchmarks import environment
 from benchmarks.processes import Failed
 from benchmarks.results import Row, heading, line
 
-NAMES = ("drain", "drain-slow", "latency", "isolation", "claims", "fan-out", "backlog", "memory")
+# Where each is found. They import models, and so can only be imported on a prepared environment.
+BENCHMARKS = {
+    "drain": "benchmarks.drain.drain",
+    "drain-slow": "benchmarks.drain.drain_slow",
+    "latency": "benchmarks.latency.latency",
+    "isolation": "benchmarks.latency.isolation",
+    "claims": "benchmarks.claiming.claims_among_finished",
+    "fan-out": "benchmarks.fanout.fan_out",
+    "backlog": "benchmarks.backlog.backlog",
+    "memory": "benchmarks.memory.memory",
+}
 QUIET = 0.25  # load per core that leaves figures as they are
-
-Benchmark = Callable[[Any], Iterable[Row]]  # it takes Options
 
 
 def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
+    unknown = set(chosen.names) - set(BENCHMARKS)
+    if unknown:
+        sys.exit(f"There is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Told to stop."))
     try:
         with environment.prepared() as folder:
@@ -38,7 +50,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Measures the product against a baseline of the same run, on PostgreSQL and Redis "
         "(DATABASE_URL and REDIS_URL, else the loopback defaults), in a database of its own.",
     )
-    parser.add_argument("names", nargs="*", metavar="name", help=f"one of {', '.join(NAMES)}; all by default")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"one of {', '.join(BENCHMARKS)}; all by default"
+    )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="measure little and once, to see that all works")
     size.add_argument("--full", action="store_true", help="the sizes of the goals, however long they take")
@@ -46,47 +60,31 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(chosen: argparse.Namespace, folder: Path) -> int:
-    # These import models, which need the environment.
-    from benchmarks import backlog, claiming, drain, fanout, latency, memory
-
-    benchmarks: dict[str, Benchmark] = {
-        "drain": drain.drain,
-        "drain-slow": drain.drain_slow,
-        "latency": latency.latency,
-        "isolation": latency.isolation,
-        "claims": claiming.claims_among_finished,
-        "fan-out": fanout.fan_out,
-        "backlog": backlog.backlog,
-        "memory": memory.memory,
-    }
-    unknown = set(chosen.names) - set(benchmarks)
-    if unknown:
-        sys.exit(f"There is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(benchmarks)}.")
-    print(_machine(), file=sys.stderr)
-    print(heading(), flush=True)
-    failed = [
-        name for name in chosen.names or benchmarks if not _measure(name, benchmarks[name], chosen, folder)
-    ]
-    return len(failed)
-
-
-def _measure(name: str, benchmark: Benchmark, chosen: argparse.Namespace, folder: Path) -> bool:
-    """Print its rows as they come. False where it could not be brought to its end."""
+    """The number of benchmarks that failed."""
     from benchmarks.options import Options
     from benchmarks.sink import sink
 
-    began = time.monotonic()
-    try:
-        with sink(folder) as receiver:
-            for row in benchmark(Options(folder, receiver, chosen.quick, chosen.full)):
-                print(line(row.cells()), flush=True)
-                if row.note:
-                    print(f"  {row.note}", file=sys.stderr, flush=True)
-    except Failed as failure:
-        print(f"  {name} failed: {failure}", file=sys.stderr, flush=True)
-        return False
-    print(f"  {name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return True
+    failed = 0
+    print(_machine(), file=sys.stderr)
+    print(heading(), flush=True)
+    for name in chosen.names or BENCHMARKS:
+        began = time.monotonic()
+        try:
+            with sink(folder) as receiver:
+                _print(import_string(BENCHMARKS[name])(Options(folder, receiver, chosen.quick, chosen.full)))
+        except Failed as failure:
+            failed += 1
+            print(f"  {name} failed: {failure}", file=sys.stderr)
+        print(f"  {name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return failed
+
+
+def _print(rows: Iterable[Row]) -> None:
+    """Each row as soon as it is there."""
+    for row in rows:
+        print(line(row.cells()), flush=True)
+        if row.note:
+            print(f"  {row.note}", file=sys.stderr)
 
 
 def _machine() -> str:
