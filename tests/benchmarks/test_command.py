@@ -31,7 +31,7 @@ def benchmarks(*arguments: str, **variables: str) -> Run:
         text=True,
     )
     try:
-        stdout, stderr = process.communicate(timeout=110)
+        stdout, stderr = process.communicate(timeout=280)
     finally:
         process.terminate()
     return Run(process.pid, process.returncode, stdout, stderr)
@@ -77,6 +77,7 @@ def test_unknown_benchmark_is_refused_before_anything_is_made() -> None:
 @pytest.mark.postgres
 @pytest.mark.redis
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_quick_drain_and_fan_out_measure_every_row_and_leave_no_database() -> None:
     run = benchmarks("--quick", "drain", "fan-out", **services())
 
