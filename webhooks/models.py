@@ -92,10 +92,14 @@ class Event(models.Model):
     """Something that happened to a business. `data` is the exact JSON text that is sent, made once."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+")
+    # The index begins with it.
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+", db_index=False)
     type = models.CharField(max_length=40)
     data = models.TextField()
     occurred_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index("business", "type", models.F("id").desc(), name="event_newest_of_type")]
 
     def __str__(self) -> str:
         return self.type

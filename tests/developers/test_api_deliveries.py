@@ -184,7 +184,7 @@ def test_list_with_wrong_filters_is_400(api: Api, app: App) -> None:
 def test_list_keeps_what_ended(api: Api, app: App, webhook: Webhook, installation: Installation) -> None:
     one = delivered(webhook)
     uninstall(installation=installation)
-    assert ids(api("get", f"/developer/apps/{app.id}/deliveries?status=SUCCEEDED")) == [str(one.id)]
+    assert ids(api("get", f"/developer/apps/{app.id}/deliveries?status=EXHAUSTED")) == [str(one.id)]
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -18,7 +18,7 @@ from webhooks import claims, health
 from webhooks.enums import DeliveryStatus, Stage
 from webhooks.models import Attempt, Delivery, Event, Webhook
 from webhooks.services.deliveries import redeliver
-from webhooks.services.disabling import disable, judge_webhooks
+from webhooks.services.disabling import disable, judge_webhooks, suspects
 from webhooks.services.registration import change_webhook
 from webhooks.services.telling import tell_developers
 
@@ -106,6 +106,13 @@ def test_success_ends_the_failing(webhook: Webhook) -> None:
     attempted(webhook, 200, at=START + 30 * HOUR)
     judged = judge(webhook, START + 80 * HOUR)
     assert (judged.is_active, judged.failing_since) == (True, None)
+
+
+def test_healthy_webhook_that_once_gave_up_is_not_looked_at_again(webhook: Webhook) -> None:
+    fail_badly(webhook)
+    assert suspects(START + 2 * HOUR).get() == webhook
+    attempted(webhook, 200, at=START + 3 * HOUR)
+    assert not suspects(START + 4 * HOUR).exists()
 
 
 def test_failing_begins_with_the_first_failure_after_the_last_success(webhook: Webhook) -> None:

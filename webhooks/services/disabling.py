@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from webhooks import catalogue, health
@@ -26,7 +27,7 @@ def judge_webhooks(*, now: datetime | None = None) -> int:
     last switched on or given another URL.
     """
     now = now or timezone.now()
-    for webhook in _suspects(now):
+    for webhook in suspects(now):
         note_health(webhook=webhook, now=now)
     doomed = [(webhook, health.GONE) for webhook in _gone()] + [
         (webhook, health.FAILED) for webhook in _failed(now)
@@ -74,12 +75,18 @@ def _watched() -> QuerySet[Webhook]:
     return rows.filter(is_active=True, installation__uninstalled_at=None)
 
 
-def _suspects(now: datetime) -> QuerySet[Webhook]:
+def suspects(now: datetime) -> QuerySet[Webhook]:
     """Those that are known to fail, or have a failed delivery that may be news."""
-    own = Delivery.objects.filter(webhook=OuterRef("pk")).order_by()
+    own = (
+        Delivery.objects.filter(webhook=OuterRef("pk")).exclude(event__type=catalogue.WEBHOOK_TEST).order_by()
+    )
+    succeeded = own.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
     retrying = own.filter(status=DeliveryStatus.RETRYING)
-    given_up = own.filter(status=DeliveryStatus.EXHAUSTED, finished_at__gt=now - health.DISABLED_AFTER)
-    return _watched().filter(Q(failing_since__isnull=False) | Exists(retrying) | Exists(given_up))
+    earliest = Value(now - health.DISABLED_AFTER)
+    since = Coalesce(Greatest(Subquery(succeeded.values("finished_at")[:1]), earliest), earliest)
+    given_up = own.filter(status=DeliveryStatus.EXHAUSTED, finished_at__gt=OuterRef("since"))
+    may_fail = Q(failing_since__isnull=False) | Exists(retrying) | Exists(given_up)
+    return _watched().annotate(since=since).filter(may_fail)
 
 
 def _judged(webhook: Webhook) -> QuerySet[Delivery]:
