@@ -8,10 +8,13 @@ from django.conf import settings
 
 from accounts.models import Business
 from installations.models import Installation
+from marketplace.models import App
 from marketplace.scopes import SCOPE_OF_EVENT
 from stores.enums import ProductStatus
 from stores.models import Product
+from webhooks.catalogue import DATA_ERASURE
 
+TO_FILL_IN = "YOUR_ACCESS_TOKEN"
 EXAMPLE_WEBHOOK_URL = "https://your-server.example/webhooks"
 
 
@@ -29,6 +32,13 @@ def first_calls(installation: Installation, token: str) -> list[tuple[str, str]]
     if not calls:
         calls.append(("Look at the installation", _curl(token, "/app-api/installation")))
     return calls
+
+
+def registration_call(app: App) -> str:
+    """The call that registers a webhook, for the app's first event; its token is to be filled in."""
+    events = [event for event, scope in SCOPE_OF_EVENT.items() if scope in app.scopes]
+    body = {"url": EXAMPLE_WEBHOOK_URL, "events": events[:1] or [DATA_ERASURE]}
+    return _curl(TO_FILL_IN, "/webhooks", body)
 
 
 def _orderable_product(business: Business) -> Product | None:

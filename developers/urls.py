@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from developers.views import apps, credentials, test_installs
+from developers.views import apps, bench, credentials, deliveries, test_events, test_installs, webhooks
 
 app_name = "portal"
 
@@ -15,5 +15,23 @@ urlpatterns = [
     path("apps/<slug:slug>/credentials/regenerate/", credentials.client_secret, name="client_secret"),
     path("apps/<slug:slug>/test/", test_installs.test_install, name="test_install"),
     path("apps/<slug:slug>/test/uninstall/", test_installs.test_uninstall, name="test_uninstall"),
+    path("apps/<slug:slug>/test/event/", test_events.test_event, name="test_event"),
+    path("apps/<slug:slug>/webhooks/", webhooks.webhook_list, name="webhooks"),
+    path("apps/<slug:slug>/webhooks/<str:webhook_id>/test/", webhooks.webhook_test, name="webhook_test"),
+    path("apps/<slug:slug>/webhooks/<str:webhook_id>/pause/", webhooks.webhook_pause, name="webhook_pause"),
+    path(
+        "apps/<slug:slug>/webhooks/<str:webhook_id>/resume/", webhooks.webhook_resume, name="webhook_resume"
+    ),
+    path("apps/<slug:slug>/deliveries/", deliveries.delivery_list, name="deliveries"),
+    path("apps/<slug:slug>/deliveries/new/", deliveries.delivery_news, name="delivery_news"),
+    path("apps/<slug:slug>/deliveries/again/", deliveries.deliveries_again, name="deliveries_again"),
+    path("apps/<slug:slug>/deliveries/recover/", deliveries.recover_failed, name="recover"),
+    path("apps/<slug:slug>/deliveries/<str:delivery_id>/", deliveries.delivery, name="delivery"),
+    path(
+        "apps/<slug:slug>/deliveries/<str:delivery_id>/again/",
+        deliveries.delivery_again,
+        name="delivery_again",
+    ),
+    path("apps/<slug:slug>/signatures/", bench.signature_bench, name="bench"),
     path("apps/<slug:slug>/delete/", apps.app_delete, name="app_delete"),
 ]

@@ -63,6 +63,12 @@ def regenerate(page: Page) -> None:
     press("Regenerate secret")(page)
 
 
+def computed_without_a_timestamp(page: Page) -> None:
+    """Has a delivery checked, with a value that nobody's code computed."""
+    page.get_by_label("your code computed").fill("ab" * 32)
+    press("Check")(page)
+
+
 SHOTS = [
     Shot("home", "/"),
     Shot("home-developer", "/", "dana"),
@@ -96,6 +102,34 @@ SHOTS = [
     Shot("portal-test-installed", "/portal/apps/{stars.slug}/test/", "dana"),
     Shot("portal-test-token", "/portal/apps/{stars.slug}/test/", "dana", press("Issue a new token")),
     Shot("portal-test-uninstall", "/portal/apps/{stars.slug}/test/uninstall/", "dana"),
+    Shot("portal-test-event", "/portal/apps/{stars.slug}/test/event/", "dana"),
+    Shot("portal-webhooks", "/portal/apps/{stars.slug}/webhooks/", "dana"),
+    Shot("portal-webhooks-tested", "/portal/apps/{stars.slug}/webhooks/?tested={sent[test].id}", "dana"),
+    Shot("portal-webhooks-empty", "/portal/apps/{parcels.slug}/webhooks/", "dana"),
+    Shot(
+        "portal-webhook-pause", "/portal/apps/{stars.slug}/webhooks/{sent[failing_webhook].id}/pause/", "dana"
+    ),
+    Shot("portal-deliveries", "/portal/apps/{stars.slug}/deliveries/", "dana"),
+    Shot("portal-deliveries-none", "/portal/apps/{stars.slug}/deliveries/?q=1042&status=HELD", "dana"),
+    Shot("portal-deliveries-wrong", "/portal/apps/{stars.slug}/deliveries/?status=LOST", "dana", status=422),
+    Shot("portal-deliveries-empty", "/portal/apps/{parcels.slug}/deliveries/", "dana"),
+    *(
+        Shot(
+            f"portal-delivery-{state}",
+            f"/portal/apps/{{stars.slug}}/deliveries/{{sent[{state}].id}}/",
+            "dana",
+        )
+        for state in ("recovered", "failing", "failed", "tls", "waiting", "held", "cancelled", "test")
+    ),
+    Shot("portal-recover", "/portal/apps/{stars.slug}/deliveries/recover/", "dana"),
+    Shot("portal-bench", "/portal/apps/{stars.slug}/signatures/", "dana"),
+    Shot("portal-bench-errors", "/portal/apps/{stars.slug}/signatures/", "dana", press("Check")),
+    Shot(
+        "portal-bench-verdict",
+        "/portal/apps/{stars.slug}/signatures/?delivery={sent[failing].id}",
+        "dana",
+        computed_without_a_timestamp,
+    ),
     Shot("portal-delete", "/portal/apps/{parcels.slug}/delete/", "dana"),
     Shot("portal-delete-approved", "/portal/apps/{till.slug}/delete/", "dana"),
     Shot("portal-forbidden", "/portal/", "mira", status=403),
@@ -134,6 +168,7 @@ def apps_of(developer: Any) -> dict[str, Any]:
     from marketplace.services.apps import create_app, update_app
     from marketplace.services.pictures import decode
     from tests import factories
+    from tests.deliveries import one_of_each
     from tests.pictures import picture, upload
 
     def make(name: str, slug: str, category: str, **fields: Any) -> App:
@@ -153,10 +188,11 @@ def apps_of(developer: Any) -> dict[str, Any]:
     wall = make("Review Wall", "review-wall", "marketing")
     shown = [decode(upload(picture(size=size))) for size in ((800, 500), (400, 600))]
     update_app(app=stars, changes={"icon": decode(upload()), "screenshots": shown})
-    test_install(app=stars, developer=developer)
+    installation = test_install(app=stars, developer=developer).installation
     factories.approve(till)
     App.objects.filter(pk=wall.pk).update(status=AppStatus.PENDING_REVIEW)
-    return {"stars": stars, "parcels": parcels, "till": till, "wall": wall}
+    sent = one_of_each(installation)
+    return {"stars": stars, "parcels": parcels, "till": till, "wall": wall, "sent": sent}
 
 
 def sessions(cast: SimpleNamespace) -> dict[str, str]:

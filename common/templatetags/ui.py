@@ -225,6 +225,12 @@ def moment(value: datetime | None, otherwise: str = "—") -> str:
 
 
 @register.filter
+def thousands(number: int) -> str:
+    """`1,204`."""
+    return f"{number:,}"
+
+
+@register.filter
 def host(url: str) -> str:
     """The host of an address, for people: `api.example.com`."""
     return urlsplit(url).netloc or url

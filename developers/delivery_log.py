@@ -1,0 +1,235 @@
+"""Reading an app's deliveries: filtered, newest first, without counting them all.
+
+Pages are cut by id, which is ordered by time: a list that grows at its top does not shift under the reader, and a
+late page costs what the first does.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
+
+from common.errors import NotFound
+from common.ids import parse_id
+from marketplace.models import App
+from webhooks import catalogue
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Attempt, Delivery, Event, Webhook
+from webhooks.services.deliveries import GIVEN_UP
+
+PAGE: Final = 50
+MOST_COUNTED: Final = 1000  # of what a count stops at
+MAX_ATTEMPTS_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What is looked for; every empty one lets all through. `text` is an id, or an order's number."""
+
+    status: str = ""
+    event: str = ""
+    webhook: UUID | None = None
+    installation: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    deliveries: list[Delivery]  # newest first, each with `last_attempt`
+    has_newer: bool
+    has_older: bool
+
+
+def webhooks_of(app: App) -> QuerySet[Webhook]:
+    """Every webhook that the app ever registered, the deleted ones too: their deliveries stay 30 days."""
+    return Webhook.objects.filter(installation__app=app)
+
+
+def some_webhooks(app: App, *, most: int, named: Iterable[object] = ()) -> list[Webhook]:
+    """To choose from: the newest, those that were deleted last; and in any case what `named` holds, as ids of
+    webhooks or installations.
+    """
+    rows = webhooks_of(app).select_related("installation__business")
+    lean = rows.defer("secret", "installation__webhook_secret")
+    found = list(lean.order_by(F("deleted_at").asc(nulls_first=True), "-id")[:most])
+    missing = [wanted for wanted in map(parse_id, named) if wanted and not _holds(found, wanted)]
+    if missing:
+        found[:0] = lean.filter(Q(pk__in=missing) | Q(installation__in=missing))[:most]
+    return found
+
+
+def _holds(webhooks: Iterable[Webhook], wanted: UUID) -> bool:
+    return any(wanted in (each.pk, each.installation_id) for each in webhooks)
+
+
+def own_delivery(app: App, delivery_id: object) -> Delivery:
+    """With event, webhook, installation and what `effective_scopes` reads. Raises NotFound for another app's."""
+    parsed = parse_id(delivery_id)
+    rows = Delivery.objects.filter(pk=parsed, webhook__installation__app=app) if parsed else None
+    found = rows and rows.select_related(*_AROUND).defer("webhook__installation__webhook_secret").first()
+    if not found:
+        raise NotFound("Delivery not found")
+    return found
+
+
+def page(app: App, filters: Filters, *, before: UUID | None = None, after: UUID | None = None) -> Page:
+    """The newest page; the one that is older than `before`, or newer than `after`."""
+    ids = _ids(app, filters, before=before, after=after, limit=PAGE + 1)
+    more, ids = len(ids) > PAGE, ids[:PAGE]
+    deliveries = _rows(ids)
+    _attach_last_attempts(deliveries)
+    if after is not None:
+        return Page(deliveries, has_newer=more, has_older=True)
+    return Page(deliveries, has_newer=before is not None, has_older=more)
+
+
+def count(app: App, filters: Filters, *, after: UUID | None = None, most: int = MOST_COUNTED) -> int:
+    """How many there are, `most` at the most."""
+    return len(_ids(app, filters, after=after, limit=most))
+
+
+def with_given_up(app: App, since: datetime, *, webhook: object = None, most: int) -> list[Webhook]:
+    """The active webhooks for which something failed or is held that was created since then."""
+    rows = webhooks_of(app).filter(is_active=True, deleted_at=None).defer("secret")
+    if wanted := parse_id(webhook):
+        rows = rows.filter(pk=wanted)
+    return list(rows.filter(Exists(_given_up(since).filter(webhook=OuterRef("pk")))).order_by("-id")[:most])
+
+
+def count_given_up(webhook: Webhook, since: datetime) -> int:
+    """How many were given up or are held, `MOST_COUNTED` at the most."""
+    return len(_given_up(since).filter(webhook=webhook).values_list("pk")[:MOST_COUNTED])
+
+
+def _given_up(since: datetime) -> QuerySet[Delivery]:
+    kept = Delivery.objects.filter(status__in=GIVEN_UP, created_at__gte=since)
+    return kept.exclude(event__type=catalogue.WEBHOOK_TEST)
+
+
+def oldest_time(app: App) -> datetime | None:
+    """When the oldest delivery that is still kept was made: one look into the index per webhook."""
+    first = Delivery.objects.filter(webhook=OuterRef("pk")).order_by("id").values("created_at")[:1]
+    times = webhooks_of(app).annotate(first=Subquery(first)).values_list("first", flat=True)
+    return min((time for time in times if time is not None), default=None)
+
+
+def attempts_of(delivery: Delivery) -> list[Attempt]:
+    """Oldest first; of a delivery that was sent again and again, the newest."""
+    return list(delivery.attempts.order_by("-number")[:MAX_ATTEMPTS_SHOWN])[::-1]
+
+
+def last_success(app: App) -> dict[UUID, datetime]:
+    """When each webhook last answered 2xx, by webhook; those that never did are left out."""
+    last = Delivery.objects.filter(webhook=OuterRef("pk"), status=DeliveryStatus.SUCCEEDED).order_by("-id")
+    rows = webhooks_of(app).kept().annotate(at=Subquery(last.values("finished_at")[:1]))  # type: ignore[attr-defined]
+    return {pk: at for pk, at in rows.values_list("pk", "at") if at is not None}
+
+
+# How it is found
+
+
+def _ids(
+    app: App,
+    filters: Filters,
+    *,
+    before: UUID | None = None,
+    after: UUID | None = None,
+    limit: int,
+) -> list[UUID]:
+    """The ids that fit, nearest first: the newest, or upwards from `after`."""
+    webhooks = webhooks_of(app)
+    if filters.webhook:
+        webhooks = webhooks.filter(pk=filters.webhook)
+    if filters.installation:
+        webhooks = webhooks.filter(installation=filters.installation)
+    matching = _matching(app, filters)
+    if before is not None:
+        matching = matching.filter(id__lt=before)
+    order = "-id"
+    if after is not None:
+        matching, order = matching.filter(id__gt=after), "id"
+    return _nearest(list(webhooks.values_list("pk", flat=True)), matching, order, limit)
+
+
+def _nearest(webhook_ids: Sequence[UUID], matching: QuerySet[Delivery], order: str, limit: int) -> list[UUID]:
+    """The first `limit` ids over all these webhooks.
+
+    PostgreSQL is told to take the first of each webhook from that webhook's index, and to merge those. Left to
+    itself it may read all that the webhooks ever had, or all that happened since at other apps.
+    """
+    if connection.vendor != "postgresql" or len(webhook_ids) < 2:
+        rows = matching.filter(webhook__in=webhook_ids).order_by(order)
+        return list(rows.values_list("pk", flat=True)[:limit])
+    each = matching.filter(webhook=RawSQL("one.id", [])).order_by(order).values("pk")[:limit]
+    inner, params = each.query.sql_with_params()
+    sql = _NEAREST_OF_EACH.format(inner=inner, direction="DESC" if order == "-id" else "ASC")
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [list(webhook_ids), *params, limit])
+        return [row[0] for row in cursor.fetchall()]
+
+
+_NEAREST_OF_EACH: Final = """
+SELECT found.id FROM unnest(%s::uuid[]) AS one(id)
+CROSS JOIN LATERAL ({inner}) AS found(id)
+ORDER BY found.id {direction} LIMIT %s
+"""
+
+
+def _matching(app: App, filters: Filters) -> QuerySet[Delivery]:
+    """What the filters other than webhook and installation let through."""
+    rows = Delivery.objects.all()
+    if filters.status:
+        rows = rows.filter(status=filters.status)
+    if filters.event:
+        rows = rows.filter(event__in=_events_of(app).filter(type=filters.event).values("pk"))
+    if filters.since:
+        rows = rows.filter(created_at__gte=filters.since)
+    if filters.until:
+        rows = rows.filter(created_at__lt=filters.until)
+    return rows.filter(_named(app, filters.text)) if filters.text else rows
+
+
+def _events_of(app: App) -> QuerySet[Event]:
+    return Event.objects.filter(business__in=app.installations.values("business"))
+
+
+def _named(app: App, text: str) -> Q:
+    """An id of the delivery, its event, webhook or installation, or of something in its data; an order's number."""
+    if wanted := parse_id(text):
+        by_id = Q(pk=wanted) | Q(event=wanted) | Q(webhook=wanted) | Q(webhook__installation=wanted)
+        return by_id | Q(event__in=_events_of(app).filter(data__contains=f'"{wanted}"').values("pk"))
+    numbered = _events_of(app).filter(data__contains=f'"orderNumber":"{text}"')
+    return Q(event__in=numbered.values("pk"))
+
+
+_AROUND: Final = (
+    "event",
+    "webhook__installation__app__approved_version",
+    "webhook__installation__business",
+)
+
+
+def _rows(ids: Sequence[UUID]) -> list[Delivery]:
+    """Newest first, with what a line of the list shows; secrets and data stay where they are."""
+    rows = Delivery.objects.filter(pk__in=ids).select_related("event", "webhook__installation__business")
+    unread = rows.defer("event__data", "webhook__secret", "webhook__installation__webhook_secret")
+    return list(unread.order_by("-id"))
+
+
+def _attach_last_attempts(deliveries: Iterable[Delivery]) -> None:
+    by_id: dict[UUID, Any] = {delivery.pk: delivery for delivery in deliveries}
+    last = Attempt.objects.filter(delivery__in=by_id, number=F("delivery__attempt_count"))
+    for delivery in by_id.values():
+        delivery.last_attempt = None
+    for attempt in last.defer("response_excerpt"):
+        by_id[attempt.delivery_id].last_attempt = attempt
