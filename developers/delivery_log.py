@@ -24,6 +24,7 @@ from webhooks.services.deliveries import GIVEN_UP
 
 PAGE: Final = 50
 MOST_COUNTED: Final = 1000  # of what a count stops at
+FEW: Final = 5000  # events from which their deliveries are found, and not the other way round
 MAX_ATTEMPTS_SHOWN: Final = 200
 
 
@@ -147,18 +148,79 @@ def _ids(
     limit: int,
 ) -> list[UUID]:
     """The ids that fit, nearest first: the newest, or upwards from `after`."""
-    webhooks = webhooks_of(app)
-    if filters.webhook:
-        webhooks = webhooks.filter(pk=filters.webhook)
-    if filters.installation:
-        webhooks = webhooks.filter(installation=filters.installation)
-    matching = _matching(app, filters)
+    matching = _matching(filters)
     if before is not None:
         matching = matching.filter(id__lt=before)
     order = "-id"
     if after is not None:
         matching, order = matching.filter(id__gt=after), "id"
-    return _nearest(list(webhooks.values_list("pk", flat=True)), matching, order, limit)
+    webhook_ids = _webhook_ids(app, filters)
+    events = _few_events(app, filters)
+    if events is not None:
+        rows = matching.filter(event__in=events, webhook__in=webhook_ids).order_by(order)
+        return list(rows.values_list("pk", flat=True)[:limit])
+    if filters.event:
+        matching = _of_type(matching, filters.event)
+    return _nearest(webhook_ids, matching, order, limit)
+
+
+def _webhook_ids(app: App, filters: Filters) -> list[UUID]:
+    rows = webhooks_of(app)
+    if filters.webhook:
+        rows = rows.filter(pk=filters.webhook)
+    if filters.installation:
+        rows = rows.filter(installation=filters.installation)
+    if wanted := parse_id(filters.text):
+        named = rows.filter(Q(pk=wanted) | Q(installation=wanted))
+        rows = named if named.exists() else rows
+    return list(rows.values_list("pk", flat=True))
+
+
+def _matching(filters: Filters) -> QuerySet[Delivery]:
+    """What status and times let through."""
+    rows = Delivery.objects.all()
+    if filters.status:
+        rows = rows.filter(status=filters.status)
+    if filters.since:
+        rows = rows.filter(created_at__gte=filters.since)
+    return rows.filter(created_at__lt=filters.until) if filters.until else rows
+
+
+def _few_events(app: App, filters: Filters) -> list[UUID] | None:
+    """The events that `text` and `event` leave, where these are few; None where they leave many, or all.
+
+    From few events it is a short way to their deliveries. Of many, the newest deliveries hold some.
+    """
+    events = Event.objects.filter(business__in=app.installations.values("business"))
+    if filters.event:
+        events = events.filter(type=filters.event)
+    if filters.text:
+        found = _named(app, events, filters.text)
+        return None if found is None else list(found.values_list("pk", flat=True)[:FEW])
+    if not filters.event:
+        return None
+    some = list(events.values_list("pk", flat=True)[: FEW + 1])
+    return some if len(some) <= FEW else None
+
+
+def _named(app: App, events: QuerySet[Event], text: str) -> QuerySet[Event] | None:
+    """Those of the events that a text means; None where it is the id of one of the app's webhooks or installations.
+
+    It may be the id of a delivery, of the event itself, or of anything that its data tells; else an order's number.
+    """
+    wanted = parse_id(text)
+    if wanted is None:
+        return events.filter(data__contains=f'"orderNumber":"{text}"')
+    if webhooks_of(app).filter(Q(pk=wanted) | Q(installation=wanted)).exists():
+        return None
+    itself = events.filter(Q(pk=wanted) | Q(pk__in=Delivery.objects.filter(pk=wanted).values("event")))
+    return itself if itself.exists() else events.filter(data__contains=f'"{wanted}"')
+
+
+def _of_type(rows: QuerySet[Delivery], event_type: str) -> QuerySet[Delivery]:
+    """Looked up row by row, as the newest are walked through: a join invites the planner to read all events first."""
+    kind = Event.objects.filter(pk=OuterRef("event")).values("type")[:1]
+    return rows.alias(kind=Subquery(kind)).filter(kind=event_type)
 
 
 def _nearest(webhook_ids: Sequence[UUID], matching: QuerySet[Delivery], order: str, limit: int) -> list[UUID]:
@@ -183,34 +245,6 @@ SELECT found.id FROM unnest(%s::uuid[]) AS one(id)
 CROSS JOIN LATERAL ({inner}) AS found(id)
 ORDER BY found.id {direction} LIMIT %s
 """
-
-
-def _matching(app: App, filters: Filters) -> QuerySet[Delivery]:
-    """What the filters other than webhook and installation let through."""
-    rows = Delivery.objects.all()
-    if filters.status:
-        rows = rows.filter(status=filters.status)
-    if filters.event:
-        rows = rows.filter(event__in=_events_of(app).filter(type=filters.event).values("pk"))
-    if filters.since:
-        rows = rows.filter(created_at__gte=filters.since)
-    if filters.until:
-        rows = rows.filter(created_at__lt=filters.until)
-    return rows.filter(_named(app, filters.text)) if filters.text else rows
-
-
-def _events_of(app: App) -> QuerySet[Event]:
-    return Event.objects.filter(business__in=app.installations.values("business"))
-
-
-def _named(app: App, text: str) -> Q:
-    """An id of the delivery, its event, webhook or installation, or of something in its data; an order's number."""
-    if wanted := parse_id(text):
-        by_id = Q(pk=wanted) | Q(event=wanted) | Q(webhook=wanted) | Q(webhook__installation=wanted)
-        return by_id | Q(event__in=_events_of(app).filter(data__contains=f'"{wanted}"').values("pk"))
-    numbered = _events_of(app).filter(data__contains=f'"orderNumber":"{text}"')
-    return Q(event__in=numbered.values("pk"))
-
 
 _AROUND: Final = (
     "event",

@@ -1,0 +1,138 @@
+"""The portal's pages about webhooks and deliveries as a developer uses them."""
+
+import re
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import Business, User
+from marketplace.models import App
+from tests import factories
+from tests.deliveries import UNAUTHORIZED, delivery, one_of_each
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Delivery
+
+from .axe import violations
+from .chromium import overflow
+from .conftest import NewPage, SignIn
+from .test_portal import LOOKS
+
+Made = dict[str, Any]
+PATHS = (
+    "/portal/apps/stars/webhooks/",
+    "/portal/apps/stars/webhooks/?tested={test.id}",
+    "/portal/apps/stars/webhooks/{good.id}/pause/",
+    "/portal/apps/other/webhooks/",
+    "/portal/apps/stars/deliveries/",
+    "/portal/apps/stars/deliveries/?status=HELD&event=review.created",
+    "/portal/apps/other/deliveries/",
+    "/portal/apps/stars/deliveries/recover/",
+    "/portal/apps/stars/deliveries/{recovered.id}/",
+    "/portal/apps/stars/deliveries/{failing.id}/",
+    "/portal/apps/stars/deliveries/{tls.id}/",
+    "/portal/apps/stars/deliveries/{held.id}/",
+    "/portal/apps/stars/signatures/",
+    "/portal/apps/stars/signatures/?delivery={failing.id}",
+    "/portal/apps/stars/test/event/",
+)
+
+
+@pytest.fixture
+def stars(dana: User) -> App:
+    factories.app(dana, name="Another", slug="other")
+    return factories.app(dana, name="Loyalty Stars", slug="stars")
+
+
+@pytest.fixture
+def made(stars: App, sandbox: Business) -> Made:
+    return one_of_each(factories.installation(stars, sandbox))
+
+
+@pytest.fixture
+def portal(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
+    """Makes a page of the portal that Dana sees."""
+
+    def make(path: str, **options: object) -> Page:
+        page = new_page(**options)
+        sign_in(page.context, dana)
+        page.goto(path)
+        return page
+
+    return make
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_are_accessible(portal: NewPage, made: Made, path: str, look: str) -> None:
+    page = portal(path.format(**made), **LOOKS[look])
+    assert violations(page) == []
+    expect(page.locator("h1")).to_have_count(1)
+    assert page.locator(".button.primary").count() <= 1
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_fit_a_window_of_320_pixels(portal: NewPage, made: Made, path: str) -> None:
+    assert overflow(portal(path.format(**made), viewport={"width": 320, "height": 640})) == 0
+
+
+def test_verdict_is_accessible(portal: NewPage, made: Made) -> None:
+    page = portal("/portal/apps/stars/signatures/?delivery={failing.id}".format(**made))
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_text("Genuine")).to_be_visible()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_from_a_failing_delivery_to_sent_again_in_two_presses(
+    portal: NewPage, made: Made, scripted: bool
+) -> None:
+    page = portal("/portal/apps/stars/deliveries/?status=EXHAUSTED", java_script_enabled=scripted)
+    page.get_by_role("link", name="product.low_stock").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^Failed: no answer"))
+    page.get_by_role("button", name="Send again now").click()
+    expect(page.get_by_text("It goes out again now")).to_be_visible()
+    made["failed"].refresh_from_db()
+    assert made["failed"].status == DeliveryStatus.PENDING
+
+
+def test_from_a_401_to_its_signature_in_one_press(portal: NewPage, made: Made) -> None:
+    page = portal("/portal/apps/stars/deliveries/{failing.id}/".format(**made))
+    page.get_by_role("link", name="Check a signature").click()
+    expect(page.get_by_label("Headers")).to_have_value(re.compile("X-Webhook-Signature: sha256="))
+
+
+def test_new_deliveries_are_offered_and_the_list_stays(portal: NewPage, made: Made) -> None:
+    page = portal("/portal/apps/stars/deliveries/")
+    rows = page.locator("tbody tr")
+    before = rows.count()
+    delivery(made["good"], DeliveryStatus.RETRYING, UNAUTHORIZED, created_at=timezone.now())
+    link = page.get_by_role("link", name="1 new")
+    expect(link).to_be_visible(timeout=9_000)
+    expect(rows).to_have_count(before)
+    assert violations(page) == []
+    link.click()
+    expect(rows).to_have_count(before + 1)
+
+
+def test_hidden_page_asks_for_nothing(portal: NewPage, made: Made) -> None:
+    page = portal("/portal/apps/stars/deliveries/")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate(
+        "() => { Object.defineProperty(document, 'hidden', {get: () => true});"
+        " document.dispatchEvent(new Event('visibilitychange')); }"
+    )
+    page.wait_for_timeout(6_000)
+    assert not [url for url in asked if "/deliveries/new/" in url]
+
+
+def test_one_box_ticks_all_rows(portal: NewPage, made: Made) -> None:
+    page = portal("/portal/apps/stars/deliveries/?event=order.created")
+    page.get_by_label("Tick all of this page").check()
+    count = page.locator("tbody input:checked").count()
+    assert count == Delivery.objects.filter(event__type="order.created").count()
+    expect(page.get_by_text(f"{count} ticked")).to_be_visible()
+    page.locator("tbody input").first.uncheck()
+    expect(page.get_by_text(f"{count - 1} ticked")).to_be_visible()
