@@ -1,6 +1,6 @@
 """Celery's part: hints to look for work now. They may be lost, repeated or late (docs/decisions/0004)."""
 
-import threading
+from mmap import mmap
 from typing import Any
 
 from celery import shared_task
@@ -13,7 +13,28 @@ from webhooks.services import counting, retention
 IDLE = 1.0  # seconds without work after which a dispatcher goes back to sleep
 LIMIT = 60.0  # seconds after which it makes room for the next hint
 
-stopping = threading.Event()
+
+class SharedFlag:
+    """Seen by this process and by all that are forked from it later.
+
+    A byte in shared memory, and no lock: a process that is killed while it looks must not stop the others.
+    """
+
+    def __init__(self) -> None:
+        self._byte = mmap(-1, 1)
+
+    def set(self) -> None:
+        self._byte[0] = 1
+
+    def clear(self) -> None:
+        self._byte[0] = 0
+
+    def is_set(self) -> bool:
+        return self._byte[0] == 1
+
+
+# Celery tells the worker's parent process that it is to stop, while its children dispatch.
+stopping = SharedFlag()
 
 
 @shared_task

@@ -9,15 +9,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Business
+from config.celery import app as celery_app
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import drain, publish, published, wait_until
-from webhooks import claims
+from webhooks import claims, tasks
 from webhooks.models import Delivery, Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -134,12 +136,39 @@ def test_two_workers_send_each_delivery_once(
     assert (len(sent), set(sent.values())) == (400, {1})
 
 
+@pytest.mark.redis
+@pytest.mark.postgres
+@pytest.mark.parametrize("pool", ["prefork", "threads"])
+def test_celery_worker_that_is_terminated_takes_on_no_more(
+    pool: str, start: Start, webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    """Though there is always more to do. Its queue is its own, since other tests may run."""
+    receiver.respond_with(Answer(delay=0.3))
+    publish(sandbox)
+    queue, broker = f"test-{uuid4()}", os.environ["REDIS_URL"]
+    arguments = ["-A", "config.celery", "worker", "-c", "1", "-P", pool, "-Q", queue, "--without-mingle"]
+    process = start("-m", "celery", *arguments, CELERY_BROKER_URL=broker, REDIS_URL=broker)
+    with celery_app.connection(broker) as connected:
+        tasks.dispatch.apply_async(queue=queue, connection=connected)
+    receiver.wait_for(1, timeout=30)
+    process.send_signal(signal.SIGTERM)
+    end = time.monotonic() + 10
+    while process.poll() is None and time.monotonic() < end:
+        publish(sandbox)
+        time.sleep(0.1)
+    assert process.poll() is not None
+    states = Counter(Delivery.objects.values_list("status", "lease_until"))
+    assert set(states) <= {("SUCCEEDED", None), ("PENDING", None)}
+    assert states["SUCCEEDED", None] == len(receiver.requests)
+
+
 PUBLISH = """
 import sys, time
 import django
 django.setup()
 from django.db import transaction
 from accounts.models import Business
+from config.celery import app as celery_app
 from tests.webhooks.helpers import publish
 began = time.monotonic()
 for _ in range(20):
@@ -180,6 +209,7 @@ import django
 django.setup()
 from django.db import transaction
 from accounts.models import Business
+from config.celery import app as celery_app
 from config.demo.background import Background
 from tests.webhooks.helpers import publish
 background = Background()
