@@ -64,13 +64,16 @@ def claim(limit: int, now: datetime) -> list[Claim]:
 
 
 # Dispatchers that choose at the same moment choose the same rows, and all but one of them find them locked. So
-# none of them goes by leases that it does not see yet.
+# none of them goes by leases that it does not see yet. LATERAL has each chosen row looked up by its key, whatever
+# the planner's statistics, which never know the queue as it is, make it believe.
 _CLAIM = f"""
 WITH {turns.CHOSEN}, mine AS (
-    SELECT delivery.id, chosen.pace
-    FROM webhooks_delivery AS delivery JOIN chosen USING (id)
-    WHERE delivery.status IN ('PENDING', 'RETRYING') AND delivery.lease_until IS NULL
-    FOR UPDATE OF delivery SKIP LOCKED
+    SELECT locked.id, pace
+    FROM chosen CROSS JOIN LATERAL (
+        SELECT id FROM webhooks_delivery AS delivery
+        WHERE delivery.id = chosen.id AND status IN ('PENDING', 'RETRYING') AND lease_until IS NULL
+        FOR UPDATE SKIP LOCKED
+    ) AS locked
 )
 UPDATE webhooks_delivery AS delivery
 SET lease_until = %(lease_until)s, fence = fence + 1
@@ -274,6 +277,14 @@ def hold(claims: Sequence[Claim]) -> None:
 def release(claims: Sequence[Claim]) -> None:
     """Leave to another dispatcher what we can't finish: it is due as before."""
     Delivery.objects.filter(id__in=_held(claims)).update(lease_until=None, fence=F("fence") + 1)
+
+
+@transaction.atomic
+def postpone(claims: Sequence[Claim], due_at: datetime) -> None:
+    """Try again then what could not be tried. Nothing is counted."""
+    Delivery.objects.filter(id__in=_held(claims)).update(
+        due_at=due_at, lease_until=None, fence=F("fence") + 1
+    )
 
 
 def _held(claims: Sequence[Claim]) -> dict[UUID, Delivery]:

@@ -17,14 +17,14 @@ import os
 import re
 import ssl
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import IPv4Address
 from time import monotonic
-from typing import Final, Literal, Required, TypedDict, Unpack
+from typing import Final, Literal, Required, TypedDict, TypeVar, Unpack
 
 import aiohttp
 from yarl import URL
@@ -50,6 +50,8 @@ _DEFAULT_HEADERS: Final = {
 }
 _KEPT_HEADERS: Final = ("content-type", "location", "retry-after")
 _UNSENDABLE: Final = re.compile(r"[\x00-\x20\x7f]")  # could end the request line, or a part of it
+
+T = TypeVar("T")
 
 ErrorClass = Literal[
     "dns",
@@ -149,6 +151,19 @@ def submit(url: str, **options: Unpack[Options]) -> Future[Exchange]:
     return asyncio.run_coroutine_threadsafe(post(url, **options), event_loop())
 
 
+def submit_all(
+    requests: Iterable[tuple[T, str, Mapping[str, str], bytes]],
+    done: Callable[[T, asyncio.Future[Exchange]], None],
+) -> None:
+    """`post` many from any thread, waking the transport's once. Returns at once.
+
+    A request is what `done` is to be told, the URL, the headers and the body. `done` runs on the transport's
+    thread, with a future that is done.
+    """
+    client = _client()
+    client.loop.call_soon_threadsafe(client.begin, requests, done)
+
+
 def send(url: str, **options: Unpack[Options]) -> Exchange:
     """`post` from any thread but the transport's own. Waits for the result."""
     return submit(url, **options).result()
@@ -228,6 +243,7 @@ async def _request(
         return await request()
 
 
+@lru_cache(4096)
 def _sendable(url: str) -> URL:
     """The URL, untouched where it is ASCII. Raises where there is no safe way to send to it as it stands."""
     if _UNSENDABLE.search(url):
@@ -295,11 +311,23 @@ class _Client:
 
     def __init__(self) -> None:
         self._ready = threading.Event()
+        self._tasks: set[asyncio.Task[Exchange]] = set()
         self._thread = threading.Thread(
             target=asyncio.run, args=[self._main()], name="transport", daemon=True
         )
         self._thread.start()
         self._ready.wait()
+
+    def begin(
+        self,
+        requests: Iterable[tuple[T, str, Mapping[str, str], bytes]],
+        done: Callable[[T, asyncio.Future[Exchange]], None],
+    ) -> None:
+        for key, url, headers, body in requests:
+            task = self.loop.create_task(post(url, headers=headers, body=body))
+            self._tasks.add(task)  # the loop itself would let go of them
+            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(partial(done, key))
 
     def close(self) -> None:
         self.loop.call_soon_threadsafe(self._stop.set)

@@ -379,14 +379,14 @@ def test_slow_endpoint_holds_nobody_up(
     installation: Installation, sandbox: Business, receiver: Receiver
 ) -> None:
     with Receiver() as slow:
-        slow.respond_with(Answer(delay=2))
+        slow.respond_with(Answer(delay=4))
         for _ in range(5):
             helpers.webhook(installation, slow.url, ["order.created"])
         helpers.webhook(installation, receiver.url, ["order.created"])
+        publish(sandbox)
         worker = threading.Thread(target=_drain_in_thread)
         worker.start()
-        publish(sandbox)
-        receiver.wait_for(1, timeout=1.5)
+        receiver.wait_for(1, timeout=3.5)
         worker.join()
         assert len(slow.requests) == 5
     assert Delivery.objects.filter(status="SUCCEEDED").count() == 6
