@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-embedded lint format bench screenshots clean
+.PHONY: demo test test-embedded test-faults test-faults-unprotected lint format bench screenshots clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-1} exec $(BIN)/python manage.py demo
@@ -15,6 +15,12 @@ test: $(VENV)/.development ## the test suite, on PostgreSQL and Redis where they
 
 test-embedded: $(VENV)/.development ## the same suite on SQLite, without services
 	EMBEDDED=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-faults: $(VENV)/.development ## processes and servers killed, paused and starved (docs/faults.md)
+	$(BIN)/python -m pytest -m fault tests/faults $(ARGS)
+
+test-faults-unprotected: $(VENV)/.development ## the same with each protection taken out: they have to fail
+	$(BIN)/python -m pytest -m fault tests/faults --unprotected $(ARGS)
 
 lint: export DEBUG := 1
 lint: export VAR_DIR := build/lint

@@ -50,7 +50,7 @@ class Answer:
 class Receiver:
     """A context manager. Every request gets 200 with an empty body until `respond_with` says otherwise."""
 
-    def __init__(self, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1") -> None:
+    def __init__(self, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", port: int = 0) -> None:
         self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self._tls = tls
@@ -58,7 +58,7 @@ class Receiver:
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._open: set[socket.socket] = set()
-        self._listener = socket.create_server((host, 0), backlog=256)
+        self._listener = socket.create_server((host, port), backlog=256)
         self.host, self.port = host, self._listener.getsockname()[1]
 
     @property

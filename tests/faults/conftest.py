@@ -1,0 +1,60 @@
+"""Dana's app is installed on her sandbox, and its webhooks point at a real receiver on this machine."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from installations.models import Installation
+from tests.faults.processes import Processes
+from tests.faults.servers import Postgres, Redis, in_database_of
+from tests.receivers import Receiver
+from tests.webhooks import helpers
+from webhooks.models import Webhook
+
+Listen = Callable[..., list[Webhook]]
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def listen(installation: Installation) -> Listen:
+    """Register webhooks for order.created, each an endpoint of its own: `listen(receiver.url, 20)`."""
+
+    def register(url: str, count: int = 1) -> list[Webhook]:
+        return [helpers.webhook(installation, f"{url}{number}", ["order.created"]) for number in range(count)]
+
+    return register
+
+
+@pytest.fixture
+def webhook(listen: Listen, receiver: Receiver) -> Webhook:
+    return listen(receiver.url)[0]
+
+
+@pytest.fixture
+def processes(transactional_db: None, tmp_path: Path, without: str | None) -> Iterator[Processes]:
+    """What the test starts, without the protection that this run is to do without."""
+    started = Processes(tmp_path, FAULT_WITHOUT=without or "")
+    yield started
+    started.end()
+
+
+@pytest.fixture
+def own_redis(processes: Processes) -> Iterator[Redis]:
+    """A Redis for the test's processes, as cache and broker."""
+    with Redis() as server:
+        processes.use(REDIS_URL=server.url, CELERY_BROKER_URL=server.url)
+        yield server
+        processes.end()
+
+
+@pytest.fixture
+def own_postgres(transactional_db: None) -> Iterator[Postgres]:
+    """A PostgreSQL for the test and its processes. To be asked for before anything that writes rows."""
+    with Postgres() as server, in_database_of(server):
+        yield server

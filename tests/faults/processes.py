@@ -1,0 +1,121 @@
+"""The processes of an installation, to be started, killed and paused by tests."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.db import connection
+
+from tests.webhooks.helpers import wait_until
+
+ROOT = Path(__file__).parents[2]
+
+
+def database_url() -> str:
+    """The database that the tests use at the moment."""
+    at = connection.settings_dict
+    user = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{at['NAME']}")
+    if at["PORT"]:
+        credentials = user.netloc.rpartition("@")[0]
+        user = user._replace(netloc=f"{credentials}@{at['HOST']}:{at['PORT']}")
+    return user.geturl()
+
+
+class Process:
+    """One command, with the processes that it starts. Its output goes to a file."""
+
+    def __init__(self, command: tuple[str, ...], environment: dict[str, str], log: Path) -> None:
+        self._log = log
+        with log.open("wb") as target:
+            self._popen = subprocess.Popen(
+                [sys.executable, "-m", "tests.faults.process", *command],
+                cwd=ROOT,
+                env=os.environ | {"DATABASE_URL": database_url()} | environment,
+                stdout=target,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.pid = self._popen.pid
+
+    @property
+    def output(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    @property
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def signal(self, number: int) -> None:
+        """To the process and those it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        self._popen.wait()
+
+    def terminate(self, timeout: float = 20) -> None:
+        self.signal(signal.SIGTERM)
+        self._popen.wait(timeout)
+
+    def wait_for_death(self, timeout: float = 30) -> int:
+        """Its exit status, once it has died by itself."""
+        try:
+            return self._popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"It did not die within {timeout} s:\n{self.output}") from None
+
+    def wait_for_output(self, text: str, timeout: float = 30) -> None:
+        wait_until(lambda: text in self.output, timeout)
+
+    def peak_memory(self) -> int:
+        """KiB, the most that it has held at once."""
+        (line,) = (
+            line for line in Path(f"/proc/{self.pid}/status").read_text().splitlines() if "VmHWM" in line
+        )
+        return int(line.split()[1])
+
+
+class Processes:
+    """Starts processes on the test's database. `environment` is for all of them."""
+
+    def __init__(self, directory: Path, **environment: str) -> None:
+        self._directory = directory
+        self._environment = {"REDIS_URL": "", "CELERY_BROKER_URL": "", "LOG_LEVEL": "INFO"} | environment
+        self._numbers = count(1)
+        self.started: list[Process] = []
+
+    def use(self, **environment: str) -> None:
+        """For all processes from now on."""
+        self._environment |= environment
+
+    def start(self, *command: str, **environment: str) -> Process:
+        log = self._directory / f"{next(self._numbers)}-{command[0]}.log"
+        self.started.append(Process(command, self._environment | environment, log))
+        return self.started[-1]
+
+    def deliver(self, **environment: str) -> Process:
+        """A dispatcher without Celery."""
+        return self.start("manage.py", "deliver", "--forever", **environment)
+
+    def worker(self, **environment: str) -> Process:
+        command = "celery -A config worker --pool threads --concurrency 4 --without-mingle --without-gossip"
+        return self.start(*command.split(), **environment)
+
+    def beat(self, **environment: str) -> Process:
+        schedule = self._directory / f"schedule-{next(self._numbers)}"
+        return self.start(*f"celery -A config beat --pidfile= --schedule {schedule}".split(), **environment)
+
+    def web(self, port: int, **environment: str) -> Process:
+        command = f"gunicorn config.wsgi --threads 8 --graceful-timeout 5 --bind 127.0.0.1:{port}"
+        return self.start(*command.split(), **environment)
+
+    def end(self) -> None:
+        for process in self.started:
+            process.signal(signal.SIGCONT)
+            process.kill()

@@ -1,0 +1,143 @@
+"""What protects deliveries from each fault, as changes of the source that take it out.
+
+`make test-faults-unprotected` runs each fault test once without each protection that it names, and demands that it
+fails: a test that passes either way would prove nothing. Only processes that the tests start are changed.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Final
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Replaces `old`, which must stand in the module's source, by `new`."""
+
+    module: str
+    old: str
+    new: str
+
+
+PROTECTIONS: Final = {
+    "leases that run out": Change(
+        "webhooks.claims",
+        "expired = Delivery.objects.filter(status__in=WAITING, lease_until__lte=now)",
+        "expired = Delivery.objects.none()",
+    ),
+    "sweep by beat": Change(
+        "config.settings",
+        '"task": "webhooks.tasks.dispatch",\n        "schedule": 1.0,',
+        '"task": "webhooks.tasks.dispatch",\n        "schedule": 3600.0,',
+    ),
+    "outbox": Change(
+        "webhooks.services.publishing",
+        "transaction.on_commit(kick, robust=True)",
+        "from webhooks import transport\n"
+        "        for webhook in Webhook.objects.filter(id__in=listeners):\n"
+        "            transport.submit(webhook.url, headers={}, body=event.data.encode())",
+    ),
+    "hint in a thread of its own": Change(
+        "webhooks.services.publishing",
+        "transaction.on_commit(kick, robust=True)",
+        "from webhooks.tasks import dispatch\n        transaction.on_commit(lambda: dispatch.apply_async())",
+    ),
+    "rate limit that fails open": Change(
+        "common.rate_limits", "except redis.RedisError:", "except ZeroDivisionError:"
+    ),
+    "results kept over an outage": Change(
+        "webhooks.dispatcher",
+        "except (OperationalError, InterfaceError) as error:",
+        "except ZeroDivisionError as error:",
+    ),
+    "row locks of a claim": Change(
+        "webhooks.claims",
+        "AND delivery.lease_until IS NULL\n    FOR UPDATE OF delivery SKIP LOCKED",
+        "AND delivery.lease_until IS NULL",
+    ),
+    "shares of an endpoint": Change(
+        "webhooks.turns",
+        "WHEN crowded.host IS NOT NULL THEN 0",
+        "WHEN TRUE THEN 1000",
+    ),
+    "fence": Change(
+        "webhooks.claims",
+        "FROM webhooks_delivery AS delivery JOIN result USING (id, fence)",
+        "FROM webhooks_delivery AS delivery JOIN result USING (id)",
+    ),
+    "total deadline": Change(
+        "webhooks.transport", "asyncio.timeout(timeout)", "asyncio.timeout(timeout + 5)"
+    ),
+    "budget of a look-up": Change(
+        "webhooks.connections", "asyncio.timeout(DNS_BUDGET)", "asyncio.timeout(None)"
+    ),
+    "success by the status alone": Change(
+        "webhooks.transport",
+        "status, error = self.answer.status, _status_class(self.answer.status)",
+        "status, error = self.answer.status, error or _status_class(self.answer.status)",
+    ),
+    "end of reading at 16 KiB": Change(
+        "webhooks.transport", "while len(self.body) <= limit:", "while len(self.body) <= limit + 2**21:"
+    ),
+    "answers left packed": Change("webhooks.transport", "auto_decompress=False", "auto_decompress=True"),
+    "redirects not followed": Change("webhooks.transport", "allow_redirects=False", "allow_redirects=True"),
+    "vetted addresses": Change(
+        "common.addresses", "return is_global_unicast(ip) or (allow_local and is_loopback(ip))", "return True"
+    ),
+    "vetting of the very socket": Change(
+        "webhooks.connections",
+        "if not _is_allowed(str(address[0])):",
+        "if False:",
+    ),
+    "sent again on a dead connection": Change(
+        "webhooks.transport", "if not attempt.progress.died_unanswered():", "if True:"
+    ),
+    "judgement at each attempt": Change(
+        "webhooks.dispatcher", "if may_receive(webhook, event.type):", "if True:"
+    ),
+}
+
+
+def unprotected_source(change: Change) -> bytes:
+    """The module's source without the protection. Raises LookupError where the source has changed."""
+    source = (ROOT / Path(*change.module.split("."))).with_suffix(".py").read_text()
+    if source.count(change.old) != 1:
+        raise LookupError(f"{change.module} does not have this once: {change.old}")
+    return source.replace(change.old, change.new).encode()
+
+
+def take_out(name: str) -> None:
+    """Have the protection's module imported without it. To be called before anything imports the module."""
+    change = PROTECTIONS[name]
+    assert change.module not in sys.modules, f"{change.module} is there already."
+    sys.meta_path.insert(0, _Finder(change))
+
+
+class _Finder:
+    def __init__(self, change: Change) -> None:
+        self._change = change
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != self._change.module:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        assert spec is not None
+        assert spec.origin is not None
+        spec.loader = _Loader(name, spec.origin, self._change)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, name: str, path: str, change: Change) -> None:
+        super().__init__(name, path)
+        self._change = change
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(unprotected_source(self._change), self.path)

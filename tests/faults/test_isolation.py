@@ -1,0 +1,53 @@
+"""Endpoints that never answer, beside endpoints that do (scenario 10)."""
+
+import statistics
+import time
+
+import pytest
+
+from accounts.models import Business
+from installations.models import Installation
+from tests.faults.processes import Processes
+from tests.receivers import Answer, Receiver
+from tests.webhooks import helpers
+from tests.webhooks.helpers import publish, wait_until
+from webhooks.models import Attempt
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
+
+ENDPOINTS = 20
+BACKLOG = 2000  # deliveries that wait for the endpoints that hang
+FRESH = 100  # events for the others
+
+
+@pytest.mark.fault(10, "shares of an endpoint")
+@pytest.mark.parametrize("hanging", [2, 6, 10])
+def test_endpoints_that_hang_hold_up_no_other(
+    hanging: int, processes: Processes, installation: Installation, sandbox: Business
+) -> None:
+    with Receiver() as silent, Receiver() as sound:
+        silent.respond_with(Answer(delay=30))
+        for number in range(hanging):
+            helpers.webhook(installation, f"{silent.url}{number}", ["order.created"])
+        for number in range(ENDPOINTS - hanging):
+            helpers.webhook(installation, f"{sound.url}{number}", ["review.created"])
+        for _ in range(BACKLOG // hanging):
+            publish(sandbox)
+        processes.deliver()
+        silent.wait_for(hanging, timeout=30)
+        time.sleep(0.5)
+
+        committed: dict[str, float] = {}
+        for _ in range(FRESH):
+            event = publish(sandbox, "review.created")
+            assert event is not None
+            now = time.monotonic()
+            committed |= {str(id_): now for id_ in event.deliveries.values_list("id", flat=True)}
+            time.sleep(0.05)
+        arrived = sound.wait_for(len(committed), timeout=20)
+        lateness = [request.at - committed[request.headers["x-service-event-id"]] for request in arrived]
+        assert statistics.quantiles(lateness, n=100)[98] < 0.5
+        hung = Attempt.objects.filter(error_class="timeout_response")
+        wait_until(lambda: hung.count() >= hanging, timeout=20)
+    for took in hung.values_list("duration_ms", flat=True):
+        assert 10_000 <= took <= 10_500

@@ -1,0 +1,242 @@
+"""Processes that die, are paused, or are one too many (scenarios 1 to 4, 8 and 9)."""
+
+import json
+import signal
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import requests
+from django.db import connection
+
+from accounts.models import Business
+from installations.models import Installation
+from tests import factories
+from tests.faults.conftest import Listen
+from tests.faults.processes import Processes
+from tests.faults.servers import Redis, free_port
+from tests.receivers import Answer, ReceivedRequest, Receiver
+from tests.webhooks.helpers import publish, published, wait_until
+from webhooks import claims
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Attempt, Delivery, Event, Webhook
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
+
+LEASE = 4.0  # seconds, so that no test waits a minute
+SHORT_LEASES = json.dumps({"webhooks.claims:LEASE": LEASE})
+
+
+def ids(requests_: list[ReceivedRequest]) -> Counter[str]:
+    return Counter(request.headers["x-service-event-id"] for request in requests_)
+
+
+def all_delivered() -> bool:
+    return not Delivery.objects.exclude(status=DeliveryStatus.SUCCEEDED).exists()
+
+
+def answers_once(may_answer: threading.Event) -> Callable[[socket.socket], None]:
+    def script(connection: socket.socket) -> None:
+        may_answer.wait(30)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+    return script
+
+
+def order(url: str, installation: Installation, product: Any) -> requests.Response:
+    """Place an order by the app API, which causes `order.created`."""
+    body = {
+        "items": [{"productId": str(product.pk), "quantity": 1}],
+        "customer": {"name": "Kim", "email": "kim@example.com"},
+        "deliveryMethod": "PICKUP",
+        "paymentMethod": "CASH",
+    }
+    token = {"Authorization": f"Bearer {installation.raw_token}"}  # type: ignore[attr-defined]
+    return requests.post(f"{url}/app-api/orders", json=body, headers=token, timeout=10)
+
+
+def test_lease_is_over_in_time() -> None:
+    """The tests below shorten it; what is lost with a process is sent again within 65 s of its death."""
+    assert timedelta(seconds=30) <= claims.LEASE <= timedelta(seconds=60)
+
+
+@pytest.mark.fault(1, "leases that run out")
+def test_worker_killed_with_100_answers_unrecorded_sends_them_once_more(
+    processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
+) -> None:
+    listen(receiver.url, 25)
+    for _ in range(4):
+        publish(sandbox)
+    may_answer = threading.Event()
+    receiver.respond_with(Answer(script=answers_once(may_answer)))
+    doomed = processes.deliver(FAULT_DIE_AT="webhooks.claims:record", FAULT_CONSTANTS=SHORT_LEASES)
+    in_flight = receiver.wait_for(100, timeout=30)
+    receiver.respond_with(200)
+    may_answer.set()
+    assert doomed.wait_for_death() == -signal.SIGKILL
+    died = time.monotonic()
+    assert not Attempt.objects.exists()
+
+    processes.deliver(FAULT_CONSTANTS=SHORT_LEASES)
+    again = receiver.wait_for(200, timeout=LEASE + 20)[100:]
+    wait_until(all_delivered)
+    assert ids(again) == ids(in_flight)
+    assert set(ids(again).values()) == {1}
+    claimed = in_flight[-1].at
+    assert claimed + LEASE - 1 < again[0].at, "Its lease had not run out."
+    assert again[-1].at < max(died, claimed) + LEASE + 5
+    assert len(receiver.requests) == 200
+    assert Attempt.objects.count() == 100
+
+
+@pytest.mark.fault(2, "leases that run out")
+def test_worker_killed_between_claim_and_send_has_everything_sent_once(
+    processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
+) -> None:
+    listen(receiver.url, 25)
+    for _ in range(4):
+        publish(sandbox)
+    doomed = processes.deliver(
+        FAULT_DIE_AT="webhooks.dispatcher:Dispatcher._send", FAULT_CONSTANTS=SHORT_LEASES
+    )
+    assert doomed.wait_for_death() == -signal.SIGKILL
+    assert Delivery.objects.filter(lease_until__isnull=False).exists()
+    assert receiver.requests == []
+
+    processes.deliver(FAULT_CONSTANTS=SHORT_LEASES)
+    sent = receiver.wait_for(100, timeout=LEASE + 20)
+    wait_until(all_delivered)
+    assert set(ids(sent).values()) == {1}
+    assert len(receiver.requests) == 100
+
+
+@pytest.mark.fault(3, "sweep by beat")
+def test_web_process_killed_right_after_the_commit_has_its_event_delivered_by_the_sweep(
+    own_redis: Redis,
+    processes: Processes,
+    webhook: Webhook,
+    receiver: Receiver,
+    installation: Installation,
+    sandbox: Business,
+) -> None:
+    worker, _ = processes.worker(), processes.beat()
+    port = free_port()
+    web = processes.web(port, FAULT_DIE_AT="webhooks.services.publishing:kick")
+    wait_for_web(port)
+    product = factories.product(sandbox)
+    published(sandbox)
+    receiver.wait_for(1, timeout=15)  # the sweep runs
+    wait_until(lambda: not is_awake(own_redis), timeout=15)
+
+    with pytest.raises(requests.ConnectionError):
+        order(f"http://127.0.0.1:{port}", installation, product)
+    died = time.monotonic()
+    web.wait_for_death()
+    _, request = receiver.wait_for(2, timeout=5)
+    assert request.at - died < 1.5 + 0.5, (
+        "The sweep comes once a second; half a second is for a busy machine."
+    )
+    assert worker.is_alive
+    assert len(receiver.requests) == 2
+
+
+def wait_for_web(port: int) -> None:
+    def answers() -> bool:
+        try:
+            return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=1).ok
+        except requests.RequestException:
+            return False
+
+    wait_until(answers, timeout=30)
+
+
+def is_awake(server: Redis) -> bool:
+    """Whether some dispatcher holds a place."""
+    return any(server.client.scan_iter("*webhooks:awake:*"))
+
+
+@pytest.mark.fault(4, "outbox")
+def test_event_of_a_transaction_that_fails_at_its_commit_is_never_sent(
+    processes: Processes,
+    webhook: Webhook,
+    receiver: Receiver,
+    installation: Installation,
+    sandbox: Business,
+) -> None:
+    product = factories.product(sandbox)
+    processes.deliver()
+    port = free_port()
+    processes.web(port)
+    wait_for_web(port)
+    with FailingCommits():
+        answer = order(f"http://127.0.0.1:{port}", installation, product)
+        assert answer.status_code == 500
+        time.sleep(1)
+    assert receiver.requests == []
+    assert not Event.objects.exists()
+    assert not Delivery.objects.exists()
+    assert order(f"http://127.0.0.1:{port}", installation, product).status_code == 201
+    receiver.wait_for(1)
+    time.sleep(0.5)
+    assert len(receiver.requests) == 1
+
+
+class FailingCommits:
+    """Meanwhile PostgreSQL refuses, at COMMIT, every transaction that wrote an event."""
+
+    def __enter__(self) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN RAISE EXCEPTION 'refused at commit'; END $$;"
+                "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON webhooks_event"
+                " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()"
+            )
+
+    def __exit__(self, *_: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION refuse CASCADE")
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.fault(8, "row locks of a claim")
+def test_two_workers_and_two_schedulers_send_10000_deliveries_once_each(
+    own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
+) -> None:
+    listen(receiver.url, 50)
+    for _ in range(200):
+        publish(sandbox)
+    for start in (processes.worker, processes.beat) * 2:
+        start()
+    receiver.wait_for(10_000, timeout=100)
+    wait_until(all_delivered, timeout=20)
+    time.sleep(0.5)
+    assert len(receiver.requests) == 10_000
+    assert set(ids(receiver.requests).values()) == {1}
+
+
+@pytest.mark.fault(9, "fence")
+def test_worker_paused_past_its_lease_changes_nothing_when_it_goes_on(
+    processes: Processes, webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    delivery = published(sandbox)
+    receiver.respond_with(Answer(status=500, delay=1.0), 503)
+    paused = processes.deliver(FAULT_CONSTANTS=SHORT_LEASES)
+    receiver.wait_for(1, timeout=30)
+    paused.signal(signal.SIGSTOP)
+    processes.deliver(FAULT_CONSTANTS=SHORT_LEASES)
+    receiver.wait_for(2, timeout=LEASE + 20)
+    wait_until(lambda: Attempt.objects.exists())
+    second = Delivery.objects.values().get(id=delivery.id)
+
+    paused.signal(signal.SIGCONT)
+    paused.wait_for_output("came too late", timeout=15)
+    assert Delivery.objects.values().get(id=delivery.id) == second
+    assert (second["status"], second["attempt_count"]) == (DeliveryStatus.RETRYING, 1)
+    assert Attempt.objects.get().http_status == 503
+    assert len(receiver.requests) == 2

@@ -1,0 +1,163 @@
+"""Redis and PostgreSQL that go away under load and come back (scenarios 5 to 7). The servers are the tests' own."""
+
+import json
+import statistics
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from accounts.models import Business
+from installations.models import Installation
+from stores.models import Product
+from tests import factories
+from tests.faults.conftest import Listen
+from tests.faults.processes import Processes
+from tests.faults.servers import Postgres, Redis, free_port
+from tests.faults.test_kills import all_delivered, answers_once, ids, is_awake, order, wait_for_web
+from tests.receivers import Answer, Receiver
+from tests.webhooks.helpers import publish, published, wait_until
+from webhooks.models import Delivery, Webhook
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
+
+CUSTOMERS = 6
+RATE = 4.0  # orders per second of each
+
+
+@dataclass
+class Load:
+    """Orders placed by the app API at a steady rate: what each came to, and how long it took."""
+
+    url: str
+    statuses: Counter[int] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def customer(self, installation: Installation, product: Product) -> None:
+        while not self.over.wait(1 / RATE):
+            began = time.monotonic()
+            status = order(self.url, installation, product).status_code
+            self.seconds.append(time.monotonic() - began)
+            self.statuses[status] += 1
+
+    def slowest_of_100(self) -> float:
+        """The 99th percentile of the seconds since the last call."""
+        taken, self.seconds = self.seconds, []
+        return statistics.quantiles(taken, n=100)[98]
+
+
+@contextmanager
+def load(url: str, business: Business) -> Iterator[Load]:
+    product = factories.product(business)
+    running = Load(url)
+    customers = [
+        threading.Thread(
+            target=running.customer,
+            args=[factories.installation(factories.app(business.owner), business), product],
+        )
+        for _ in range(CUSTOMERS)
+    ]
+    for customer in customers:
+        customer.start()
+    try:
+        yield running
+    finally:
+        running.over.set()
+        for customer in customers:
+            customer.join()
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.fault(5, "hint in a thread of its own", "rate limit that fails open")
+def test_redis_away_under_load_fails_no_request_and_loses_no_event(
+    own_redis: Redis, processes: Processes, webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    port = free_port()
+    running = [processes.web(port), processes.worker(), processes.beat()]
+    wait_for_web(port)
+    with load(f"http://127.0.0.1:{port}", sandbox) as orders:
+        time.sleep(5)
+        orders.slowest_of_100()
+        time.sleep(5)
+        before = orders.slowest_of_100()
+        own_redis.kill()
+        time.sleep(8)
+        meanwhile = orders.slowest_of_100()
+        own_redis.start()
+        time.sleep(2)
+    placed = orders.statuses.total()
+    assert orders.statuses == {201: placed}
+    assert placed > 20 * CUSTOMERS
+    assert meanwhile - before < 0.25
+
+    receiver.wait_for(placed, timeout=20)
+    wait_until(all_delivered)
+    assert Delivery.objects.count() == placed
+    assert set(ids(receiver.requests).values()) == {1}
+    wait_until(lambda: not is_awake(own_redis), timeout=15)
+    published(sandbox)
+    receiver.wait_for(placed + 1, timeout=3)
+    assert all(process.is_alive for process in running)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.fault(6, "row locks of a claim")
+def test_redis_emptied_in_the_middle_loses_and_doubles_nothing(
+    own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
+) -> None:
+    listen(receiver.url, 50)
+    running = [processes.worker(), processes.worker(), processes.worker(), processes.beat()]
+    published_now = 0
+    for number in range(60):
+        publish(sandbox)
+        published_now += 50
+        if number % 15 == 10:
+            own_redis.client.flushall()
+    receiver.wait_for(published_now, timeout=60)
+    wait_until(all_delivered)
+    own_redis.client.flushall()
+    wait_until(lambda: not is_awake(own_redis), timeout=15)
+    publish(sandbox)
+    receiver.wait_for(published_now + 50, timeout=5)
+    wait_until(all_delivered)
+    assert set(ids(receiver.requests).values()) == {1}
+    assert all(process.is_alive for process in running)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.fault(7, "results kept over an outage")
+def test_postgres_restarted_in_the_middle_of_a_batch_loses_and_doubles_nothing(
+    own_postgres: Postgres, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
+) -> None:
+    listen(receiver.url, 25)
+    publish(sandbox)
+    publish(sandbox)
+    may_answer = threading.Event()
+    receiver.respond_with(Answer(script=answers_once(may_answer)))
+    leases = json.dumps({"webhooks.claims:LEASE": 8})
+    dispatcher = processes.deliver(FAULT_CONSTANTS=leases)
+    receiver.wait_for(50, timeout=30)
+    threading.Timer(0.1, may_answer.set).start()
+    own_postgres.restart()
+    back = time.monotonic()
+    receiver.respond_with(200)
+    wait_until(lambda: can_publish(sandbox))
+    sent = receiver.wait_for(75, timeout=10)
+    wait_until(all_delivered)
+    assert sent[-1].at - back < 10
+    assert set(ids(receiver.requests).values()) == {1}
+    assert dispatcher.is_alive
+
+
+def can_publish(business: Business) -> bool:
+    """The test's own connection has died with the server."""
+    from django.db import connection
+
+    connection.close()
+    publish(business)
+    return True
