@@ -100,6 +100,10 @@ PROTECTIONS: Final = {
     "judgement at each attempt": Change(
         "webhooks.dispatcher", "if may_receive(webhook, event.type):", "if True:"
     ),
+    "erasure after the end": Change(
+        "webhooks.queries", "if event_type == catalogue.DATA_ERASURE:", "if False:"
+    ),
+    "alarm of an overdue erasure": Change("webhooks.services.erasure", "    _alarm(now)\n", ""),
 }
 
 
