@@ -104,6 +104,9 @@ PROTECTIONS: Final = {
         "webhooks.queries", "if event_type == catalogue.DATA_ERASURE:", "if False:"
     ),
     "alarm of an overdue erasure": Change("webhooks.services.erasure", "    _alarm(now)\n", ""),
+    "judgement at each attempt": Change(
+        "webhooks.dispatcher", "if may_receive(webhook, event.type):", "if True:"
+    ),
 }
 
 
