@@ -57,8 +57,8 @@ PROTECTIONS: Final = {
     ),
     "row locks of a claim": Change(
         "webhooks.claims",
-        "AND delivery.lease_until IS NULL\n    FOR UPDATE OF delivery SKIP LOCKED",
-        "AND delivery.lease_until IS NULL",
+        "lease_until IS NULL\n        FOR UPDATE SKIP LOCKED",
+        "lease_until IS NULL",
     ),
     "shares of an endpoint": Change(
         "webhooks.turns",
@@ -98,15 +98,18 @@ PROTECTIONS: Final = {
         "webhooks.transport", "if not attempt.progress.died_unanswered():", "if True:"
     ),
     "judgement at each attempt": Change(
-        "webhooks.dispatcher", "if may_receive(webhook, event.type):", "if True:"
+        "webhooks.outbox", "if may_receive(webhook, event.type):", "if True:"
     ),
     "erasure after the end": Change(
         "webhooks.queries", "if event_type == catalogue.DATA_ERASURE:", "if False:"
     ),
     "alarm of an overdue erasure": Change("webhooks.services.erasure", "    _alarm(now)\n", ""),
-    "judgement at each attempt": Change(
-        "webhooks.dispatcher", "if may_receive(webhook, event.type):", "if True:"
+    "guard against our own outage": Change(
+        "webhooks.outage",
+        "if missed >= HOSTS and missed >= SHARE * count:\n                return True",
+        "if False:\n                return True",
     ),
+    "comparison of the clocks": Change("webhooks.dispatcher", "            clocks.compare()\n", ""),
 }
 
 

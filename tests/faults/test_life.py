@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from webhooks.services.disabling import disable
 
 from accounts.models import Business, User
 from installations.models import Installation
@@ -19,6 +18,7 @@ from tests.webhooks import helpers
 from tests.webhooks.helpers import publish, wait_until
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
+from webhooks.services.disabling import disable
 from webhooks.services.registration import change_webhook, delete_webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
