@@ -7,10 +7,12 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from config.celery import app as celery_app
+from webhooks.stall import deliveries_stall
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +26,20 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 with each part "ok", or 503 naming those that are not."""
+    """200 with each part "ok", or 503 naming those that are not.
+
+    "deliveries" is for the operator's alarm and decides nothing: this process can serve while no worker sends.
+    """
     parts = {name: _state(name, check) for name, check in CHECKS.items()}
     ready = all(state == "ok" for state in parts.values())
-    return JsonResponse({"status": "ok" if ready else "unavailable", **parts}, status=200 if ready else 503)
+    return JsonResponse(
+        {
+            "status": "ok" if ready else "unavailable",
+            **parts,
+            "deliveries": _state("deliveries", _deliveries),
+        },
+        status=200 if ready else 503,
+    )
 
 
 def _database() -> None:
@@ -46,6 +58,11 @@ def _broker() -> None:
         return  # it lives in this process
     with celery_app.connection_for_write() as broker:
         broker.ensure_connection(max_retries=1, timeout=2)
+
+
+def _deliveries() -> None:
+    if deliveries_stall(timezone.now()):
+        raise RuntimeError("deliveries have been due for a minute, and nobody sends any")
 
 
 CHECKS: dict[str, Callable[[], None]] = {"database": _database, "broker": _broker, "cache": _cache}

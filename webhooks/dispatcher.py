@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 IN_FLIGHT: Final = 512  # attempts at once
 CLAIMED_AT_ONCE: Final = 128
 RECORDED_AT_ONCE: Final = 128
-WORTH_WAKING: Final = 64  # answers for which the loop does not wait until its time has come
+WORTH_WAKING: Final = 64  # answers, or all there can be, for which the loop does not wait until it is time
 # Times in seconds.
 POLL: Final = 0.01  # between looks for work while there is some
 IDLE_POLL: Final = 0.05  # and at most while there is none
@@ -53,17 +53,20 @@ class Answers:
 
     def __init__(self) -> None:
         self._answered: list[Answered] = []
-        self._many = threading.Event()
+        self._enough = 1
+        self._enough_came = threading.Event()
 
     def put(self, attempt: Attempt, exchange: "Future[Exchange]") -> None:
         self._answered.append(Answered(attempt, timezone.now(), monotonic(), exchange))
-        if len(self._answered) >= WORTH_WAKING:
-            self._many.set()
+        if len(self._answered) >= self._enough:
+            self._enough_came.set()
 
-    def take(self, *, until: float) -> list[Answered]:
-        """Those that have come once it is time, or once they are many."""
-        self._many.wait(max(0.0, until - monotonic()))
-        self._many.clear()
+    def take(self, enough: int, *, until: float) -> list[Answered]:
+        """Those that have come once they are enough, or once it is time."""
+        self._enough = enough
+        if len(self._answered) < enough:
+            self._enough_came.wait(max(0.0, until - monotonic()))
+        self._enough_came.clear()
         # Another thread may append at any moment, so what is taken is exactly what is removed.
         taken = self._answered[:]
         del self._answered[: len(taken)]
@@ -175,7 +178,8 @@ class Dispatcher:
 
     def _collect(self, *, until: float) -> None:
         """Take in the answers that have come by then."""
-        for answered in self._answers.take(until=until):
+        enough = max(1, min(WORTH_WAKING, len(self._in_flight)))
+        for answered in self._answers.take(enough, until=until):
             self._in_flight.pop(answered.attempt.claim.delivery_id, None)
             self._keep(self._outcomes.of(answered))
         for claim, result in self._outcomes.judged(monotonic()):
@@ -198,7 +202,7 @@ class Dispatcher:
             batch = self._results[:RECORDED_AT_ONCE]
             self._recorded += claims.record(batch)
             del self._results[:RECORDED_AT_ONCE]  # only now: a database that fails gets them again
-            self._worked_at = monotonic()
+            self._worked_at = self._claim_at = monotonic()  # endpoints have room again
         if self._spared:
             claims.postpone(self._spared, due_again(timezone.now()))
             self._spared.clear()

@@ -12,7 +12,13 @@ def test_healthz(client: Client) -> None:
 def test_readyz_names_every_part(client: Client, db: None) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
-    assert response.json() == {"status": "ok", "database": "ok", "broker": "ok", "cache": "ok"}
+    assert response.json() == {
+        "status": "ok",
+        "database": "ok",
+        "broker": "ok",
+        "cache": "ok",
+        "deliveries": "ok",
+    }
 
 
 @pytest.mark.spec("Contract 7 Pages", "/readyz says whether database, broker and cache are reachable")
