@@ -11,8 +11,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import StrIndex
 
 from common.errors import NotFound
 from common.ids import parse_id
@@ -24,7 +25,8 @@ from webhooks.services.deliveries import GIVEN_UP
 
 PAGE: Final = 50
 MOST_COUNTED: Final = 1000  # of what a count stops at
-FEW: Final = 5000  # events from which their deliveries are found, and not the other way round
+MOST_NAMED: Final = 1000  # events that a text may mean
+AT_ONCE: Final = 16  # events that may begin in one millisecond
 MAX_ATTEMPTS_SHOWN: Final = 200
 
 
@@ -151,20 +153,27 @@ def _ids(
     matching = _matching(filters)
     if before is not None:
         matching = matching.filter(id__lt=before)
-    order = "-id"
-    if after is not None:
-        matching, order = matching.filter(id__gt=after), "id"
-    webhook_ids = _webhook_ids(app, filters)
-    events = _few_events(app, filters)
-    if events is not None:
-        rows = matching.filter(event__in=events, webhook__in=webhook_ids).order_by(order)
-        return list(rows.values_list("pk", flat=True)[:limit])
-    if filters.event:
-        matching = _of_type(matching, filters.event)
-    return _nearest(webhook_ids, matching, order, limit)
+    upwards = after is not None
+    if upwards:
+        matching = matching.filter(id__gt=after)
+    places = _places(app, filters)
+    named = _named_events(app, filters)
+    if connection.vendor != "postgresql" or named is not None:
+        return _plain(matching, filters.event, places, named, upwards, limit)
+    if not filters.event:
+        return _nearest(places, matching, "id", upwards, limit)
+    of_type = matching.filter(event__type=filters.event)
+    if filters.status in ("", DeliveryStatus.SUCCEEDED):
+        by_event = of_type.filter(event__business=RawSQL("one.business_id", []))
+        return _nearest(places, by_event, "event_id", upwards, limit)
+    return _nearest(places, of_type, "id", upwards, limit)
 
 
-def _webhook_ids(app: App, filters: Filters) -> list[UUID]:
+Place = tuple[UUID, UUID]  # a webhook and its business
+
+
+def _places(app: App, filters: Filters) -> list[Place]:
+    """The webhooks to look at."""
     rows = webhooks_of(app)
     if filters.webhook:
         rows = rows.filter(pk=filters.webhook)
@@ -173,7 +182,7 @@ def _webhook_ids(app: App, filters: Filters) -> list[UUID]:
     if wanted := parse_id(filters.text):
         named = rows.filter(Q(pk=wanted) | Q(installation=wanted))
         rows = named if named.exists() else rows
-    return list(rows.values_list("pk", flat=True))
+    return list(rows.values_list("pk", "installation__business"))
 
 
 def _matching(filters: Filters) -> QuerySet[Delivery]:
@@ -186,21 +195,13 @@ def _matching(filters: Filters) -> QuerySet[Delivery]:
     return rows.filter(created_at__lt=filters.until) if filters.until else rows
 
 
-def _few_events(app: App, filters: Filters) -> list[UUID] | None:
-    """The events that `text` and `event` leave, where these are few; None where they leave many, or all.
-
-    From few events it is a short way to their deliveries. Of many, the newest deliveries hold some.
-    """
+def _named_events(app: App, filters: Filters) -> list[UUID] | None:
+    """The events that `text` means, the newest of them; None where it is no such text."""
     events = Event.objects.filter(business__in=app.installations.values("business"))
     if filters.event:
         events = events.filter(type=filters.event)
-    if filters.text:
-        found = _named(app, events, filters.text)
-        return None if found is None else list(found.values_list("pk", flat=True)[:FEW])
-    if not filters.event:
-        return None
-    some = list(events.values_list("pk", flat=True)[: FEW + 1])
-    return some if len(some) <= FEW else None
+    found = _named(app, events, filters.text) if filters.text else None
+    return None if found is None else list(found.order_by("-id").values_list("pk", flat=True)[:MOST_NAMED])
 
 
 def _named(app: App, events: QuerySet[Event], text: str) -> QuerySet[Event] | None:
@@ -210,38 +211,57 @@ def _named(app: App, events: QuerySet[Event], text: str) -> QuerySet[Event] | No
     """
     wanted = parse_id(text)
     if wanted is None:
-        return events.filter(data__contains=f'"orderNumber":"{text}"')
+        return _telling(events, f'"orderNumber":"{text}"')
     if webhooks_of(app).filter(Q(pk=wanted) | Q(installation=wanted)).exists():
         return None
     itself = events.filter(Q(pk=wanted) | Q(pk__in=Delivery.objects.filter(pk=wanted).values("event")))
-    return itself if itself.exists() else events.filter(data__contains=f'"{wanted}"')
+    return itself if itself.exists() else _telling(events, f'"{wanted}"')
 
 
-def _of_type(rows: QuerySet[Delivery], event_type: str) -> QuerySet[Delivery]:
-    """Looked up row by row, as the newest are walked through: a join invites the planner to read all events first."""
-    kind = Event.objects.filter(pk=OuterRef("event")).values("type")[:1]
-    return rows.alias(kind=Subquery(kind)).filter(kind=event_type)
+def _telling(events: QuerySet[Event], part: str) -> QuerySet[Event]:
+    """Those whose data holds this text. PostgreSQL searches for it in less than half the time of LIKE."""
+    return events.alias(at=StrIndex("data", Value(part))).filter(at__gt=0)
 
 
-def _nearest(webhook_ids: Sequence[UUID], matching: QuerySet[Delivery], order: str, limit: int) -> list[UUID]:
+def _plain(
+    matching: QuerySet[Delivery],
+    event_type: str,
+    places: Sequence[Place],
+    events: Sequence[UUID] | None,
+    upwards: bool,
+    limit: int,
+) -> list[UUID]:
+    """Of named events; and of everything where the database has no lateral joins."""
+    rows = matching.filter(webhook__in=[webhook_id for webhook_id, _ in places])
+    if event_type:
+        rows = rows.filter(event__type=event_type)
+    if events is not None:
+        rows = rows.filter(event__in=events)
+    return list(rows.order_by("id" if upwards else "-id").values_list("pk", flat=True)[:limit])
+
+
+def _nearest(
+    places: Sequence[Place], matching: QuerySet[Delivery], order: str, upwards: bool, limit: int
+) -> list[UUID]:
     """The first `limit` ids over all these webhooks.
 
-    PostgreSQL is told to take the first of each webhook from that webhook's index, and to merge those. Left to
-    itself it may read all that the webhooks ever had, or all that happened since at other apps.
+    PostgreSQL is told to take the first of each webhook from an index, and to merge those. Left to itself it may
+    read all that the webhooks ever had, or all that happened since at other apps. `order` says which index: that
+    of the webhook's deliveries, or by `event_id` that of the business's events of one type. An event is as old
+    as its deliveries but for those written in the same millisecond, for which a few more are taken.
     """
-    if connection.vendor != "postgresql" or len(webhook_ids) < 2:
-        rows = matching.filter(webhook__in=webhook_ids).order_by(order)
-        return list(rows.values_list("pk", flat=True)[:limit])
-    each = matching.filter(webhook=RawSQL("one.id", [])).order_by(order).values("pk")[:limit]
-    inner, params = each.query.sql_with_params()
-    sql = _NEAREST_OF_EACH.format(inner=inner, direction="DESC" if order == "-id" else "ASC")
+    sign = "" if upwards else "-"
+    each = matching.filter(webhook=RawSQL("one.id", [])).order_by(f"{sign}{order}").values("pk")
+    inner, params = each[: limit + AT_ONCE].query.sql_with_params()
+    sql = _NEAREST_OF_EACH.format(inner=inner, direction="ASC" if upwards else "DESC")
+    webhook_ids, business_ids = [webhook for webhook, _ in places], [business for _, business in places]
     with connection.cursor() as cursor:
-        cursor.execute(sql, [list(webhook_ids), *params, limit])
+        cursor.execute(sql, [webhook_ids, business_ids, *params, limit])
         return [row[0] for row in cursor.fetchall()]
 
 
 _NEAREST_OF_EACH: Final = """
-SELECT found.id FROM unnest(%s::uuid[]) AS one(id)
+SELECT found.id FROM unnest(%s::uuid[], %s::uuid[]) AS one(id, business_id)
 CROSS JOIN LATERAL ({inner}) AS found(id)
 ORDER BY found.id {direction} LIMIT %s
 """
