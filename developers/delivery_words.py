@@ -9,11 +9,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from webhooks import retry
+from webhooks.catalogue import DATA_ERASURE
 from webhooks.diagnosis import Diagnosis, diagnose
 from webhooks.enums import WAITING, DeliveryStatus
 from webhooks.message import EXCERPT_BYTES, Message, compose
-from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.queries import may_learn_of
+from webhooks.models import Attempt, Delivery
+from webhooks.queries import destination, may_learn_of
 
 # Kind and icon of the pill that `developers/delivery_status.html` makes.
 MARKS: Final = {
@@ -46,11 +47,14 @@ def headline(delivery: Delivery, last: Attempt | None) -> str:
         case DeliveryStatus.HELD:
             return "Held: the webhook is switched off"
         case DeliveryStatus.CANCELLED:
-            return f"Not sent: {_why_not_sent(delivery.webhook)}"
+            return f"Not sent: {_why_not_sent(delivery)}"
     return "Waiting to be sent again" if last else "Waiting to be sent"
 
 
-def _why_not_sent(webhook: Webhook) -> str:
+def _why_not_sent(delivery: Delivery) -> str:
+    webhook = delivery.webhook
+    if delivery.event.type == DATA_ERASURE:
+        return "the app was installed again before it was due"
     if not webhook.installation.is_active:
         return "the app was uninstalled while this waited"
     if webhook.deleted_at is not None:
@@ -135,9 +139,11 @@ def may_be_shown(delivery: Delivery) -> bool:
     """Whether the developer may read the event's data here.
 
     What was sent once is theirs already. What never was, is theirs only while the app may still be told: not after
-    an uninstall, and not without the scope.
+    an uninstall, and not without the scope. An erasure tells nothing of the shop but its id.
     """
-    return delivery.attempt_count > 0 or may_learn_of(delivery.webhook.installation, delivery.event.type)
+    if delivery.attempt_count > 0 or delivery.event.type == DATA_ERASURE:
+        return True
+    return may_learn_of(delivery.webhook.installation, delivery.event.type)
 
 
 def request_of(delivery: Delivery, at: datetime) -> Message:
@@ -147,7 +153,7 @@ def request_of(delivery: Delivery, at: datetime) -> Message:
         event=delivery.event,
         delivery_id=delivery.pk,
         webhook_id=webhook.pk,
-        url=webhook.url,
+        url=destination(webhook) or webhook.url,
         secret=webhook.secret,
         now=at,
     )

@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from developers.views import apps, bench, credentials, deliveries, test_events, test_installs, webhooks
+from developers.views import (
+    apps,
+    bench,
+    credentials,
+    deliveries,
+    erasures,
+    test_events,
+    test_installs,
+    webhooks,
+)
 
 app_name = "portal"
 
@@ -32,6 +41,7 @@ urlpatterns = [
         deliveries.delivery_again,
         name="delivery_again",
     ),
+    path("apps/<slug:slug>/erasures/", erasures.erasure_list, name="erasures"),
     path("apps/<slug:slug>/signatures/", bench.signature_bench, name="bench"),
     path("apps/<slug:slug>/delete/", apps.app_delete, name="app_delete"),
 ]

@@ -121,6 +121,8 @@ SHOTS = [
         )
         for state in ("recovered", "failing", "failed", "tls", "waiting", "held", "cancelled", "test")
     ),
+    Shot("portal-erasures", "/portal/apps/{till.slug}/erasures/", "dana"),
+    Shot("portal-erasures-empty", "/portal/apps/{stars.slug}/erasures/", "dana"),
     Shot("portal-recover", "/portal/apps/{stars.slug}/deliveries/recover/", "dana"),
     Shot("portal-bench", "/portal/apps/{stars.slug}/signatures/", "dana"),
     Shot("portal-bench-errors", "/portal/apps/{stars.slug}/signatures/", "dana", press("Check")),
@@ -161,7 +163,7 @@ def seed() -> SimpleNamespace:
 
 def apps_of(developer: Any) -> dict[str, Any]:
     """Apps: installed for test with pictures, new with a long name, approved, in review."""
-    from installations.services import test_install
+    from installations.services import test_install, test_uninstall
     from marketplace.enums import AppStatus
     from marketplace.models import App
     from marketplace.scopes import SCOPES
@@ -192,6 +194,8 @@ def apps_of(developer: Any) -> dict[str, Any]:
     factories.approve(till)
     App.objects.filter(pk=wall.pk).update(status=AppStatus.PENDING_REVIEW)
     sent = one_of_each(installation)
+    test_install(app=till, developer=developer)
+    test_uninstall(app=till, developer=developer)
     return {"stars": stars, "parcels": parcels, "till": till, "wall": wall, "sent": sent}
 
 

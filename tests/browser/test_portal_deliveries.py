@@ -36,6 +36,7 @@ PATHS = (
     "/portal/apps/stars/signatures/",
     "/portal/apps/stars/signatures/?delivery={failing.id}",
     "/portal/apps/stars/test/event/",
+    "/portal/apps/other/erasures/",
 )
 
 
