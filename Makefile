@@ -16,8 +16,8 @@ test: $(VENV)/.development ## the test suite, on PostgreSQL and Redis where they
 test-embedded: $(VENV)/.development ## the same suite on SQLite, without services
 	EMBEDDED=1 $(BIN)/python -m pytest -n 2 $(ARGS)
 
-test-faults: $(VENV)/.development ## processes and servers killed, paused and starved (docs/faults.md)
-	$(BIN)/python -m pytest -m fault tests/faults $(ARGS)
+test-faults: $(VENV)/.development ## processes and servers killed, paused and starved (docs/faults.md), and a quick benchmark
+	$(BIN)/python -m pytest -m "fault or benchmark" tests/faults tests/benchmarks $(ARGS)
 
 test-faults-unprotected: $(VENV)/.development ## the same with each protection taken out: they have to fail
 	$(BIN)/python -m pytest -m fault tests/faults --unprotected $(ARGS)

@@ -39,11 +39,11 @@ def test_end_of_stdin_is_ignored_otherwise(start_app: Callable[..., SampleApp]) 
 
 
 def test_app_may_start_before_the_platform(start_app: Callable[..., SampleApp]) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    app = start_app("--platform", f"http://127.0.0.1:{port}", token="fbat_early")
-    wait_for(lambda: "does not answer" in app.page())
+    with socket.socket() as reserved:  # bound and not listening: refused, and nobody else's meanwhile
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+        app = start_app("--platform", f"http://127.0.0.1:{port}", token="fbat_early")
+        wait_for(lambda: "does not answer" in app.page())
 
     late = FakePlatform(port)
     try:
