@@ -51,9 +51,12 @@ def start_app(platform: FakePlatform, state_file: Path) -> Iterator[Callable[...
         )
         processes.append(process)
         assert process.stdout
-        found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+        # What it says of the platform may come before what it says of itself.
+        found = next(
+            filter(None, (re.search(r" is on (http://[\d.]+:\d+)", line) for line in process.stdout)), None
+        )
         assert found, "the app did not start"
-        return SampleApp(process, found[0])
+        return SampleApp(process, found[1])
 
     yield start
     for process in processes:
