@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from common.pages import page_body, page_request
 from common.rest.parsers import JsonParser
-from developers.api.parsers import PictureFormParser
+from developers.api.parsers import PictureFormParser, refuse_empty_form
 from developers.api.serializers import AppChanges, NewApp
 from developers.api.views.base import NO_STORE, DeveloperView, validated
 from developers.api.wire import app_record
@@ -38,6 +38,7 @@ class AppView(DeveloperView):
         return Response(app_record(app, manifest_document(app)))
 
     def patch(self, request: Request, app_id: str) -> Response:
+        refuse_empty_form(request)
         changes = validated(AppChanges, request, partial=True)
         app = update_app(app=self.own_app(app_id), changes=changes)
         return Response(app_record(app, manifest_document(app)))
