@@ -6,8 +6,9 @@ from typing import Any
 
 from common.errors import ErrorDetail, Invalid
 
-# A page this far out is as empty as any past the end; without a bound the offset overflows a bigint.
-LAST_PAGE = 10_000_000
+# The largest integer that every JSON reader holds exactly (RFC 8259, 6). A page this far out is as empty as any
+# past the end, and its offset, at most a thousand times as much, still fits a bigint.
+LARGEST = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,14 @@ class PageRequest:
 def page_request(query: Mapping[str, str], *, default: int = 50, maximum: int = 100) -> PageRequest:
     """Read `page` and `limit` of a query string.
 
-    A limit above `maximum` is lowered to it. Raises `Invalid` for what is no integer of at least 1.
+    A limit above `maximum` is lowered to it, a page above `LARGEST` to that. Raises `Invalid` for what is no integer of at least 1.
     """
     problems: list[ErrorDetail] = []
     page = _positive(query, "page", 1, problems)
     limit = _positive(query, "limit", default, problems)
     if problems:
         raise Invalid("; ".join(f"{p['field']}: {p['message']}" for p in problems), problems)
-    return PageRequest(page=min(page, LAST_PAGE), limit=min(limit, maximum))
+    return PageRequest(page=page, limit=min(limit, maximum))
 
 
 def page_body(data: list[Any], *, total: int, request: PageRequest) -> dict[str, Any]:
@@ -45,7 +46,9 @@ def _positive(query: Mapping[str, str], name: str, default: int, problems: list[
     text = query.get(name)
     if text is None:
         return default
-    if text.isascii() and text.isdigit() and len(text) <= 18 and int(text) >= 1:
-        return int(text)
+    digits = text.lstrip("0")
+    if text.isascii() and text.isdigit() and digits:
+        # Python refuses to read thousands of digits, and their number says enough.
+        return min(int(digits), LARGEST) if len(digits) <= len(str(LARGEST)) else LARGEST
     problems.append({"field": name, "message": "Must be an integer of at least 1."})
     return default
