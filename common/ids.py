@@ -17,8 +17,13 @@ def id_at(moment: datetime) -> UUID:
 
 
 def parse_id(text: object) -> UUID | None:
-    """The id that `text` writes, or None where it is no id at all: to a caller that is "not found"."""
+    """The id that `text` writes, or None where it is no id at all: to a caller that is "not found".
+
+    An id has one spelling, the one that the service writes: to the world it is opaque text, compared as such.
+    """
+    spelled = str(text)
     try:
-        return UUID(str(text))
+        parsed = UUID(spelled)
     except ValueError:
         return None
+    return parsed if str(parsed) == spelled else None
