@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from common.addresses import IPAddress, is_allowed_destination, is_loopback, literal_address
+from common.addresses import IPAddress, is_allowed_destination, literal_address
 
 MAX_URL_LENGTH: Final = 2048
 RESOLVE_BUDGET: Final = 2.0  # seconds
@@ -21,6 +21,9 @@ RESOLVE_BUDGET: Final = 2.0  # seconds
 # backslash ends.
 _FORBIDDEN: Final = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
 _HOST_NAME: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?", re.IGNORECASE)
+
+# Where plain HTTP may go at all. Another spelling of this machine is no reason to leave TLS out.
+_PLAIN_HTTP_HOSTS: Final = ("127.0.0.1", "localhost")
 
 _NOT_HTTPS: Final = "Enter a URL that starts with https://."
 
@@ -32,8 +35,8 @@ class InvalidUrl(ValueError):
 def check_destination_url(url: str, *, debug: bool, allow_local: bool, resolve: bool = True) -> None:
     """Raise `InvalidUrl` for a URL that webhooks could not be sent to.
 
-    HTTPS only, and plain HTTP to this machine with both `debug` and `allow_local`; no user name, no fragment; a
-    public host. `resolve=False` leaves out the name look-up, the one part that takes time (`check_addresses`).
+    HTTPS only, and plain HTTP to 127.0.0.1 and localhost with both `debug` and `allow_local`; no user name, no
+    fragment; a public host. `resolve=False` leaves out the name look-up, the one part that takes time (`check_addresses`).
     """
     host = _host(_parts(url), plain_http=debug and allow_local)
     literal = literal_address(host)
@@ -52,7 +55,7 @@ def check_destination_url(url: str, *, debug: bool, allow_local: bool, resolve: 
 def check_redirect_url(url: str, *, debug: bool) -> None:
     """Raise `InvalidUrl` for a URL that a browser should not be sent to with an authorization code.
 
-    HTTPS, or plain HTTP to the browser's own machine with `debug`; no user name, no fragment (RFC 6749, 3.1.2).
+    HTTPS, or plain HTTP to 127.0.0.1 and localhost with `debug`; no user name, no fragment (RFC 6749, 3.1.2).
     """
     _host(_parts(url), plain_http=debug)
 
@@ -116,7 +119,7 @@ def _host(parts: SplitResult, *, plain_http: bool) -> str:
         port_is_valid = False
     if not port_is_valid:
         raise InvalidUrl("Enter a URL with a port from 1 to 65535, or without one.")
-    if parts.scheme == "http" and not _is_this_machine(host):
+    if parts.scheme == "http" and parts.hostname not in _PLAIN_HTTP_HOSTS:
         raise InvalidUrl(_NOT_HTTPS)
     return host
 
@@ -136,11 +139,6 @@ def _is_local_name(host: str) -> bool:
     """Names that always mean this machine (RFC 6761, 6.3)."""
     name = host.rstrip(".").lower()
     return name == "localhost" or name.endswith(".localhost")
-
-
-def _is_this_machine(host: str) -> bool:
-    literal = literal_address(host)
-    return is_loopback(literal) if literal else host.lower() == "localhost"
 
 
 def _unreachable(host: str) -> InvalidUrl:

@@ -79,6 +79,12 @@ FAULTS = [
 ]
 
 
+OTHER_SPELLINGS_OF_THIS_MACHINE = [
+    *("127.0.0.2", "127.8.9.10", "127.1", "2130706433", "0x7f000001", "127.0.0.1.", "１２７.0.0.1"),
+    *("[::1]", "localhost.", "shop.localhost"),
+]
+
+
 class TestDestinations:
     @SPEC
     @pytest.mark.parametrize(
@@ -104,9 +110,7 @@ class TestDestinations:
         assert message in destination(url, debug=True, allow_local=True)
 
     @SPEC
-    @pytest.mark.parametrize(
-        "host", ["127.0.0.1", "127.8.9.10", "localhost", "LOCALHOST", "[::1]", "127.0.0.1:8000"]
-    )
+    @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "127.0.0.1:8000"])
     def test_plain_http_only_to_this_machine_and_with_both_settings(self, host: str) -> None:
         url = f"http://{host}/hook"
         assert destination(url, debug=True, allow_local=True) == ""
@@ -115,7 +119,11 @@ class TestDestinations:
 
     @SPEC
     @pytest.mark.parametrize(
-        "host", ["10.0.0.1", "example.com", "127.0.0.1.example.com", "[::ffff:127.0.0.1]"]
+        "host",
+        [
+            *("10.0.0.1", "example.com", "127.0.0.1.example.com", "[::ffff:127.0.0.1]"),
+            *OTHER_SPELLINGS_OF_THIS_MACHINE,
+        ],
     )
     def test_no_plain_http_to_anywhere_else(self, host: str) -> None:
         assert destination(f"http://{host}/", debug=True, allow_local=True) == HTTPS
@@ -176,10 +184,11 @@ class TestRedirects:
         "Contract 2 Developer API", "HTTPS, or http to 127.0.0.1 and localhost when DEBUG is on"
     )
     def test_plain_http_only_to_the_browsers_own_machine(self) -> None:
-        for host in ("127.0.0.1:3000", "localhost:3000", "[::1]:3000"):
+        for host in ("127.0.0.1:3000", "localhost:3000"):
             assert redirect(f"http://{host}/callback", debug=True) == ""
             assert redirect(f"http://{host}/callback") == HTTPS
-        assert redirect("http://example.com/callback", debug=True) == HTTPS
+        for host in ("example.com", *OTHER_SPELLINGS_OF_THIS_MACHINE):
+            assert redirect(f"http://{host}/callback", debug=True) == HTTPS
 
     def test_the_browser_finds_the_way_where_the_service_may_not(self) -> None:
         assert redirect("https://intranet.example/callback?a=b") == ""
