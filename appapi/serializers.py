@@ -8,7 +8,7 @@ from django.core.validators import EmailValidator
 from rest_framework import serializers
 
 from common import money
-from common.rest.fields import Boolean, Choice, Integer, Moment, Number, Text
+from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Text
 from stores.enums import DeliveryMethod, OrderStatus
 
 MAX_LINES = 100
@@ -69,7 +69,7 @@ class Body(serializers.Serializer):
 
 
 class ItemBody(serializers.Serializer):
-    productId = Text(max_length=100)
+    productId = Identifier(max_length=100)
     quantity = Integer(min_value=1, max_value=MAX_QUANTITY)
 
 
@@ -91,7 +91,7 @@ class OrderBody(Body):
     customer = CustomerBody()
     deliveryMethod = Choice(DeliveryMethod.choices)
     address = OptionalText(max_length=1000)
-    paymentMethod = Text(max_length=200)
+    paymentMethod = Identifier(max_length=200)
     promoDiscount = OptionalAmount()
     note = OptionalText(max_length=2000)
 
@@ -113,7 +113,7 @@ class WebhookBody(serializers.Serializer):
     """What the URL may be and which events exist, `webhooks.services.registration` knows."""
 
     url = Text(max_length=2048)
-    events = serializers.ListField(child=Text(max_length=100), max_length=100)
+    events = serializers.ListField(child=Identifier(max_length=100), max_length=100)
     description = OptionalText(max_length=300)
 
 

@@ -21,6 +21,13 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class Identifier(Text):
+    """Text that names something: it is that name or it is not, and white space around it is not taken away."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+
 class Integer(serializers.IntegerField):
     default_error_messages = {"invalid": "Must be an integer."}
 

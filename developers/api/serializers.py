@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from common.ids import parse_id
-from common.rest.fields import Choice, Text
+from common.rest.fields import Choice, Identifier, Text
 from marketplace import rules
 from marketplace.models import picture_url
 from marketplace.services.pictures import BadPicture, Decoded, decode
@@ -35,6 +35,10 @@ class Line(Text):
         super().__init__(validators=[by(rule)], **options)
 
 
+class Name(Line, Identifier):
+    """A line that is taken as it is written."""
+
+
 class Absent(Line):
     """Text that may be left out: null and the empty string both say that there is none."""
 
@@ -47,7 +51,7 @@ class Absent(Line):
 
 class Names(serializers.ListField):
     def __init__(self, item: Callable[[str], None], **options: Any) -> None:
-        super().__init__(child=Text(validators=[by(item)]), **options)
+        super().__init__(child=Identifier(validators=[by(item)]), **options)
 
 
 class PictureFile(serializers.Field):
@@ -95,20 +99,20 @@ class Screenshots(serializers.ListField):
 
 class NewApp(serializers.Serializer):
     name = Line(rules.name)
-    slug = Line(rules.slug)
+    slug = Name(rules.slug)
     description = Line(rules.description)
-    category = Line(rules.category)
+    category = Name(rules.category)
     scopes = Names(rules.scope, validators=[by(rules.scopes)])
     redirectUrl = Line(rules.redirect_url, source="redirect_url")
     webhookUrl = Absent(rules.webhook_url, source="webhook_url")
     webhookEvents = Names(rules.webhook_event, source="webhook_events", required=False)
-    version = Line(rules.version, required=False)
+    version = Name(rules.version, required=False)
 
 
 class AppChanges(NewApp):
     """Any of the fields. The slug may be sent along unchanged; the service sees to that."""
 
-    slug = Line(lambda value: None)
+    slug = Name(lambda value: None)
     iconUrl = PictureAddress(source="icon", allow_null=True)
     icon = PictureFile()
     screenshots = Screenshots()

@@ -23,6 +23,8 @@ from marketplace.services import pictures
 from marketplace.services.pictures import Decoded
 from marketplace.signals import app_deleted, app_updated
 
+TRIMMED = ("name", "description", "redirect_url", "webhook_url")
+
 
 @dataclass(frozen=True, slots=True)
 class IssuedApp:
@@ -112,11 +114,12 @@ def rotate_client_secret(*, app: App, now: datetime | None = None) -> str:
 
 
 def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """One spelling per value: text trimmed, scopes in the table's order, nothing twice.
+    """One spelling per value: what people write trimmed, scopes in the table's order, nothing twice.
 
     Unknown scopes stay where they are, for `rules.check` to name them by their position.
     """
-    values = {key: value.strip() if isinstance(value, str) else value for key, value in fields.items()}
+    values = dict(fields)
+    values |= {key: values[key].strip() for key in TRIMMED if isinstance(values.get(key), str)}
     if "scopes" in values and not unknown(values["scopes"]):
         values["scopes"] = in_order(values["scopes"])
     if "webhook_events" in values:

@@ -67,6 +67,8 @@ def test_event_without_its_scope_is_accepted_and_listed(api_with: Any) -> None:
         ({"events": None}, "events"),
         ({"events": ["order.created", "order.eaten"]}, "events[1]"),
         ({"events": ["order.created", 5]}, "events[1]"),
+        ({"events": ["order.created\n"]}, "events[0]"),
+        ({"events": [" order.created"]}, "events[0]"),
         ({"events": ["webhook.test"]}, "events[0]"),
         ({"events": ["app.uninstalled"]}, "events[0]"),
         ({"description": "d" * 301}, "description"),

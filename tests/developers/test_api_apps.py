@@ -133,6 +133,31 @@ def test_create_with_a_bad_value_is_400_and_names_it(api: Api, change: dict[str,
     assert set(fields_of(response)) == {field}
 
 
+IDENTIFIERS = ["slug", "category", "version", "scopes", "webhookEvents"]
+SPACED = ["{}\n", " {}", "{}\u2028"]
+
+
+def spaced(field: str, space: str) -> dict[str, Any]:
+    """A good value of a field, but with white space about it."""
+    good = (BODY | {"version": "1.0.0", "webhookEvents": ["order.created"]})[field]
+    return {field: [space.format(good[0])] if isinstance(good, list) else space.format(good)}
+
+
+@pytest.mark.parametrize("field", IDENTIFIERS)
+@pytest.mark.parametrize("space", SPACED)
+def test_an_identifier_is_not_trimmed(api: Api, app: App, field: str, space: str) -> None:
+    named = f"{field}[0]" if field in ("scopes", "webhookEvents") else field
+    created = api("post", "/developer/apps", BODY | spaced(field, space))
+    assert (created.status_code, fields_of(created)) == (400, [named])
+    changed = api("patch", f"/developer/apps/{app.id}", spaced(field, space))
+    assert (changed.status_code, fields_of(changed)) == (400, [named])
+
+
+def test_patch_with_the_slug_and_a_line_break_is_400(api: Api, app: App) -> None:
+    response = api("patch", f"/developer/apps/{app.id}", {"slug": f"{app.slug}\n"})
+    assert (response.status_code, fields_of(response)) == (400, ["slug"])
+
+
 def test_create_names_every_problem_at_once(api: Api) -> None:
     response = api("post", "/developer/apps", {"name": "", "slug": "A", "scopes": ["x"], "version": "1"})
     assert fields_of(response) == [

@@ -68,7 +68,8 @@ def test_event_that_nobody_gets_exists_all_the_same(api: Api, app: App, webhook:
 
 
 @pytest.mark.parametrize(
-    "name", ["webhook.test", "business.data_erasure", "app.uninstalled", "", None, 5, ["x"]]
+    "name",
+    ["webhook.test", "business.data_erasure", "app.uninstalled", "order.created\n", "", None, 5, ["x"]],
 )
 def test_event_that_can_not_be_tried_is_400(name: Any, api: Api, app: App, webhook: Webhook) -> None:
     answer = api("post", f"/developer/apps/{app.id}/test-events", {"event": name})

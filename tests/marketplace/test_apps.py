@@ -123,9 +123,11 @@ def test_create_names_every_problem_at_once(dana: User) -> None:
     assert [problem["field"] for problem in caught.value.details] == ["name", "slug", "version"]
 
 
-def test_create_trims_text(dana: User) -> None:
-    app = create(dana, name=" Stars ", version="1.0.0\n").app
-    assert (app.name, app.version) == ("Stars", "1.0.0")
+def test_create_trims_text_but_no_identifier(dana: User) -> None:
+    app = create(dana, name=" Stars ", description="Stars.\n").app
+    assert (app.name, app.description) == ("Stars", "Stars.")
+    with pytest.raises(Invalid):
+        create(dana, slug="b", version="1.0.0\n")
 
 
 def test_create_takes_local_urls_only_where_settings_allow(dana: User, settings: Any) -> None:
