@@ -1,10 +1,10 @@
-"""Middleware of the whole site: API paths with or without a slash, and errors in the right shape."""
+"""Middleware of the whole site: API paths with or without a slash, methods, and errors in the right shape."""
 
 import logging
 from collections.abc import Callable, Mapping
 
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 
 from common.errors import error_body, status_name
@@ -15,6 +15,8 @@ log = logging.getLogger(__name__)
 API_ROOTS = (
     "/app-api", "/webhooks", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
 )  # fmt: skip
+
+PAGE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -37,6 +39,10 @@ def error_response(
     for name, value in (headers or {}).items():
         response[name] = value
     return response
+
+
+def _method_not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
+    return error_response(request, 405, f'Method "{request.method}" not allowed.', {"Allow": allow})
 
 
 class HostMiddleware:
@@ -66,14 +72,40 @@ class ApiPathMiddleware:
         return self.get_response(request)
 
 
-class ErrorMiddleware:
-    """Answers what a page's view raises, in `DEBUG` too: nobody is shown a stack trace."""
+class PageMethodMiddleware:
+    """Refuses what no page takes before the CSRF check does: 405 is the reason, not a missing token.
+
+    Views without that check answer for themselves: those of the API, and the one for unknown paths.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
+    ) -> HttpResponse | None:
+        if request.method in PAGE_METHODS or getattr(view, "csrf_exempt", False):
+            return None
+        return _method_not_allowed(request, ", ".join(PAGE_METHODS))
+
+
+class ErrorMiddleware:
+    """Answers what a page's view raises, in `DEBUG` too: nobody is shown a stack trace.
+
+    Django's 405 has no body; it gets one here.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if isinstance(response, HttpResponseNotAllowed) and not response.content:
+            return _method_not_allowed(request, response["Allow"])
+        return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
         status, message = status_and_message(error)

@@ -8,6 +8,19 @@ def test_healthz(client: Client) -> None:
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
+@pytest.mark.spec("Contract 0 Conventions", "every JSON response >= 400 has the error shape")
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_health_is_only_read(path: str, method: str) -> None:
+    response = Client(enforce_csrf_checks=True).generic(method, path)
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
+    assert response.json() == {
+        "statusCode": 405,
+        "message": f'Method "{method}" not allowed.',
+        "error": "Method Not Allowed",
+    }
+
+
 @pytest.mark.spec("Contract 7 Pages", "/readyz says whether database, broker and cache are reachable")
 def test_readyz_names_every_part(client: Client, db: None) -> None:
     response = client.get("/readyz")

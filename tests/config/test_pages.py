@@ -133,3 +133,32 @@ def test_form_without_its_token_is_answered_in_the_frame() -> None:
     response = Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"}, headers=HTML)
     assert response.status_code == 403
     assert "This page was too old to be sent" in response.content.decode()
+
+
+@pytest.mark.spec("Contract 0 Conventions", "the wrong method is a 405 in the error shape")
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "PROPFIND"])
+@pytest.mark.parametrize(
+    "path", ["/", "/theme/", "/licenses/", "/accounts/login/", "/portal/", "/portal/create/", "/admin/"]
+)
+def test_method_that_no_page_takes_is_405_before_the_csrf_check(method: str, path: str) -> None:
+    response = Client(enforce_csrf_checks=True).generic(method, path)
+    assert (response.status_code, response.json()["error"]) == (405, "Method Not Allowed")
+    assert response["Allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+def test_method_on_an_unknown_path_is_404(client: Client) -> None:
+    assert client.put("/nothing/here").status_code == 404
+
+
+def test_post_without_its_token_is_still_refused() -> None:
+    assert Client(enforce_csrf_checks=True).post("/accounts/login/").status_code == 403
+
+
+@pytest.mark.spec("Contract 0 Conventions", "the wrong method is a 405 in the error shape")
+@pytest.mark.parametrize(("path", "allow"), [("/accounts/logout/", "POST, OPTIONS"), ("/theme/", "POST")])
+def test_get_of_what_is_posted_says_so(client: Client, path: str, allow: str) -> None:
+    for accept, content_type in (("text/html", "text/html"), ("*/*", "application/json")):
+        response = client.get(path, headers={"Accept": accept})
+        assert (response.status_code, response["Allow"]) == (405, allow)
+        assert response["Content-Type"].startswith(content_type)
+        assert "method not allowed" in response.content.decode().lower()
