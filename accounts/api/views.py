@@ -7,7 +7,6 @@ from django.contrib.auth.models import update_last_login
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
-from rest_framework.views import APIView
 
 from accounts import limits, tokens
 from accounts.api.serializers import LoginBody, RefreshTokenBody, RegisterBody
@@ -16,11 +15,12 @@ from accounts.models import Business, User
 from accounts.services import register
 from accounts.tokens import TokenPair
 from common.errors import Unauthenticated
+from common.rest.views import JsonView
 
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-class RegisterView(APIView):
+class RegisterView(JsonView):
     def post(self, request: Request) -> Response:
         limits.registration(request)
         made = register(**_validated(RegisterBody, request))
@@ -28,7 +28,7 @@ class RegisterView(APIView):
         return Response(_signed_in(made.user, made.business), status=201, headers=NO_STORE)
 
 
-class LoginView(APIView):
+class LoginView(JsonView):
     """An unknown account, a wrong password and a closed account: one answer, after equal work."""
 
     def post(self, request: Request) -> Response:
@@ -42,13 +42,13 @@ class LoginView(APIView):
         return Response(_signed_in(user, Business.objects.main_of(user)), headers=NO_STORE)
 
 
-class RefreshView(APIView):
+class RefreshView(JsonView):
     def post(self, request: Request) -> Response:
         body = _validated(RefreshTokenBody, request)
         return Response(_pair_record(tokens.rotate(body["refreshToken"])), headers=NO_STORE)
 
 
-class LogoutView(APIView):
+class LogoutView(JsonView):
     def post(self, request: Request) -> Response:
         tokens.revoke(_validated(RefreshTokenBody, request)["refreshToken"])
         return Response(status=204)

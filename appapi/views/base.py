@@ -3,22 +3,20 @@
 from contextlib import suppress
 from typing import Any, cast
 
-from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
-from rest_framework.views import APIView
 
 from accounts.models import Business
 from appapi import limits
 from common.errors import NotFound, TooManyRequests
 from common.rest.query import Query
+from common.rest.views import JsonView
 from installations.authentication import RequiresScope, TokenAuthentication
 from installations.models import Installation
 
 
-class AppApiView(APIView):
+class AppApiView(JsonView):
     """An endpoint that an installation's access token opens.
 
     A view names the scope of its methods in `required_scope`. The order of errors (contract section 9) is
@@ -66,10 +64,6 @@ class AppApiView(APIView):
                 f"More than {state.limit} requests in a minute. Try again in {state.retry_after} seconds."
             )
             raise TooManyRequests(message, retry_after=state.retry_after)
-
-    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
-        """The methods are in the `Allow` header; there is nothing else to tell."""
-        return Response(status=204)
 
 
 class UnknownPath(AppApiView):

@@ -150,6 +150,8 @@ def test_other_content_type_refused(client: Client, path: str) -> None:
 @pytest.mark.parametrize("path", ["register", "login", "refresh", "logout"])
 def test_other_method_refused(client: Client, path: str) -> None:
     assert_error(client.get(f"/auth/{path}"), 405, "Method Not Allowed")
+    answer = client.options(f"/auth/{path}")
+    assert (answer.status_code, answer.content, answer["Allow"]) == (204, b"", "POST, OPTIONS")
 
 
 def test_large_body_refused(client: Client, newcomer: Body) -> None:

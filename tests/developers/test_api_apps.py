@@ -499,6 +499,12 @@ def test_errors_come_in_their_order(api: Api, miras_api: Api, client: Client, ap
     assert api("put", path, {}).status_code == 405
 
 
+def test_options_lists_the_methods_and_nothing_else(api: Api, app: App) -> None:
+    answer = api("options", f"/developer/apps/{app.id}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer["Allow"] == "GET, PATCH, DELETE, HEAD, OPTIONS"
+
+
 def test_form_that_declares_too_much_is_413(api: Api, app: App) -> None:
     response = api(
         "patch",

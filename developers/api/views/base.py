@@ -5,11 +5,11 @@ from typing import Any, cast
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
-from rest_framework.views import APIView
 
 from accounts.authentication import DeveloperAuthentication, IsDeveloper
 from accounts.models import User
 from common.errors import ServiceError
+from common.rest.views import JsonView
 from developers.api.wire import renamed
 from developers.queries import own_app
 from marketplace.models import App
@@ -17,7 +17,7 @@ from marketplace.models import App
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-class DeveloperView(APIView):
+class DeveloperView(JsonView):
     """A call with a developer's JWT. Problems that a service finds go out under the wire's names."""
 
     authentication_classes = [DeveloperAuthentication]
