@@ -71,6 +71,11 @@ class UnknownPath(AppApiView):
 
     required_scope = None
 
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """Without the framework's `Allow`: what is absent has no methods."""
+        return {}
+
     def perform_authentication(self, request: Request) -> None:
         with suppress(AuthenticationFailed):
             super().perform_authentication(request)

@@ -156,7 +156,10 @@ def test_answer_is_json_whatever_is_accepted(api: Client) -> None:
 
 def test_unknown_path_is_404_without_a_token_too(anonymous: Client) -> None:
     for method in ("GET", "POST", "OPTIONS"):
-        assert anonymous.generic(method, "/app-api/nothing").status_code == 404
+        for path in ("/app-api/nothing", "/app-api", "/webhooks/x/nothing"):
+            answer = anonymous.generic(method, path)
+            assert answer.status_code == 404
+            assert "Allow" not in answer.headers
 
 
 BODIES = [("POST", "/app-api/orders"), ("PATCH", "/app-api/orders/x/status"), ("POST", "/webhooks")]
