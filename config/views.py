@@ -5,13 +5,14 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.shortcuts import render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.urls import resolve
+from django.utils.http import escape_leading_slashes, url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from common.middleware import error_response
+from common.middleware import error_response, is_api_path
 
 THEMES = ("light", "dark")
 THEME_COOKIE_AGE = 365 * 24 * 3600  # seconds
@@ -54,5 +55,18 @@ def licenses(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 def not_found(request: HttpRequest) -> HttpResponse:
-    """Stands last among the routes, so that `DEBUG` has no page of its own for an unknown path."""
+    """Stands last among the routes, so that `DEBUG` has no page of its own for an unknown path.
+
+    Since every path leads somewhere by that, Django can't tell which page lacks its closing slash; here it is added.
+    """
+    if request.method in ("GET", "HEAD") and _lacks_slash(request.path_info):
+        target = request.get_full_path(force_append_slash=True)
+        return HttpResponsePermanentRedirect(escape_leading_slashes(target))
     return error_response(request, 404, f"There is nothing at {request.path}.")
+
+
+def _lacks_slash(path: str) -> bool:
+    """Whether a page has this path with a slash behind it. API paths have their own rule (`ApiPathMiddleware`)."""
+    if path.endswith("/") or is_api_path(path):
+        return False
+    return resolve(f"{path}/").func is not not_found

@@ -162,3 +162,27 @@ def test_get_of_what_is_posted_says_so(client: Client, path: str, allow: str) ->
         assert (response.status_code, response["Allow"]) == (405, allow)
         assert response["Content-Type"].startswith(content_type)
         assert "method not allowed" in response.content.decode().lower()
+
+
+@pytest.mark.parametrize(
+    "path", ["/portal", "/portal/create", "/portal/apps/x", "/accounts/login", "/licenses", "/admin"]
+)
+def test_page_without_its_closing_slash_leads_to_it(client: Client, path: str) -> None:
+    for call in (client.get, client.head):
+        response = call(f"{path}?next=/a%20b&next=//c")
+        assert (response.status_code, response["Location"]) == (301, f"{path}/?next=/a%20b&next=//c")
+    assert client.post(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "//evil.example", "//evil.example/portal", "//portal", "/\\evil.example", "/media"]
+)
+def test_nothing_without_a_slash_is_nothing(client: Client, path: str) -> None:
+    assert client.get("/", PATH_INFO=path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/auth/nothing", "/developer", "/auth", "/.well-known/x", "/oauth/token"])
+def test_api_path_never_redirects(client: Client, path: str) -> None:
+    for each in (path, f"{path}/"):
+        response = client.get(each, headers=HTML)
+        assert (response.status_code, response["Content-Type"]) == (404, "application/json")
