@@ -179,7 +179,7 @@ def _places(app: App, filters: Filters) -> list[Place]:
         rows = rows.filter(pk=filters.webhook)
     if filters.installation:
         rows = rows.filter(installation=filters.installation)
-    if wanted := parse_id(filters.text):
+    if wanted := parse_id(filters.text.lower()):
         named = rows.filter(Q(pk=wanted) | Q(installation=wanted))
         rows = named if named.exists() else rows
     return list(rows.values_list("pk", "installation__business"))
@@ -209,7 +209,7 @@ def _named(app: App, events: QuerySet[Event], text: str) -> QuerySet[Event] | No
 
     It may be the id of a delivery, of the event itself, or of anything that its data tells; else an order's number.
     """
-    wanted = parse_id(text)
+    wanted = parse_id(text.lower())
     if wanted is None:
         return _telling(events, f'"orderNumber":"{text}"')
     if webhooks_of(app).filter(Q(pk=wanted) | Q(installation=wanted)).exists():
