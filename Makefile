@@ -3,18 +3,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QUICK := not slow and not fault and not benchmark
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-embedded test-faults test-faults-unprotected lint format bench screenshots clean
+.PHONY: demo test test-slow test-embedded test-faults test-faults-unprotected lint format bench screenshots clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-1} exec $(BIN)/python manage.py demo
 
 test: $(VENV)/.development ## the test suite, on PostgreSQL and Redis where they are there
-	$(BIN)/python -m pytest -n 2 --compliance docs/compliance.md $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" --compliance docs/compliance.md $(ARGS)
+
+test-slow: $(VENV)/.development ## the demo and the workers as processes; continuous integration runs them too
+	$(BIN)/python -m pytest -n 2 -m "slow and not fault" $(ARGS)
 
 test-embedded: $(VENV)/.development ## the same suite on SQLite, without services
-	EMBEDDED=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+	EMBEDDED=1 $(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
 
 test-faults: $(VENV)/.development ## processes and servers killed, paused and starved (docs/faults.md), and a quick benchmark
 	$(BIN)/python -m pytest -m "fault or benchmark" tests/faults tests/benchmarks $(ARGS)

@@ -19,6 +19,8 @@ from tests.receivers import Answer, Receiver
 
 from .process import ROOT, Demo, Newcomer, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
