@@ -109,6 +109,7 @@ PROTECTIONS: Final = {
         "if missed >= HOSTS and missed >= SHARE * count:\n                return True",
         "if False:\n                return True",
     ),
+    "comparison of the clocks": Change("webhooks.dispatcher", "            clocks.compare()\n", ""),
 }
 
 
