@@ -6,28 +6,16 @@ Nothing is changed here, but an overdue erasure can be sent again.
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from common.admin import ReadOnly
 from common.errors import ServiceError
 from common.times import iso
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 from webhooks.services import erasure as erasures
-
-
-class ReadOnly:
-    """Shows, and changes nothing."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 class AttemptInline(ReadOnly, admin.TabularInline):

@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 PLACES = tuple(f"webhooks:awake:{number}" for number in range(2))
 LIFE = 5  # seconds that a key outlives its last renewal
 RENEWED_EVERY = 1.0  # seconds
+PAUSE = 10.0  # seconds until a cache that failed is tried again: one that hangs holds the dispatcher up
 
 # A second dispatcher in the same process would only share its processor.
 _in_this_process = threading.Lock()
@@ -39,9 +40,10 @@ class Place:
     def keep(self) -> None:
         """To be called often; renews the key once a second."""
         if self._key and monotonic() >= self._renew_at:
-            self._renew_at = monotonic() + RENEWED_EVERY
+            self._renew_at = monotonic() + PAUSE
             with _cache_may_fail():
                 cache.set(self._key, 1, LIFE)
+                self._renew_at = monotonic() + RENEWED_EVERY
 
     def leave(self) -> None:
         if self._key:

@@ -17,6 +17,7 @@ from webhooks import turns
 from webhooks.endpoints import LEASE
 from webhooks.enums import WAITING, DeliveryStatus, Pace
 from webhooks.models import Attempt, Delivery, Endpoint
+from webhooks.planning import Prepared
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +67,9 @@ def claim(limit: int, now: datetime) -> list[Claim]:
 # Dispatchers that choose at the same moment choose the same rows, and all but one of them find them locked. So
 # none of them goes by leases that it does not see yet. LATERAL has each chosen row looked up by its key, whatever
 # the planner's statistics, which never know the queue as it is, make it believe.
-_CLAIM = f"""
+_CLAIM = Prepared(
+    "webhooks_claim",
+    f"""
 WITH {turns.CHOSEN}, mine AS (
     SELECT locked.id, pace
     FROM chosen CROSS JOIN LATERAL (
@@ -81,12 +84,15 @@ FROM mine WHERE delivery.id = mine.id
 RETURNING
     delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.endpoint,
     delivery.attempts_made, mine.pace
-"""  # noqa: S608
+""",  # noqa: S608
+    **turns.PARAMETERS,
+    lease_until="timestamptz",
+)
 
 
 def _claim_in_one_statement(limit: int, now: datetime) -> list[Claim]:
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, turns.parameters(limit, now) | {"lease_until": now + LEASE})
+        _CLAIM.execute(cursor, **turns.parameters(limit, now), lease_until=now + LEASE)
         return [
             Claim(id_, fence, event, webhook, endpoint, made, Pace(pace))
             for id_, fence, event, webhook, endpoint, made, pace in cursor.fetchall()
@@ -149,21 +155,25 @@ def record(results: Sequence[Result]) -> int:
     return len(counted)
 
 
-# The rows are locked in the order of their ids, as `cancel_waiting` does.
-_RECORD = """
+# The rows are locked in the order of their ids, as `cancel_waiting` does, and LATERAL looks each up by its key, as
+# the claim does.
+_COLUMNS = {
+    "id": "uuid", "fence": "bigint", "status": "text", "due_at": "timestamptz", "finished_at": "timestamptz",
+    "attempted_at": "timestamptz", "http_status": "int", "duration_ms": "int", "error_class": "text",
+    "response_excerpt": "text",
+}  # fmt: skip
+_RECORD = Prepared(
+    "webhooks_record",
+    f"""
 WITH result AS (
-    SELECT * FROM unnest(
-        %s::uuid[], %s::bigint[], %s::text[], %s::timestamptz[], %s::timestamptz[],
-        %s::timestamptz[], %s::int[], %s::int[], %s::text[], %s::text[]
-    ) AS row (
-        id, fence, status, due_at, finished_at,
-        attempted_at, http_status, duration_ms, error_class, response_excerpt
-    )
+    SELECT * FROM unnest({", ".join(f"%({column})s" for column in _COLUMNS)}) AS row ({", ".join(_COLUMNS)})
 ), held AS (
-    SELECT delivery.id FROM webhooks_delivery AS delivery JOIN result USING (id, fence)
-    WHERE delivery.status IN ('PENDING', 'RETRYING')
-    ORDER BY delivery.id
-    FOR UPDATE OF delivery
+    SELECT locked.id
+    FROM (SELECT id, fence FROM result ORDER BY id) AS due CROSS JOIN LATERAL (
+        SELECT id FROM webhooks_delivery AS delivery
+        WHERE delivery.id = due.id AND delivery.fence = due.fence AND status IN ('PENDING', 'RETRYING')
+        FOR UPDATE
+    ) AS locked
 ), moved AS (
     UPDATE webhooks_delivery AS delivery
     SET status = result.status, due_at = result.due_at, finished_at = result.finished_at,
@@ -173,7 +183,7 @@ WITH result AS (
     RETURNING delivery.id, delivery.attempt_count
 ), learnt AS (
     INSERT INTO webhooks_endpoint (id, pace)
-    SELECT id, pace FROM unnest(%s::bigint[], %s::text[]) AS news (id, pace)
+    SELECT id, pace FROM unnest(%(endpoints)s, %(paces)s) AS news (id, pace)
     WHERE NOT EXISTS (SELECT FROM webhooks_endpoint AS known WHERE known.id = news.id AND known.pace = news.pace)
     ORDER BY id
     ON CONFLICT (id) DO UPDATE SET pace = EXCLUDED.pace
@@ -183,29 +193,30 @@ INSERT INTO webhooks_attempt
 SELECT id, attempt_count, attempted_at, http_status, duration_ms, error_class, response_excerpt
 FROM moved JOIN result USING (id)
 RETURNING delivery_id
-"""
+""",  # noqa: S608
+    **{column: f"{type_}[]" for column, type_ in _COLUMNS.items()},
+    endpoints="bigint[]",
+    paces="text[]",
+)
 
 
 def _record_in_one_statement(results: Sequence[Result]) -> set[UUID]:
-    rows = [
-        (
-            each.claim.delivery_id,
-            each.claim.fence,
-            each.status.value,
-            each.due_at,
-            each.finished_at,
-            each.attempted_at,
-            each.http_status,
-            each.duration_ms,
-            each.error_class,
-            each.response_excerpt,
-        )
-        for each in results
-    ]
+    claims = [each.claim for each in results]
+    columns: dict[str, list[object]] = {
+        column: [getattr(each, column) for each in results]
+        for column in _COLUMNS
+        if column not in ("id", "fence")
+    }
+    news = paces_learnt(results)
     with connection.cursor() as cursor:
-        news = paces_learnt(results)
-        columns = [*zip(*rows, strict=True), news.keys(), news.values()]
-        cursor.execute(_RECORD, [list(column) for column in columns])
+        _RECORD.execute(
+            cursor,
+            id=[claim.delivery_id for claim in claims],
+            fence=[claim.fence for claim in claims],
+            **columns,
+            endpoints=list(news.keys()),
+            paces=list(news.values()),
+        )
         return {row[0] for row in cursor.fetchall()}
 
 

@@ -16,12 +16,12 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection
-from django.utils import timezone
 
 from common.transactions import forbid_transaction
-from webhooks import claims, clocks, outbox, transport
+from webhooks import claims, outbox, planning, transport
 from webhooks.awake import Place
 from webhooks.claims import Claim, Result
+from webhooks.clocks import DatabaseClock
 from webhooks.outage import Guard
 from webhooks.outcomes import Answered, Attempt, Outcomes, due_again
 from webhooks.transport import Exchange
@@ -51,13 +51,14 @@ class Stop(Protocol):
 class Answers:
     """What the transport's thread hands to the dispatcher's, which wakes for many at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: DatabaseClock) -> None:
+        self._clock = clock
         self._answered: list[Answered] = []
         self._enough = 1
         self._enough_came = threading.Event()
 
     def put(self, attempt: Attempt, exchange: "Future[Exchange]") -> None:
-        self._answered.append(Answered(attempt, timezone.now(), monotonic(), exchange))
+        self._answered.append(Answered(attempt, self._clock.now(), monotonic(), exchange))
         if len(self._answered) >= self._enough:
             self._enough_came.set()
 
@@ -81,11 +82,13 @@ class Dispatcher:
         self._stop = stop or threading.Event()
         self._guard = Guard(room=IN_FLIGHT)
         self._in_flight: dict[UUID, Claim] = {}
-        self._answers = Answers()
+        self._clock = DatabaseClock()
+        self._answers = Answers(self._clock)
         self._outcomes = Outcomes(self._guard)
         self._results: list[Result] = []
         self._spared: list[Claim] = []
         self._recorded = 0
+        self._planned = False
         self._poll = POLL
         self._claim_at = self._record_at = self._free_expired_at = self._compare_clocks_at = 0.0
         self._worked_at = self._looked_in_vain_at = 0.0
@@ -95,14 +98,18 @@ class Dispatcher:
 
         None means without end. Returns the number of attempts that were recorded.
         """
-        self._serve(idle=idle, limit=limit)
-        if self._place:
-            self._place.leave()
-            if not self._stop.is_set():
-                # Whoever committed just now saw us awake and gave no hint.
-                with self._surviving_outages():
-                    self._send_due()
-        self._finish()
+        try:
+            self._serve(idle=idle, limit=limit)
+            if self._place:
+                self._place.leave()
+                if not self._stop.is_set():
+                    # Whoever committed just now saw us awake and gave no hint.
+                    with self._surviving_outages():
+                        self._send_due()
+            self._finish()
+        finally:
+            with self._surviving_outages():
+                planning.as_usual()
         return self._recorded
 
     def _serve(self, *, idle: float | None, limit: float | None) -> None:
@@ -120,14 +127,17 @@ class Dispatcher:
 
     def _step(self) -> None:
         """Record what is to be recorded, then send what is to be sent."""
+        if not self._planned:
+            planning.by_index()
+            self._planned = True
         self._record()
         now = monotonic()
+        if now >= self._compare_clocks_at:
+            self._clock.compare()
+            self._compare_clocks_at = now + COMPARE_CLOCKS_EVERY
         if now >= self._free_expired_at:
             self._free_expired_at = now + FREE_EXPIRED_EVERY
-            claims.free_expired(timezone.now())
-        if now >= self._compare_clocks_at:
-            self._compare_clocks_at = now + COMPARE_CLOCKS_EVERY
-            clocks.compare()
+            claims.free_expired(self._clock.now())
         if now >= self._claim_at:
             self._send_due()
 
@@ -143,7 +153,7 @@ class Dispatcher:
     def _send_due(self) -> None:
         """Claim and send what there is room for."""
         room = min(self._guard.room(len(self._in_flight), monotonic()), CLAIMED_AT_ONCE)
-        claimed = claims.claim(room, timezone.now()) if room else []
+        claimed = claims.claim(room, self._clock.now()) if room else []
         self._claim_at = monotonic() + self._pause(room, len(claimed))
         if claimed:
             self._send(claimed)
@@ -162,7 +172,7 @@ class Dispatcher:
     def _send(self, claimed: Sequence[Claim]) -> None:
         forbid_transaction()
         prepared = outbox.prepare(claimed)
-        now, began = timezone.now(), monotonic()
+        now, began = self._clock.now(), monotonic()
         requests = [
             (Attempt(claim, request.url, now, began), request.url, request.headers, request.body)
             for claim, request in prepared.messages
@@ -170,7 +180,7 @@ class Dispatcher:
         self._in_flight |= {claim.delivery_id: claim for claim, _ in prepared.messages}
         transport.submit_all(requests, self._answers.put)
         if prepared.unwanted:
-            claims.cancel(prepared.unwanted, timezone.now())
+            claims.cancel(prepared.unwanted, self._clock.now())
         if prepared.kept:
             claims.hold(prepared.kept)
 
@@ -204,7 +214,7 @@ class Dispatcher:
             del self._results[:RECORDED_AT_ONCE]  # only now: a database that fails gets them again
             self._worked_at = self._claim_at = monotonic()  # endpoints have room again
         if self._spared:
-            claims.postpone(self._spared, due_again(timezone.now()))
+            claims.postpone(self._spared, due_again(self._clock.now()))
             self._spared.clear()
 
     # Stopping
@@ -228,4 +238,5 @@ class Dispatcher:
         except (OperationalError, InterfaceError) as error:
             log.warning("The database failed, trying on: %s", error)
             connection.close()
+            self._planned = False
             sleep(OUTAGE_PAUSE)

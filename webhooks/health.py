@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db.models import QuerySet
+
 from webhooks.enums import Stage
 from webhooks.models import Webhook
 
@@ -22,6 +24,12 @@ def begin_anew(webhook: Webhook, now: datetime) -> None:
     webhook.judged_from, webhook.failing_since = now, None
     if webhook.disabled_at is None:
         webhook.told_stage, webhook.told_at = Stage.WELL, None
+
+
+def begin_all_anew(webhooks: QuerySet[Webhook], now: datetime) -> None:
+    """The same for many at once, and saved."""
+    webhooks.update(judged_from=now, failing_since=None)
+    webhooks.filter(disabled_at=None).update(told_stage=Stage.WELL, told_at=None)
 
 
 def stage(webhook: Webhook, now: datetime) -> Stage:

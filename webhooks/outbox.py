@@ -13,6 +13,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from common.fields import decrypt
+from installations.models import JUDGED_BY
 from webhooks import message
 from webhooks.claims import Claim
 from webhooks.message import Message
@@ -22,6 +23,12 @@ from webhooks.queries import destination, may_receive, must_wait
 log = logging.getLogger(__name__)
 
 REMEMBERED: Final = 4096
+
+# Of a webhook: what `may_receive`, `must_wait` and `destination` look at.
+_READ: Final = (
+    "url", "is_active", "is_app_defined", "disabled_at", "deleted_at",
+    *(f"installation__{name}" for name in JUDGED_BY),
+)  # fmt: skip
 
 # By the text in the column, so that a changed secret is another one. Decrypting costs as much as signing.
 _secret = lru_cache(REMEMBERED)(decrypt)
@@ -76,7 +83,7 @@ def _webhooks(ids: set[UUID]) -> dict[UUID, Webhook]:
     """
     found = (
         Webhook.objects.select_related("installation__app__approved_version", "installation__business")
-        .defer("secret", "installation__webhook_secret", "installation__settings")
+        .only(*_READ)
         .annotate(sealed_secret=Cast("secret", TextField()))
         .filter(id__in=ids)
     )

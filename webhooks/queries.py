@@ -1,17 +1,24 @@
 """Reading webhooks, and the one rule of who may be sent what."""
 
-from datetime import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from common.errors import Conflict, NotFound
 from common.ids import parse_id
 from common.times import iso
 from installations.models import Installation
 from marketplace.models import App
-from webhooks import catalogue
-from webhooks.enums import ErasureState
-from webhooks.models import Delivery, Erasure, Webhook, WebhookQuerySet
+from webhooks import catalogue, health
+from webhooks.enums import WAITING, DeliveryStatus, ErasureState
+from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
+
+MANY: Final = 1000
 
 
 def webhooks_of(installation: Installation) -> WebhookQuerySet:
@@ -108,3 +115,65 @@ def erasures_of(app: App) -> QuerySet[Erasure]:
 def must_wait(webhook: Webhook) -> bool:
     """Whether what may not be sent to this webhook is held for it, since it was disabled automatically."""
     return webhook.disabled_at is not None and webhook.deleted_at is None and webhook.installation.is_active
+
+
+# For the merchant's pages
+
+
+def failing_since(installations: Iterable[Installation], now: datetime) -> dict[UUID, datetime]:
+    """Which of these installations' apps do not take what they are sent, and since when.
+
+    Only those whose developer is told of it by the same rule (`webhooks.health`): for at least 24 hours, or
+    disabled. One statement.
+    """
+    news = Q(disabled_at__isnull=False) | Q(is_active=True, failing_since__lte=now - health.WARNED_AFTER)
+    failing = Webhook.objects.kept().filter(news, installation__in=[each.pk for each in installations])
+    began = Min(Coalesce("failing_since", "disabled_at"))
+    return dict(
+        failing.order_by().values("installation").annotate(began=began).values_list("installation", "began")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How an installation's app takes what it is sent."""
+
+    last_at: datetime | None  # the newest that it confirmed; rows are kept for 30 days
+    given_up: int  # in the last seven days; no more than `MANY` are counted
+    failing_since: datetime | None
+
+
+def taken(installation: Installation, now: datetime) -> Taken:
+    """Read from the end of each webhook's index, so that it costs the same whatever was delivered before."""
+    succeeded = Delivery.objects.filter(webhook=OuterRef("pk"), status=DeliveryStatus.SUCCEEDED)
+    newest = succeeded.order_by("-finished_at").values("finished_at")[:1]
+    own = Webhook.objects.filter(installation=installation)
+    given_up = Delivery.objects.filter(
+        webhook__in=own, status=DeliveryStatus.EXHAUSTED, finished_at__gte=now - timedelta(days=7)
+    )
+    return Taken(
+        last_at=max(filter(None, own.values_list(Subquery(newest), flat=True)), default=None),
+        given_up=given_up[:MANY].count(),
+        failing_since=failing_since([installation], now).get(installation.pk),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureStory:
+    """A data erasure with its attempts; of those the rows are kept for 30 days, the history keeps the proof."""
+
+    erasure: Erasure
+    attempts: list[Attempt]
+    next_at: datetime | None
+
+
+def erasure_story(installation: Installation) -> ErasureStory | None:
+    """None while the app is installed."""
+    erasure = Erasure.objects.filter(installation=installation).first()
+    if erasure is None:
+        return None
+    if erasure.event_id is None:
+        return ErasureStory(erasure, [], None)
+    attempts = Attempt.objects.filter(delivery__event=erasure.event_id).order_by("attempted_at", "id")
+    waiting = Delivery.objects.filter(event=erasure.event_id, status__in=WAITING)
+    return ErasureStory(erasure, list(attempts), waiting.aggregate(next=Min("due_at"))["next"])

@@ -1,13 +1,18 @@
 """What the floors below tell becomes events here, in the transaction of the change. Connected by `WebhooksConfig`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.dispatch import receiver
 
 from installations.models import Installation
-from installations.signals import installation_changed, installation_created, installation_removed
+from installations.signals import (
+    approval_followed,
+    installation_changed,
+    installation_created,
+    installation_removed,
+)
 from marketplace.models import App
 from marketplace.signals import app_updated
 from stores import signals as shop
@@ -93,7 +98,12 @@ def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
 
 @receiver([installation_created, installation_changed])
 def on_installation(installation: Installation, now: datetime, **_: Any) -> None:
-    follow_app(installation=installation, now=now)
+    follow_app(installations=[installation], now=now)
+
+
+@receiver(approval_followed)
+def on_approval_followed(installations: Sequence[Installation], now: datetime, **_: Any) -> None:
+    follow_app(installations=installations, now=now)
 
 
 @receiver(app_updated)
@@ -101,9 +111,9 @@ def on_app_updated(app: App, changed: Collection[str], now: datetime, **_: Any) 
     """The working copy's Webhook URL is that of the test install on the developer's own sandbox alone."""
     if "webhook_url" not in changed:
         return
-    for installation in Installation.objects.active().with_app().filter(app=app, is_test=True):
-        if installation.follows_working_copy:
-            follow_app(installation=installation, now=now)
+    tests = Installation.objects.active().with_app().filter(app=app, is_test=True)
+    own = [installation for installation in tests if installation.follows_working_copy]
+    follow_app(installations=own, now=now)
 
 
 @receiver(installation_removed)

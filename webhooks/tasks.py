@@ -54,6 +54,7 @@ def judge_webhooks() -> None:
     telling.tell_developers()
 
 
+@shared_task
 def follow_erasures() -> None:
     """Learn how far data erasures have come, and tell operators what is overdue."""
     from webhooks.services import erasure  # which gives hints by way of this module

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 def database_url() -> str:
     """The database that the tests use at the moment."""
     at = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{at['NAME']}"
     user = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{at['NAME']}")
     if at["PORT"]:
         credentials = user.netloc.rpartition("@")[0]
@@ -103,8 +105,8 @@ class Processes:
         """A dispatcher without Celery."""
         return self.start("manage.py", "deliver", "--forever", **environment)
 
-    def worker(self, **environment: str) -> Process:
-        command = "celery -A config worker --pool threads --concurrency 4 --without-mingle --without-gossip"
+    def worker(self, *, pool: str = "threads", **environment: str) -> Process:
+        command = f"celery -A config worker --pool {pool} --concurrency 4 --without-mingle --without-gossip"
         return self.start(*command.split(), **environment)
 
     def beat(self, **environment: str) -> Process:

@@ -47,6 +47,9 @@ PROTECTIONS: Final = {
         "transaction.on_commit(kick, robust=True)",
         "from webhooks.tasks import dispatch\n        transaction.on_commit(lambda: dispatch.apply_async())",
     ),
+    "watch of each worker": Change(
+        "webhooks.apps", "from webhooks import receivers, watch", "from webhooks import receivers"
+    ),
     "rate limit that fails open": Change(
         "common.rate_limits", "except redis.RedisError:", "except ZeroDivisionError:"
     ),
@@ -67,8 +70,8 @@ PROTECTIONS: Final = {
     ),
     "fence": Change(
         "webhooks.claims",
-        "FROM webhooks_delivery AS delivery JOIN result USING (id, fence)",
-        "FROM webhooks_delivery AS delivery JOIN result USING (id)",
+        "delivery.fence = due.fence AND ",
+        "",
     ),
     "total deadline": Change(
         "webhooks.transport", "asyncio.timeout(timeout)", "asyncio.timeout(timeout + 5)"
@@ -109,7 +112,7 @@ PROTECTIONS: Final = {
         "if missed >= HOSTS and missed >= SHARE * count:\n                return True",
         "if False:\n                return True",
     ),
-    "comparison of the clocks": Change("webhooks.dispatcher", "            clocks.compare()\n", ""),
+    "comparison of the clocks": Change("webhooks.dispatcher", "            self._clock.compare()\n", ""),
 }
 
 

@@ -34,7 +34,7 @@ def test_worker_with_a_wrong_clock_says_so_and_keeps_the_schedule(
 
     first, second = receiver.wait_for(2, timeout=RETRY + 5)
     assert RETRY <= second.at - first.at < RETRY * 1.05 + 2
-    worker.wait_for_output("The clocks of this machine and of the database differ by 600", timeout=60)
+    worker.wait_for_output("The clocks of this machine and of the database differ by", timeout=60)
     for request in (first, second):
         assert is_signed(request, webhook.secret)
         off = int(request.headers["x-webhook-timestamp"]) - (time.time() - time.monotonic() + request.at)

@@ -75,7 +75,8 @@ def test_retry_that_waits_meets_what_has_changed_meanwhile(
         assert len(moved_to.requests) == 1
     assert len(receiver.requests) == 7
     assert moved.headers["x-webhook-id"] == str(webhooks["moved"].id)
-    statuses = dict(Delivery.objects.values_list("webhook", "status"))
+    orders = Delivery.objects.filter(event__type="order.created")  # the two that ended also owe an erasure
+    statuses = dict(orders.values_list("webhook", "status"))
     expected = {
         "disabled": DeliveryStatus.HELD,
         "moved": DeliveryStatus.SUCCEEDED,

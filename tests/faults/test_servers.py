@@ -21,6 +21,7 @@ from tests.faults.servers import Postgres, Redis, free_port
 from tests.faults.test_kills import all_delivered, answers_once, ids, is_awake, order, wait_for_web
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import publish, published, wait_until
+from webhooks import tasks
 from webhooks.models import Delivery, Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
@@ -103,6 +104,38 @@ def test_redis_away_under_load_fails_no_request_and_loses_no_event(
     published(sandbox)
     receiver.wait_for(placed + 1, timeout=3)
     assert all(process.is_alive for process in running)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.fault(5, "watch of each worker")
+@pytest.mark.parametrize("pool", ["threads", "prefork"])
+def test_redis_away_for_long_leaves_the_workers_to_look_for_themselves(
+    pool: str,
+    own_redis: Redis,
+    processes: Processes,
+    webhook: Webhook,
+    receiver: Receiver,
+    sandbox: Business,
+) -> None:
+    """Whoever was awake when it went has long gone to sleep, and nobody can be told anything."""
+    worker, beat = processes.worker(pool=pool), processes.beat()
+    published(sandbox)
+    receiver.wait_for(1, timeout=30)
+    own_redis.kill()
+    time.sleep(2 * tasks.IDLE + 2)
+    for _ in range(5):
+        published(sandbox)
+    sent = receiver.wait_for(6, timeout=20)
+    published(sandbox)
+    assert receiver.wait_for(7, timeout=3), "It stays awake for a while."
+    wait_until(all_delivered)
+    assert set(ids(sent).values()) == {1}
+
+    own_redis.start()
+    wait_until(lambda: is_awake(own_redis), timeout=30)
+    assert worker.is_alive
+    assert beat.is_alive
+    worker.terminate()
 
 
 @pytest.mark.timeout(240)

@@ -64,7 +64,7 @@ def test_install_brings_one_webhook(installed: Installation, app: App, dana: Use
 
 def test_install_without_a_url_brings_none(dana: User) -> None:
     installed = services.test_install(app=factories.app(dana), developer=dana).installation
-    assert follow_app(installation=seen(installed)) is None
+    follow_app(installations=[seen(installed)])
     assert not Webhook.objects.exists()
 
 
@@ -159,7 +159,7 @@ def test_production_install_follows_the_approved_url(app: App, shop: Business, m
     assert webhook.url == FIRST
     app.refresh_from_db()
     approve(app, webhook_url=SECOND)
-    follow_app(installation=seen(installation))
+    follow_app(installations=[seen(installation)])
     webhook.refresh_from_db()
     assert webhook.url == SECOND
 
@@ -177,7 +177,7 @@ def test_ended_installation_gets_none(installed: Installation, app: App, dana: U
     update_app(app=app, changes={"webhook_url": SECOND})
     old = Webhook.objects.get()
     assert (old.url, old.is_active) == (FIRST, False)
-    assert follow_app(installation=seen(installed)) is None
+    follow_app(installations=[seen(installed)])
     again = services.test_install(app=app, developer=dana).installation
     assert Webhook.objects.get(installation=again).secret == again.webhook_secret != old.secret
 

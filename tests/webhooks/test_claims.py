@@ -251,6 +251,6 @@ def test_what_waits_follows_the_webhook_to_its_new_endpoint(webhook: Webhook, sa
     delivery = helpers.published(sandbox)
     webhook.url = "https://moved.example.com/"
     webhook.save()
-    assert follow_url(webhook=webhook) == 1
+    assert follow_url(webhooks=Webhook.objects.filter(pk=webhook.pk), endpoint=webhook.endpoint) == 1
     delivery.refresh_from_db()
     assert delivery.endpoint == webhook.endpoint == endpoint_key(webhook.installation.app_id, webhook.url)

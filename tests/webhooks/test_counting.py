@@ -4,13 +4,13 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from accounts.models import Business
+from accounts.models import Business, User
 from common.ids import id_at
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.webhooks import helpers
-from webhooks.analytics import DeliveryDay, delivery_days
+from webhooks.analytics import DeliveryDay, delivery_days, thirty_days_before
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
 from webhooks.services.retention import remove_old
@@ -131,6 +131,34 @@ def test_days_missed_by_the_scheduler_are_made_up_for(app: App, at_shop: Webhook
     attempt(delivery(at_shop), days_ago(1))
     count_recent(now=NOW)
     assert len(figures(app)) == 3
+
+
+@pytest.mark.spec("Contract 9 Precise points", "Analytics: deliveries count by their newest attempt")
+def test_yesterday_is_right_before_it_is_counted_for_the_last_time(app: App, at_shop: Webhook) -> None:
+    """A delivery that failed before midnight, after the last count, and succeeded after it."""
+    midnight = datetime(2026, 11, 20, tzinfo=UTC)
+    retried = delivery(at_shop, midnight)
+    attempt(retried, midnight - timedelta(minutes=70), 500)
+    count_recent(now=midnight - timedelta(minutes=53))
+    attempt(retried, midnight - timedelta(minutes=38), 500)
+    attempt(delivery(at_shop, midnight), midnight - timedelta(minutes=30), 500)
+    attempt(retried, midnight + timedelta(minutes=1), 200)
+    assert figures(app, midnight + timedelta(minutes=2)) == {
+        TODAY - timedelta(days=1): (0, 1),
+        TODAY: (1, 0),
+    }
+
+
+def test_thirty_days_before_end_where_the_shown_ones_begin(app: App, at_shop: Webhook, sam: User) -> None:
+    counts = {date(2026, 9, 21): 1, date(2026, 9, 22): 2, date(2026, 10, 21): 4, date(2026, 10, 22): 8}
+    for day, successful in counts.items():
+        for each in (app, factories.app(sam)):
+            DailyDeliveryCount.objects.create(
+                app=each, date=day, successful=successful, failed=1, answered=successful, duration_ms=10
+            )
+    before = DeliveryDay(date(2026, 9, 22), successful=6, failed=2, answered=6, duration_ms=20)
+    assert thirty_days_before(app, now=NOW) == before
+    assert thirty_days_before(factories.app(sam), now=NOW) == DeliveryDay(date(2026, 9, 22))
 
 
 def test_days_are_utc_days(app: App, at_shop: Webhook) -> None:

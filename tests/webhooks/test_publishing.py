@@ -129,7 +129,7 @@ def test_publish_takes_the_same_statements_for_one_and_for_a_thousand_webhooks(
     assert Delivery.objects.count() == 1001
 
 
-@pytest.mark.spec("Installation states", "An uninstall deactivates the installation's webhooks")
+@pytest.mark.spec("States/Installation", "An uninstall deactivates the installation's webhooks")
 @pytest.mark.spec("Contract 9 Deliveries", "An uninstall turns waiting deliveries into CANCELLED")
 def test_uninstall_switches_webhooks_off_and_cancels_what_waits(
     listener: Webhook, installation: Installation, sandbox: Business, app: App, shop: Business

@@ -71,10 +71,10 @@ def _change(rows: QuerySet[Delivery], status: DeliveryStatus, finished_at: datet
 
 
 @transaction.atomic
-def follow_url(*, webhook: Webhook) -> int:
-    """Take what waits along to the endpoint that the webhook has now. Part of a change of its URL."""
-    waiting = Delivery.objects.filter(webhook=webhook, status__in=WAITING).exclude(endpoint=webhook.endpoint)
-    return Delivery.objects.filter(id__in=_lock(waiting)).update(endpoint=webhook.endpoint)
+def follow_url(*, webhooks: QuerySet[Webhook], endpoint: int) -> int:
+    """Take what waits for these webhooks along to the endpoint that they have now. Part of a change of their URL."""
+    waiting = Delivery.objects.filter(webhook__in=webhooks, status__in=WAITING).exclude(endpoint=endpoint)
+    return Delivery.objects.filter(id__in=_lock(waiting)).update(endpoint=endpoint)
 
 
 def _lock(rows: QuerySet[Delivery]) -> list[UUID]:

@@ -61,7 +61,7 @@ def owe(*, installation: Installation, now: datetime) -> Erasure:
     return erasure
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def cancel(*, app: App, business: Business, now: datetime) -> None:
     """Take back what is not confirmed yet, in the transaction of the install that makes it unwanted."""
     owed = Erasure.objects.filter(

@@ -7,10 +7,11 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from common.ids import new_id
 from installations.models import Installation
 from webhooks.enums import DeliveryStatus
 from webhooks.kick import kick
@@ -58,12 +59,40 @@ def _write(
     business: Business, event_type: str, data: dict[str, Any], listeners: Sequence[_Listener], now: datetime
 ) -> Event:
     event = Event(business=business, type=event_type, data=orjson.dumps(data).decode(), occurred_at=now)
-    with transaction.atomic():
+    # Without a savepoint: an event that can't be written must not leave the change that caused it standing.
+    with transaction.atomic(savepoint=False):
         event.save(force_insert=True)
         if listeners:
-            Delivery.objects.bulk_create(_delivery(event, listener, now) for listener in listeners)
+            _write_deliveries(event, listeners, now)
             transaction.on_commit(kick, robust=True)
     return event
+
+
+# What `bulk_create` does takes four times as long where a thousand listen, most of it for making the rows in Python.
+_INSERT = """
+INSERT INTO webhooks_delivery
+    (id, event_id, webhook_id, endpoint, status, due_at, attempts_made, attempt_count, fence, created_at)
+SELECT id, %(event)s, webhook, endpoint, CASE WHEN holds THEN 'HELD' ELSE 'PENDING' END,
+    CASE WHEN NOT holds THEN %(now)s END, 0, 0, 0, %(now)s
+FROM unnest(%(ids)s::uuid[], %(webhooks)s::uuid[], %(endpoints)s::bigint[], %(holds)s::boolean[])
+    AS listener (id, webhook, endpoint, holds)
+"""
+
+
+def _write_deliveries(event: Event, listeners: Sequence[_Listener], now: datetime) -> None:
+    if connection.vendor != "postgresql":
+        Delivery.objects.bulk_create(_delivery(event, listener, now) for listener in listeners)
+        return
+    values: dict[str, Any] = {
+        "event": event.id,
+        "now": now,
+        "ids": [new_id() for _ in listeners],
+        "webhooks": [listener.webhook_id for listener in listeners],
+        "endpoints": [listener.endpoint for listener in listeners],
+        "holds": [listener.holds for listener in listeners],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT, values)
 
 
 def _delivery(event: Event, listener: _Listener, now: datetime) -> Delivery:
@@ -102,7 +131,7 @@ def _naming(business: Business, event_type: str, only: Installation | None) -> l
 
 def _told(installation_ids: Iterable[UUID], event_type: str) -> dict[UUID, bool]:
     """The installations whose app may learn of the event; the value says whether the app's own list has it."""
-    installations = Installation.objects.with_app().defer("webhook_secret").filter(id__in=installation_ids)
+    installations = Installation.objects.with_terms().filter(id__in=installation_ids)
     return {
         each.id: event_type in events_of_app(each) for each in installations if may_learn_of(each, event_type)
     }

@@ -70,7 +70,7 @@ def change_webhook(*, webhook: Webhook, changes: Mapping[str, Any], now: datetim
         elif not changes.get("is_active", True):
             locked.lacks_url = False  # the app wants it off, whatever becomes of the Webhook URL
         locked.save()
-        follow_url(webhook=locked)
+        follow_url(webhooks=Webhook.objects.filter(pk=locked.pk), endpoint=locked.endpoint)
     return locked
 
 
