@@ -12,8 +12,8 @@ from common.errors import ServiceError
 from common.forms import CheckboxLines
 from developers import once
 from marketplace import rules
-from marketplace.enums import Category
-from marketplace.models import App
+from marketplace.enums import Category, SubmissionStatus
+from marketplace.models import App, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPE_OF_EVENT, SCOPES
 from marketplace.services.pictures import BadPicture, Decoded, decode
 
@@ -233,6 +233,36 @@ def _initial(app: App) -> dict[str, Any]:
         "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "webhook_events",
     )  # fmt: skip
     return {field: getattr(app, field) for field in fields}
+
+
+class SubmitForm(forms.Form):
+    """What goes with a submission. Why more scopes are asked for is asked only where they grow."""
+
+    how_to_test = Lines(
+        validators=[by(rules.how_to_test)],
+        max_length=rules.REMARKS["how_to_test"],
+        required=False,
+        widget=forms.Textarea({"rows": 5}),
+        label="How to test this app",
+        help_text="For the reviewer: what to press, in which order, and what should happen. No passwords of yours.",
+    )
+    scope_reason = Lines(
+        validators=[by(rules.scope_reason)],
+        max_length=rules.REMARKS["scope_reason"],
+        required=False,
+        widget=forms.Textarea({"rows": 3}),
+        label="Why do you need this?",
+        help_text="Merchants read this when they are asked to agree to the new scopes.",
+    )
+
+    def __init__(self, data: Any = None, *, before: Submission | None, scopes_grow: bool) -> None:
+        """`before` is the app's last submission, whose texts need not be written again."""
+        initial = {"how_to_test": before.how_to_test if before else ""}
+        if before and before.status != SubmissionStatus.APPROVED:
+            initial["scope_reason"] = before.scope_reason
+        super().__init__(data, initial=initial)
+        if not scopes_grow:
+            del self.fields["scope_reason"]
 
 
 class SlugForm(forms.Form):

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Min
+from django.db.models import Count, Max, Min, Q
 
 from accounts.models import User
 from common.errors import NotFound
 from common.ids import parse_id
-from installations.models import Installation
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
 from marketplace.models import App, AppQuerySet
 from webhooks.models import Attempt
 
@@ -44,6 +45,7 @@ class Progress:
     installed_at: datetime | None
     called_at: datetime | None
     webhook_answered: bool
+    erasure_confirmed_at: datetime | None
 
 
 def progress(app: App) -> Progress:
@@ -53,4 +55,30 @@ def progress(app: App) -> Progress:
     answered = Attempt.objects.filter(
         delivery__webhook__installation__in=tests, http_status__range=(200, 299)
     )
-    return Progress(facts["installed"], facts["called"], answered.exists())
+    confirmed = HistoryEntry.objects.filter(
+        installation__in=tests, kind=HistoryKind.ERASURE_CONFIRMED
+    ).aggregate(at=Min("at"))
+    return Progress(facts["installed"], facts["called"], answered.exists(), confirmed["at"])
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """How far the production installations of an app have agreed to the scopes that were approved last."""
+
+    total: int
+    waiting: int  # have said nothing yet
+    declined: int
+
+    @property
+    def agreed(self) -> int:
+        return self.total - self.waiting - self.declined
+
+
+def rollout(app: App) -> Rollout:
+    production = Installation.objects.active().filter(app=app, is_test=False)
+    counts = production.aggregate(
+        total=Count("pk"),
+        waiting=Count("pk", filter=Q(needs_reconsent=True, reconsent_declined_at=None)),
+        declined=Count("pk", filter=Q(needs_reconsent=True, reconsent_declined_at__isnull=False)),
+    )
+    return Rollout(**counts)

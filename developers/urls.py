@@ -3,13 +3,16 @@
 from django.urls import path
 
 from developers.views import (
+    analytics,
     apps,
     bench,
     credentials,
     deliveries,
     erasures,
+    reviews,
     test_events,
     test_installs,
+    versions,
     webhooks,
 )
 
@@ -42,6 +45,12 @@ urlpatterns = [
         name="delivery_again",
     ),
     path("apps/<slug:slug>/erasures/", erasures.erasure_list, name="erasures"),
+    path("apps/<slug:slug>/analytics/", analytics.analytics_page, name="analytics"),
+    path("apps/<slug:slug>/analytics/days.csv", analytics.analytics_csv, name="analytics_csv"),
     path("apps/<slug:slug>/signatures/", bench.signature_bench, name="bench"),
+    path("apps/<slug:slug>/review/", reviews.review, name="review"),
+    path("apps/<slug:slug>/review/submit/", reviews.submit, name="submit"),
+    path("apps/<slug:slug>/review/withdraw/", reviews.withdraw, name="withdraw"),
+    path("apps/<slug:slug>/versions/", versions.version_list, name="versions"),
     path("apps/<slug:slug>/delete/", apps.app_delete, name="app_delete"),
 ]

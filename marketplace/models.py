@@ -1,6 +1,6 @@
 """Apps as their developers own them, and the versions that reviewers approved."""
 
-from typing import Any
+from typing import Any, NoReturn
 from uuid import UUID
 
 from django.conf import settings
@@ -12,7 +12,7 @@ from oauth2_provider.models import AbstractApplication
 
 from accounts.models import User
 from common.ids import new_id
-from marketplace.enums import AppStatus, Category
+from marketplace.enums import AppStatus, Category, ReviewKind, SubmissionStatus
 
 
 class Picture(models.Model):
@@ -75,6 +75,10 @@ class AppFields(models.Model):
     def screenshot_urls(self) -> list[str]:
         return [picture_url(picture_id) for picture_id in self.screenshot_ids]
 
+    @property
+    def screenshot_paths(self) -> list[str]:
+        return [picture_path(picture_id) for picture_id in self.screenshot_ids]
+
 
 FROZEN_FIELDS = tuple(field.name for field in AppFields._meta.local_fields)
 
@@ -87,11 +91,15 @@ class AppQuerySet(models.QuerySet["App"]):
     def of_developer(self, user: User) -> "AppQuerySet":
         return self.live().filter(developer=user)
 
+    def listed(self) -> "AppQuerySet":
+        """Those that the marketplace shows (`App.is_listed`), whatever became of the working copy."""
+        return self.live().filter(suspended_at=None).exclude(approved_version=None)
+
 
 class App(AppFields, AbstractApplication):
     """An app: the developer's working copy, and the OAuth client of django-oauth-toolkit.
 
-    Changed only by `marketplace.services.apps`. The library's columns that never vary here are constants of
+    Changed only by `marketplace.services`: its fields by `apps`, its status by `reviews`. The library's columns that never vary here are constants of
     the class. A deleted app keeps its row, since an erasure event may still be owed for its installations.
     """
 
@@ -104,6 +112,7 @@ class App(AppFields, AbstractApplication):
         "AppVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
     suspended_at = models.DateTimeField(null=True, blank=True)
+    suspension_reason = models.CharField(max_length=500, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     client_secret_hint = models.CharField(max_length=8, blank=True)
     client_secret_issued_at = models.DateTimeField(null=True, blank=True)
@@ -156,15 +165,149 @@ class App(AppFields, AbstractApplication):
 
 
 class AppVersion(AppFields):
-    """An approved state of an app, frozen. `number` counts an app's approvals from 1."""
+    """An approved state of an app, frozen. `number` counts an app's approvals from 1.
+
+    `followed_at` is when all installations had followed the approval: test installs converted, those that
+    lack a scope marked. Null until then, so that a worker that dies half-way leaves the rest to be found.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     approved_at = models.DateTimeField(default=timezone.now, editable=False)
+    scope_reason = models.CharField(
+        max_length=500,
+        blank=True,
+        help_text="Why more scopes are asked for, in the developer's words to merchants.",
+    )
+    followed_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["app", "number"], name="app_version_number")]
+        indexes = [
+            models.Index(
+                fields=["approved_at"],
+                condition=models.Q(followed_at=None),
+                name="app_version_to_follow",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
+
+
+class AppTotals(models.Model):
+    """How many shops have an app now, so that the marketplace need not count installations for each card.
+
+    Sandboxes are none. Moved by `marketplace.services.totals` alone; there is no row before the first install.
+    It is a row of its own since installs lock it after the business, and the app's row goes before that.
+    """
+
+    app = models.OneToOneField(App, on_delete=models.CASCADE, primary_key=True, related_name="totals")
+    installs = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "app totals"
+
+    def __str__(self) -> str:
+        return f"Totals of {self.app_id}"
+
+
+class Submission(models.Model):
+    """One review round of an app. Its door is `marketplace.services.reviews`.
+
+    The working copy can't be edited while the round lasts, so what is reviewed is the app itself. `reviewer`
+    holds the round: as long as there is one, the developer can't withdraw it; after the decision it is who made
+    it. `findings` are the reviewer's verdicts by `Criterion`: `{"security": {"verdict": "FAIL", "note": "..."}}`.
+
+    `checks` are what the automatic checks found when they last ran, empty before: `{"at": "2026-11-20T15:04:05.123Z",
+    "results": [{"title": "Pictures", "evidence": [{"outcome": "WARN", "text": "..."}]}]}`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="submissions")
+    status = models.CharField(
+        max_length=16, choices=SubmissionStatus.choices, default=SubmissionStatus.PENDING_REVIEW
+    )
+    version = models.CharField(max_length=64)
+    added_scopes = models.JSONField(default=list, blank=True)
+    removed_scopes = models.JSONField(default=list, blank=True)
+    scope_reason = models.CharField(max_length=500, blank=True)
+    how_to_test = models.TextField(max_length=4000, blank=True)
+    submitted_at = models.DateTimeField(default=timezone.now, editable=False)
+    reviewer = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    held_since = models.DateTimeField(null=True, blank=True)
+    findings = models.JSONField(default=dict, blank=True)
+    checks = models.JSONField(default=dict, blank=True)
+    notes = models.TextField(max_length=10_000, blank=True, help_text="For the developer.")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    approved_version = models.OneToOneField(
+        AppVersion, on_delete=models.PROTECT, null=True, blank=True, related_name="submission"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["app"],
+                condition=models.Q(status=SubmissionStatus.PENDING_REVIEW),
+                name="one_submission_in_review_per_app",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["submitted_at"],
+                condition=models.Q(status=SubmissionStatus.PENDING_REVIEW),
+                name="submission_queue",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.app} {self.version}"
+
+
+class Unalterable(TypeError):
+    """An attempt to change or remove what is kept for good."""
+
+
+class ReviewLog(models.QuerySet["ReviewEntry"]):
+    """Rows are added and read."""
+
+    def update(self, **fields: Any) -> NoReturn:
+        raise Unalterable("The review log can't be changed.")
+
+    def delete(self) -> NoReturn:
+        raise Unalterable("The review log can't be removed.")
+
+    def bulk_update(self, *args: Any, **options: Any) -> NoReturn:
+        raise Unalterable("The review log can't be changed.")
+
+
+class ReviewEntry(models.Model):
+    """One act in the life of an app under review. Append-only: nobody can change or remove it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    app = models.ForeignKey(App, on_delete=models.PROTECT, related_name="review_log", db_index=False)
+    submission = models.ForeignKey(
+        Submission, on_delete=models.PROTECT, null=True, blank=True, related_name="log"
+    )
+    kind = models.CharField(max_length=12, choices=ReviewKind.choices)
+    actor = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField()
+    note = models.TextField(blank=True)
+
+    objects = ReviewLog.as_manager()
+
+    class Meta:
+        verbose_name_plural = "review entries"
+        indexes = [models.Index(fields=["app", "at"], name="review_log")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} at {self.at:%Y-%m-%d %H:%M}"
+
+    def save(self, *args: Any, **options: Any) -> None:
+        if not self._state.adding:
+            raise Unalterable("The review log can't be changed.")
+        super().save(*args, **options)
+
+    def delete(self, *args: Any, **options: Any) -> NoReturn:
+        raise Unalterable("The review log can't be removed.")

@@ -12,7 +12,7 @@ from django.conf import settings
 from common import url_policy
 from common.errors import ErrorDetail, Invalid
 from marketplace.enums import Category
-from marketplace.models import App
+from marketplace.models import App, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 
 MAX_SCREENSHOTS: Final = 5
@@ -22,6 +22,19 @@ LENGTHS: Final[dict[str, int]] = {
     for field in App._meta.local_fields
     if field.name in ("name", "slug", "description", "version")
 }
+
+SUBMITTED: Final = (
+    "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version"
+)  # fmt: skip
+"""What a submission judges anew, since the settings in force may be others than when it was entered."""
+
+REMARKS: Final[dict[str, int]] = {
+    "how_to_test": Submission._meta.get_field("how_to_test").max_length or 0,
+    "scope_reason": Submission._meta.get_field("scope_reason").max_length or 0,
+    "notes": Submission._meta.get_field("notes").max_length or 0,
+    "reason": App._meta.get_field("suspension_reason").max_length or 0,
+}
+"""What people tell each other about an app in a review, and how long it may be. Empty says nothing."""
 
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -103,6 +116,24 @@ def reachable(value: str) -> None:
         )
 
 
+def how_to_test(value: str) -> None:
+    _remark("how_to_test", value)
+
+
+def scope_reason(value: str) -> None:
+    _remark("scope_reason", value)
+
+
+def notes(value: str) -> None:
+    """Of a reviewer to the developer."""
+    _remark("notes", value)
+
+
+def reason(value: str) -> None:
+    """Of a suspension."""
+    _remark("reason", value)
+
+
 RULES: Final[dict[str, Callable[[Any], None]]] = {
     "name": name,
     "slug": slug,
@@ -113,20 +144,41 @@ RULES: Final[dict[str, Callable[[Any], None]]] = {
     "webhook_url": webhook_url,
     "version": version,
     "screenshots": screenshots,
+    "how_to_test": how_to_test,
+    "scope_reason": scope_reason,
+    "notes": notes,
+    "reason": reason,
 }
 ITEM_RULES: Final[dict[str, Callable[[str], None]]] = {"scopes": scope, "webhook_events": webhook_event}
 
 
 def check(fields: Mapping[str, Any]) -> None:
-    """Raise `Invalid` with every problem of the given fields, a list's item as `scopes[1]`."""
+    """Raise `Invalid` with every problem of the given fields."""
+    if problems := problems_of(fields):
+        raise Invalid(" ".join(problem["message"] for problem in problems), problems)
+
+
+def incomplete(app: App) -> list[ErrorDetail]:
+    """What keeps the working copy from being submitted, as far as it can be seen without looking a name up."""
+    return problems_of({field: getattr(app, field) for field in SUBMITTED})
+
+
+def unreachable(app: App) -> list[ErrorDetail]:
+    """Where the Webhook URL leads, which takes a look-up (`reachable`)."""
+    problems: list[ErrorDetail] = []
+    _try(reachable, app.webhook_url, "webhook_url", problems)
+    return problems
+
+
+def problems_of(fields: Mapping[str, Any]) -> list[ErrorDetail]:
+    """Every problem of the given fields, a list's item as `scopes[1]`."""
     problems: list[ErrorDetail] = []
     for field, value in fields.items():
         if field in RULES:
             _try(RULES[field], value, field, problems)
         for index, item in enumerate(value if field in ITEM_RULES else ()):
             _try(ITEM_RULES[field], item, f"{field}[{index}]", problems)
-    if problems:
-        raise Invalid(" ".join(problem["message"] for problem in problems), problems)
+    return problems
 
 
 def _try(rule: Callable[[Any], None], value: object, field: str, problems: list[ErrorDetail]) -> None:
@@ -140,6 +192,14 @@ def _text(field: str, value: str, forbidden: re.Pattern[str]) -> None:
     _at_most(field, value)
     if forbidden.search(value):
         raise ValueError(f"Enter a {field} without control characters.")
+
+
+def _remark(field: str, value: str) -> None:
+    """A text of a review, over as many lines as it takes; it may be empty."""
+    if len(value) > REMARKS[field]:
+        raise ValueError(f"Enter at most {REMARKS[field]} characters.")
+    if _CONTROL_BUT_LINES.search(value):
+        raise ValueError("Enter a text without control characters.")
 
 
 def _at_most(field: str, value: str) -> None:

@@ -14,6 +14,11 @@ class Scope:
     sentence: str  # for a merchant: "Can …"
     endpoints: tuple[str, ...]  # "METHOD path" of the app API
     events: tuple[str, ...] = ()
+    # For the consent page, under "Can see", "Can change" and "Will be told about".
+    title: str = ""
+    detail: str = ""
+    told: str = ""
+    sensitive: str = ""  # why a reviewer has to look twice; empty where there is no reason
 
     @property
     def writes(self) -> bool:
@@ -35,6 +40,9 @@ SCOPES: dict[str, Scope] = {
                 "product.low_stock",
                 "product.back_in_stock",
             ),
+            title="Your products",
+            detail="Names, descriptions, pictures, prices, and how many are in stock.",
+            told="New, changed and deleted products, and stock that runs low",
         ),
         Scope(
             "read_orders",
@@ -48,6 +56,10 @@ SCOPES: dict[str, Scope] = {
                 "payment.completed",
                 "payment.expired",
             ),
+            title="Your orders and customers",
+            detail="What was ordered and paid, with names, e-mail addresses, phone numbers and delivery addresses.",
+            told="New orders, and each step of an order and its payment",
+            sensitive="Names and contact details of customers",
         ),
         Scope(
             "write_orders",
@@ -58,16 +70,40 @@ SCOPES: dict[str, Scope] = {
                 "PATCH /app-api/orders/:id/payment",
                 "GET /app-api/payment-methods",
             ),
+            title="Your orders",
+            detail="Place orders, move them along or cancel them, and settle the payments that it made.",
+            sensitive="Changes orders and payments",
         ),
         Scope(
             "read_reviews",
             "See what customers say about your products",
             ("GET /app-api/reviews", "GET /app-api/reviews/stats"),
             ("review.created", "review.deleted"),
+            title="Your product reviews",
+            detail="Ratings, comments, and the names of those who wrote them.",
+            told="New and deleted reviews",
         ),
-        Scope("read_analytics", "See your sales figures", ("GET /app-api/analytics/dashboard",)),
-        Scope("read_business", "See your shop's name, address and settings", ("GET /app-api/business",)),
-        Scope("read_pages", "See the pages of your site", ("GET /app-api/pages", "GET /app-api/pages/:slug")),
+        Scope(
+            "read_analytics",
+            "See your sales figures",
+            ("GET /app-api/analytics/dashboard",),
+            title="Your sales figures",
+            detail="Orders, revenue and best-selling products, day by day.",
+        ),
+        Scope(
+            "read_business",
+            "See your shop's name, address and settings",
+            ("GET /app-api/business",),
+            title="Your shop's details",
+            detail="Name, address, currency, language and time zone.",
+        ),
+        Scope(
+            "read_pages",
+            "See the pages of your site",
+            ("GET /app-api/pages", "GET /app-api/pages/:slug"),
+            title="The pages of your site",
+            detail="The text of the pages that you have published.",
+        ),
     )
 }
 

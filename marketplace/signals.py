@@ -14,3 +14,19 @@ app_deleted = Signal()
 
 Receivers end its test installs.
 """
+
+app_approved = Signal()
+"""A reviewer approved an app. Arguments: `app`, `version` (the new `AppVersion`), `now`.
+
+Its installations follow after the commit, in batches (`AppVersion.followed_at`): a receiver only asks for that.
+"""
+
+app_suspended = Signal()
+"""A reviewer suspended an app: it is delisted, and its extensions are off. Arguments: `app`, `now`.
+
+Nothing has to be switched off: tokens, listing and webhooks read `App.suspended_at`. The signal is for what is kept
+beside it, like extensions that were rendered or cached.
+"""
+
+app_reinstated = Signal()
+"""A reviewer lifted the suspension of an app. Arguments: `app`, `now`. For whom: as `app_suspended`."""

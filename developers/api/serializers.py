@@ -118,5 +118,12 @@ class AppChanges(NewApp):
     screenshots = Screenshots()
 
 
+class NewSubmission(serializers.Serializer):
+    """What a developer tells the reviewers and the merchants. The body itself may be left out."""
+
+    howToTest = Absent(rules.how_to_test, source="how_to_test")
+    scopeReason = Absent(rules.scope_reason, source="scope_reason")
+
+
 class SampleEvent(serializers.Serializer):
     event = Choice(SAMPLES)

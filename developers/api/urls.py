@@ -2,8 +2,10 @@
 
 from django.urls import path
 
+from developers.api.views.analytics import AnalyticsView
 from developers.api.views.apps import AppsView, AppView, ClientSecretView
 from developers.api.views.deliveries import DeliveriesView, DeliveryView, RedeliverView, TestEventsView
+from developers.api.views.reviews import SubmissionsView, SubmitView, WithdrawView
 from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
 
 app_name = "developer_api"
@@ -12,10 +14,14 @@ urlpatterns = [
     path("apps", AppsView.as_view(), name="apps"),
     path("apps/<str:app_id>", AppView.as_view(), name="app"),
     path("apps/<str:app_id>/client-secret", ClientSecretView.as_view(), name="client_secret"),
+    path("apps/<str:app_id>/submit", SubmitView.as_view(), name="submit"),
+    path("apps/<str:app_id>/submissions", SubmissionsView.as_view(), name="submissions"),
+    path("apps/<str:app_id>/withdraw", WithdrawView.as_view(), name="withdraw"),
     path("apps/<str:app_id>/test-install", TestInstallView.as_view(), name="test_install"),
     path("apps/<str:app_id>/test-status", TestStatusView.as_view(), name="test_status"),
     path("apps/<str:app_id>/test-uninstall", TestUninstallView.as_view(), name="test_uninstall"),
     path("apps/<str:app_id>/test-events", TestEventsView.as_view(), name="test_events"),
+    path("apps/<str:app_id>/analytics", AnalyticsView.as_view(), name="analytics"),
     path("apps/<str:app_id>/deliveries", DeliveriesView.as_view(), name="deliveries"),
     path("apps/<str:app_id>/deliveries/<str:delivery_id>", DeliveryView.as_view(), name="delivery"),
     path(

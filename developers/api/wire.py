@@ -5,14 +5,17 @@ from typing import Any, Final
 
 from common.errors import ErrorDetail
 from common.times import iso, iso_or_none
+from developers.analytics import Analytics
 from installations.models import Installation
 from installations.services import Issued
-from marketplace.models import App
+from marketplace.models import App, Submission
 
 WIRE_NAMES: Final = {
     "redirect_url": "redirectUrl",
     "webhook_url": "webhookUrl",
     "webhook_events": "webhookEvents",
+    "how_to_test": "howToTest",
+    "scope_reason": "scopeReason",
 }
 
 
@@ -37,6 +40,20 @@ def app_record(app: App, manifest: dict[str, Any]) -> dict[str, Any]:
         "clientId": app.client_id,
         "createdAt": iso(app.created_at),
         "updatedAt": iso(app.updated_at),
+    }
+
+
+def submission_record(submission: Submission) -> dict[str, Any]:
+    """`notes` are null where the reviewer left none, `decidedAt` until there is a decision."""
+    return {
+        "id": str(submission.id),
+        "status": submission.status,
+        "notes": submission.notes or None,
+        "version": submission.version,
+        "addedScopes": submission.added_scopes,
+        "removedScopes": submission.removed_scopes,
+        "submittedAt": iso(submission.submitted_at),
+        "decidedAt": iso_or_none(submission.decided_at),
     }
 
 
@@ -71,6 +88,28 @@ def test_uninstall_record(installation: Installation) -> dict[str, Any]:
         "installationId": str(installation.id),
         "uninstalledAt": iso_or_none(installation.uninstalled_at),
         "dataErasureAt": iso_or_none(installation.data_erasure_at),
+    }
+
+
+def analytics_record(figures: Analytics) -> dict[str, Any]:
+    delivered = figures.delivered
+    return {
+        "totalInstalls": figures.total_installs,
+        "activeInstalls": figures.active_installs,
+        "webhookSuccessRate": delivered.success_rate,
+        "averageWebhookLatencyMs": delivered.average_latency_ms,
+        "installTrend": [
+            {"date": day.date.isoformat(), "installs": day.installs, "uninstalls": day.uninstalls}
+            for day in figures.installs
+        ],
+        "webhookDeliveries": {
+            "successful": delivered.successful,
+            "failed": delivered.failed,
+            "daily": [
+                {"date": day.date.isoformat(), "successful": day.successful, "failed": day.failed}
+                for day in figures.deliveries
+            ],
+        },
     }
 
 

@@ -14,6 +14,7 @@ from developers.views.access import app_page, current_developer, developer_page
 from developers.views.secrets import client_secret_page, shown_before
 from marketplace.enums import AppStatus
 from marketplace.models import App
+from marketplace.queries import with_last_submission
 from marketplace.scopes import SCOPES
 from marketplace.services.apps import create_app, delete_app, update_app
 
@@ -27,7 +28,7 @@ SAVED_BESIDE_LIVE = "Saved as a draft. Merchants go on seeing the approved versi
 @developer_page
 def app_list(request: HttpRequest) -> HttpResponse:
     wanted = page_request(request.GET, default=20, maximum=100)
-    apps = own_apps(current_developer(request))
+    apps = with_last_submission(own_apps(current_developer(request)))
     context = {"apps": apps[wanted.window], "total": apps.count(), "page_request": wanted}
     return render(request, "developers/app_list.html", context)
 

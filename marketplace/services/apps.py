@@ -13,13 +13,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from common.errors import Conflict, Invalid, NotFound
+from common.errors import Conflict, Invalid
 from common.secrets import hint, new_client_secret
 from marketplace import rules
-from marketplace.enums import AppStatus
 from marketplace.models import FROZEN_FIELDS, App
 from marketplace.scopes import in_order, unknown
-from marketplace.services import pictures
+from marketplace.services import pictures, reviews
+from marketplace.services.locks import lock_app
 from marketplace.services.pictures import Decoded
 from marketplace.signals import app_deleted, app_updated
 
@@ -79,24 +79,25 @@ def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = N
         _check_reachable(changes["webhook_url"])
     now = now or timezone.now()
     with transaction.atomic():
-        locked = _lock(app)
+        locked = lock_app(app)
         _check_slug_unchanged(locked, changes)
-        if locked.status == AppStatus.PENDING_REVIEW:
-            raise Conflict("The app is in review and can't be edited until that is decided.")
+        reviews.require_editable(locked)
         _apply(locked, changes, now)
     return locked
 
 
 @transaction.atomic
 def delete_app(*, app: App, now: datetime | None = None) -> None:
-    """Delete an app that was never approved, and end its test installs. Its slug is free again.
+    """Delete an app that was never approved, end its test installs and take it out of the review queue.
 
+    Its slug is free again.
     Raises `Conflict` for one that was, since merchants may use it; `NotFound` where it is gone already.
     """
     now = now or timezone.now()
-    locked = _lock(app)
+    locked = lock_app(app)
     if locked.approved_version_id is not None:
         raise Conflict("The app has been approved, and merchants may use it. It can't be deleted any more.")
+    reviews.close_deleted(locked, now)
     locked.deleted_at = locked.updated_at = now
     locked.icon, locked.screenshot_ids = None, []
     locked.save(update_fields=["deleted_at", "updated_at", "icon", "screenshot_ids"])
@@ -107,7 +108,7 @@ def delete_app(*, app: App, now: datetime | None = None) -> None:
 @transaction.atomic
 def rotate_client_secret(*, app: App, now: datetime | None = None) -> str:
     """Give the app a new client secret, in any state; the one before fails from the commit on."""
-    locked = _lock(app)
+    locked = lock_app(app)
     secret = _set_client_secret(locked, now or timezone.now())
     locked.save(update_fields=["client_secret", "client_secret_hint", "client_secret_issued_at"])
     return secret
@@ -151,14 +152,6 @@ def _insert(app: App) -> None:
         raise Conflict(message, [{"field": "slug", "message": message}]) from None
 
 
-def _lock(app: App) -> App:
-    """The app's row as it is now. Others may point to it meanwhile (`no_key`), but not change it."""
-    locked = App.objects.live().select_for_update(no_key=True).filter(pk=app.pk).first()
-    if locked is None:
-        raise NotFound("App not found")
-    return locked
-
-
 def _set_client_secret(app: App, now: datetime) -> str:
     """The library's field hashes the secret as it is saved."""
     secret = new_client_secret()
@@ -176,8 +169,8 @@ def _apply(app: App, changes: Mapping[str, Any], now: datetime) -> None:
         return
     for field in changed:
         setattr(app, field, values[field])
-    if app.status == AppStatus.APPROVED and changed & {*FROZEN_FIELDS, "icon_id"}:
-        app.status = AppStatus.DRAFT
+    if changed & {*FROZEN_FIELDS, "icon_id"}:
+        reviews.reopen(app)
     app.updated_at = now
     app.save(update_fields=[*changed, "status", "updated_at"])
     if changed & {"icon_id", "screenshot_ids"}:

@@ -1,4 +1,4 @@
-"""Callers of the developer API: a Django test client that sends somebody's JWT."""
+"""Callers of the developer API: a Django test client that sends somebody's JWT. And who reviews."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,10 @@ from django.test import Client
 
 from accounts import tokens
 from accounts.models import User
+from accounts.services import create_reviewer
+from marketplace.models import App
+from tests import factories
+from tests.developers.reviewing import client_of
 
 Api = Callable[..., Any]
 
@@ -37,3 +41,26 @@ def sams_api(sam: User) -> Api:
 @pytest.fixture
 def miras_api(mira: User) -> Api:
     return api_of(mira)
+
+
+@pytest.fixture
+def rae(db: None) -> User:
+    return create_reviewer(email="rae@example.com", name="Rae Ito")
+
+
+@pytest.fixture
+def otto(db: None) -> User:
+    return create_reviewer(email="otto@example.com", name="Otto Weiss")
+
+
+@pytest.fixture
+def admin(rae: User) -> Client:
+    """The administration as Rae sees it."""
+    return client_of(rae)
+
+
+@pytest.fixture
+def stars(dana: User) -> App:
+    return factories.app(
+        dana, name="Loyalty Stars", slug="stars", scopes=["read_products", "read_orders"], version="1.4.0"
+    )

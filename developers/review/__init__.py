@@ -1,0 +1,2 @@
+"""Reviewing apps: what is checked by machine, what a reviewer judges, what a decision brings. Its pages are in
+`developers.admin`."""

@@ -1,0 +1,70 @@
+"""What changed between two states of an app: the portal and the reviewers' pages show the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from marketplace.models import FROZEN_FIELDS, AppFields, picture_path
+from marketplace.scopes import SCOPES
+
+Kind = Literal["text", "scopes", "pictures"]
+
+KINDS: Final[dict[str, Kind]] = {"scopes": "scopes", "icon": "pictures", "screenshot_ids": "pictures"}
+LABELS: Final[dict[str, str]] = {
+    field.name: str(field.verbose_name) for field in AppFields._meta.local_fields
+} | {"screenshot_ids": "screenshots"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field with another value. A value is a tuple, empty for none: the one text, scope names, or the
+    addresses of pictures on our own pages."""
+
+    field: str
+    label: str
+    kind: Kind
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def added(self) -> list[str]:
+        return [value for value in self.after if value not in self.before]
+
+    @property
+    def removed(self) -> list[str]:
+        return [value for value in self.before if value not in self.after]
+
+    @property
+    def is_new_order(self) -> bool:
+        """The same, one after another in another order."""
+        return not self.added and not self.removed
+
+
+def differences(before: AppFields, after: AppFields) -> list[Difference]:
+    """What an approval freezes and is not the same in both, in the model's order: `differences(version, app)`."""
+    found = [_difference(field, before, after) for field in FROZEN_FIELDS]
+    return [difference for difference in found if difference.before != difference.after]
+
+
+def _difference(field: str, before: AppFields, after: AppFields) -> Difference:
+    label = LABELS[field]
+    return Difference(
+        field=field,
+        label=label[:1].upper() + label[1:],
+        kind=KINDS.get(field, "text"),
+        before=tuple(_values(field, before)),
+        after=tuple(_values(field, after)),
+    )
+
+
+def _values(field: str, state: AppFields) -> Sequence[str]:
+    if field == "scopes":
+        return [name for name in SCOPES if name in state.scopes]
+    if field == "icon":
+        return [state.icon_path] if state.icon_path else []
+    if field == "screenshot_ids":
+        return [picture_path(picture_id) for picture_id in state.screenshot_ids]
+    if field == "category":
+        return [str(state.get_category_display())]
+    value: str = getattr(state, field)
+    return [value] if value else []

@@ -1,0 +1,39 @@
+"""What an app may see and change, in words: `{% load marketplace %}`."""
+
+from collections.abc import Sequence
+
+from django import template
+
+from marketplace.scopes import SCOPES, Scope, in_order
+
+register = template.Library()
+
+# What a scope is about where its name is not the word for it.
+NOUNS = {"analytics": "sales figures", "business": "shop details"}
+
+
+@register.filter
+def access_in_short(scopes: Sequence[str]) -> str:
+    """For a card: `Reads products, orders; changes orders`."""
+    chosen = _chosen(scopes)
+    parts = (
+        ("reads", [_noun(scope) for scope in chosen if not scope.writes]),
+        ("changes", [_noun(scope) for scope in chosen if scope.writes]),
+    )
+    words = "; ".join(f"{verb} {', '.join(nouns)}" for verb, nouns in parts if nouns)
+    return words[:1].upper() + words[1:]
+
+
+@register.filter
+def access_sentences(scopes: Sequence[str]) -> list[str]:
+    """What the scopes let an app do, in the table's order."""
+    return [scope.sentence for scope in _chosen(scopes)]
+
+
+def _chosen(scopes: Sequence[str]) -> list[Scope]:
+    return [SCOPES[name] for name in in_order(scopes)]
+
+
+def _noun(scope: Scope) -> str:
+    noun = scope.name.partition("_")[2]
+    return NOUNS.get(noun, noun)

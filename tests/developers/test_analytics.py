@@ -1,0 +1,307 @@
+"""An app's analytics: the call of the developer API, the portal's page and its CSV."""
+
+import csv
+from datetime import UTC, date, datetime, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Business, User
+from common.ids import id_at
+from developers.charts import bar_chart, nice_top
+from developers.views.analytics import percent
+from installations.services import install, uninstall
+from marketplace.models import App, AppVersion
+from tests import factories
+from tests.developers.conftest import Api
+from tests.developers.test_portal_apps import signed_in, text_of
+from tests.webhooks import helpers
+from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
+from webhooks.services.counting import count_recent
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+TODAY = NOW.date()
+DEFINITIONS = "Contract 9 Precise points"
+
+
+@pytest.fixture(autouse=True)
+def _noon() -> Any:
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+@pytest.fixture
+def at_shop(app: App, shop: Business) -> Webhook:
+    """Of the app's production install at Mira's shop, thirty days and an hour ago."""
+    installed = factories.installation(app, shop, is_test=False, installed_at=ago(days=30, hours=1))
+    return helpers.webhook(installed, "https://app.example.com/", ["order.created"])
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+def ago(**time: float) -> datetime:
+    return NOW - timedelta(**time)
+
+
+def sent(webhook: Webhook, *attempts: tuple[datetime, int | None, int]) -> Delivery:
+    """A delivery with these attempts: when, HTTP status, milliseconds."""
+    first, last = attempts[0][0], attempts[-1][0]
+    event = Event.objects.create(
+        business=webhook.installation.business, type="order.created", data="{}", occurred_at=first
+    )
+    made = Delivery.objects.create(
+        id=id_at(first), event=event, webhook=webhook, status="SUCCEEDED", finished_at=last,
+        attempt_count=len(attempts),
+    )  # fmt: skip
+    for number, (at, status, duration) in enumerate(attempts, 1):
+        Attempt.objects.create(
+            delivery=made, number=number, attempted_at=at, http_status=status, duration_ms=duration
+        )
+    return made
+
+
+def analytics(api: Api, app: App) -> Any:
+    response = api("get", f"/developer/apps/{app.id}/analytics")
+    assert response.status_code == 200
+    return response.json()
+
+
+def page(browser: Client, app: App) -> str:
+    return text_of(browser.get(f"/portal/apps/{app.slug}/analytics/"))
+
+
+def days(listed: list[dict[str, Any]]) -> dict[str, tuple[int, ...]]:
+    """The days that are not all zeros."""
+    figures = {
+        each["date"]: tuple(value for name, value in each.items() if name != "date") for each in listed
+    }
+    return {day: values for day, values in figures.items() if any(values)}
+
+
+# The call
+
+
+@pytest.mark.spec(
+    "Contract 2 Developer API", "Analytics: every field, with nulls and zeros where there is nothing"
+)
+@pytest.mark.spec(DEFINITIONS, "Analytics: thirty UTC days, oldest first, with zeros")
+def test_app_without_anything_has_zeros_and_nulls(api: Api, app: App) -> None:
+    dates = [(TODAY - timedelta(days=before)).isoformat() for before in range(29, -1, -1)]
+    assert analytics(api, app) == {
+        "totalInstalls": 0,
+        "activeInstalls": 0,
+        "webhookSuccessRate": None,
+        "averageWebhookLatencyMs": None,
+        "installTrend": [{"date": day, "installs": 0, "uninstalls": 0} for day in dates],
+        "webhookDeliveries": {
+            "successful": 0,
+            "failed": 0,
+            "daily": [{"date": day, "successful": 0, "failed": 0} for day in dates],
+        },
+    }
+
+
+@pytest.mark.spec(
+    DEFINITIONS, "Analytics: totalInstalls counts all ever made, activeInstalls those not uninstalled"
+)
+def test_installs_that_ended_count_in_the_total(api: Api, app: App, shop: Business, mira: User) -> None:
+    factories.approve(app)
+    for at in (ago(days=40), ago(days=3)):
+        made = install(
+            app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=app.scopes, now=at
+        ).installation
+        uninstall(installation=made, now=at + timedelta(days=1))
+    install(app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=app.scopes, now=NOW)
+    figures = analytics(api, app)
+    assert (figures["totalInstalls"], figures["activeInstalls"]) == (3, 1)
+    assert days(figures["installTrend"]) == {
+        "2026-11-17": (1, 0),
+        "2026-11-18": (0, 1),
+        "2026-11-20": (1, 0),
+    }
+
+
+@pytest.mark.spec(DEFINITIONS, "Installs on sandboxes and test installs don't count")
+def test_test_installs_and_sandboxes_are_left_out(
+    api: Api, app: App, sandbox: Business, sam: User, browser: Client
+) -> None:
+    test = factories.installation(app, sandbox, installed_at=ago(days=1))
+    converted = factories.installation(
+        app, Business.objects.sandbox_of(sam), is_test=False, installed_at=ago(days=1), uninstalled_at=NOW
+    )
+    for each in (test, converted):
+        webhook = helpers.webhook(each, "https://app.example.com/", ["order.created"])
+        sent(webhook, (ago(days=1), 200, 10))
+        sent(webhook, (ago(days=5), 500, 10))
+        sent(webhook, (NOW, 200, 10))
+    count_recent()
+    figures = analytics(api, app)
+    assert figures["totalInstalls"] == figures["activeInstalls"] == 0
+    assert days(figures["installTrend"]) == days(figures["webhookDeliveries"]["daily"]) == {}
+    assert figures["webhookSuccessRate"] is figures["averageWebhookLatencyMs"] is None
+    assert "Test installs and sandboxes are not counted." in page(browser, app)
+
+
+@pytest.mark.spec(DEFINITIONS, "Analytics: deliveries count by their newest attempt")
+@pytest.mark.spec(DEFINITIONS, "Latency is of attempts with an HTTP answer")
+def test_deliveries_by_their_newest_attempt(api: Api, app: App, at_shop: Webhook) -> None:
+    sent(at_shop, (ago(days=4), 500, 40), (ago(days=3), None, 10_000), (ago(days=2), 204, 20))
+    sent(at_shop, (ago(days=2), 302, 30))
+    sent(at_shop, (NOW, 200, 10))
+    sent(at_shop, (NOW, None, 10_000))
+    waiting = sent(at_shop, (NOW, 200, 10))
+    Attempt.objects.filter(delivery=waiting).delete()
+    Delivery.objects.filter(pk=waiting.pk).update(status="PENDING", attempt_count=0)
+    count_recent()
+    figures = analytics(api, app)
+    assert figures["webhookDeliveries"]["successful"] == 2
+    assert figures["webhookDeliveries"]["failed"] == 2
+    assert days(figures["webhookDeliveries"]["daily"]) == {"2026-11-18": (1, 1), "2026-11-20": (1, 1)}
+    assert figures["webhookSuccessRate"] == 0.5
+    assert figures["averageWebhookLatencyMs"] == (40 + 20 + 30 + 10) / 4
+
+
+@pytest.mark.spec(DEFINITIONS, "Analytics: thirty UTC days, oldest first, with zeros")
+def test_days_begin_at_midnight_utc(api: Api, app: App, mira: User, at_shop: Webhook) -> None:
+    first, midnight = datetime(2026, 10, 22, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
+    instant = timedelta(microseconds=1)
+    for at in (first - instant, first, midnight - instant, midnight):
+        sent(at_shop, (at, 200, 10))
+        factories.installation(
+            app, factories.business(mira, timezone="Asia/Tokyo"), installed_at=at, uninstalled_at=at
+        )
+    count_recent()
+    figures = analytics(api, app)
+    expected = {"2026-10-22": 1, "2026-11-19": 1, "2026-11-20": 1}
+    assert days(figures["installTrend"]) == {day: (number, number) for day, number in expected.items()}
+    assert days(figures["webhookDeliveries"]["daily"]) == {
+        day: (number, 0) for day, number in expected.items()
+    }
+    assert figures["webhookDeliveries"]["successful"] == 3
+    assert figures["totalInstalls"] == 5
+
+
+def test_other_apps_are_not_in_it(api: Api, app: App, dana: User, at_shop: Webhook) -> None:
+    sent(at_shop, (NOW, 200, 10))
+    other = analytics(api, factories.app(dana))
+    assert (other["totalInstalls"], other["webhookDeliveries"]["successful"]) == (0, 0)
+
+
+@pytest.mark.spec("Contract 2 Developer API", "Another developer's app does not exist")
+def test_strangers(sams_api: Api, miras_api: Api, sam: User, mira: User, app: App) -> None:
+    call, address = f"/developer/apps/{app.id}/analytics", f"/portal/apps/{app.slug}/analytics/"
+    assert sams_api("get", call).status_code == 404
+    assert miras_api("get", call).status_code == 403
+    assert Client().get(call).status_code == 401
+    for path in (address, f"{address}days.csv"):
+        assert signed_in(sam).get(path).status_code == 404
+        assert signed_in(mira).get(path).status_code == 403
+        assert Client().get(path).status_code == 302
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_number_of_statements_does_not_grow(number: int, api: Api, app: App, mira: User) -> None:
+    for _ in range(number):
+        installed = factories.installation(app, factories.business(mira), installed_at=ago(days=number))
+        webhook = helpers.webhook(installed, "https://app.example.com/", ["order.created"])
+        sent(webhook, (ago(days=number), 200, 10))
+        sent(webhook, (NOW, 500, 10))
+        factories.approve(app)
+    count_recent()
+    analytics(api, app)
+    with CaptureQueriesContext(connection) as captured:
+        analytics(api, app)
+    assert len(captured) == 9  # user and app, then what `analytics` says
+
+
+# The page
+
+
+@pytest.mark.spec("Contract 9 Precise points", "Analytics: the portal shows the figures of the call")
+def test_page_shows_the_figures_and_every_day(browser: Client, app: App, at_shop: Webhook) -> None:
+    sent(at_shop, (ago(days=2), 500, 30))
+    for _ in range(3):
+        sent(at_shop, (NOW, 200, 90))
+    count_recent()
+    DailyDeliveryCount.objects.create(
+        app=app, date=date(2026, 10, 1), successful=1, failed=1, answered=2, duration_ms=200
+    )
+    shown = page(browser, app)
+    assert "75.0 %" in shown
+    assert "25.0 points higher than in the 30 days before" in shown
+    assert "75 ms" in shown
+    assert "25 ms faster than in the 30 days before" in shown
+    assert "As many as 30 days ago" in shown
+    assert shown.count('<tr><th scope="row">') == 60
+    assert '20 Nov 2026</time></th><td class="number">3</td><td class="number">0</td>' in shown
+    assert "<title>18 Nov: successful 0, failed 1</title>" in shown
+    assert "No installs yet" not in shown
+
+
+def test_page_without_anything_says_so(browser: Client, app: App) -> None:
+    shown = page(browser, app)
+    assert "No installs yet" in shown
+    assert "once it is approved" in shown
+    assert "Nobody installed or uninstalled the app in these 30 days." in shown
+    assert "Nothing was sent in these 30 days." in shown
+    assert shown.count('<svg class="plot"') == 2
+
+
+def test_approvals_are_marked_on_their_day(browser: Client, app: App, at_shop: Webhook) -> None:
+    for version, at in (("1.4.0", ago(days=2)), ("1.3.0", ago(days=40))):
+        made = factories.approve(app, version=version)
+        AppVersion.objects.filter(pk=made.pk).update(approved_at=at)
+    shown = page(browser, app)
+    assert "18 Nov: installs 0, uninstalls 0. Version 1.4.0 approved" in shown
+    assert "Version 1.3.0" not in shown
+
+
+def test_csv_has_a_line_for_each_day(browser: Client, app: App, at_shop: Webhook) -> None:
+    sent(at_shop, (NOW, 200, 10))
+    sent(at_shop, (NOW, 404, 15))
+    response = browser.get(f"/portal/apps/{app.slug}/analytics/days.csv")
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response["Content-Disposition"] == f'attachment; filename="{app.slug}-2026-11-20.csv"'
+    rows = list(csv.DictReader(StringIO(text_of(response))))
+    assert [row["date"] for row in rows] == [
+        (TODAY - timedelta(days=before)).isoformat() for before in range(29, -1, -1)
+    ]
+    assert list(rows[-1].values()) == ["2026-11-20", "0", "0", "1", "1", "12.5"]
+    assert list(rows[0].values()) == ["2026-10-22", "0", "0", "0", "0", ""]
+
+
+# Charts
+
+
+@pytest.mark.parametrize(
+    ("highest", "top"),
+    [(0, 2), (2, 2), (3, 4), (5, 10), (11, 20), (21, 40), (99, 100), (1_000_001, 2_000_000)],
+)
+def test_scale_ends_at_a_round_number(highest: int, top: int) -> None:
+    assert nice_top(highest) == top
+
+
+def test_bars_are_as_high_as_their_share_and_never_invisible() -> None:
+    values = [(TODAY - timedelta(days=1), 1000, 1), (TODAY, 500, 0)]
+    chart = bar_chart("it", "It", (("A", "a"), ("B", "b")), values)
+    assert [[(bar.css, bar.height) for bar in day.bars] for day in chart.days] == [
+        [("a", "100.000%"), ("b", "1.000%")],
+        [("a", "50.000%")],
+    ]
+    assert [bar.y for bar in chart.days[0].bars] == ["0.000%", "99.000%"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.9996, "99.9 %"), (0.0001, "0.1 %"), (0.992, "99.2 %")],
+)
+def test_rates_round_to_all_or_nothing_only_when_they_are(rate: float, words: str) -> None:
+    assert percent(rate) == words

@@ -1,0 +1,466 @@
+"""The portal's pages Review and Versions, as a browser without JavaScript meets them (ux screens 16 and 17)."""
+
+import html
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
+from installations.services.lifecycle import uninstall
+from marketplace.models import App, AppVersion, Picture, Submission
+from marketplace.services import reviews
+from marketplace.services.apps import update_app
+from marketplace.services.pictures import decode
+from tests import factories
+from tests.developers.test_portal_apps import signed_in
+from tests.pictures import upload
+
+NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
+ENDINGS = ("review/", "review/submit/", "review/withdraw/", "versions/")
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+@pytest.fixture
+def rita(db: None) -> User:
+    return factories.reviewer()
+
+
+@pytest.fixture
+def stars(dana: User) -> App:
+    """A draft with nothing on its Webhook URL and no pictures."""
+    return factories.app(dana, name="Loyalty Stars", slug="stars", version="1.4.0", scopes=["read_products"])
+
+
+def page_of(browser: Client, app: App, ending: str = "review/") -> str:
+    """The words of a page, without its tags."""
+    response = browser.get(f"/portal/apps/{app.slug}/{ending}")
+    assert response.status_code == 200
+    return words(response)
+
+
+def words(response: Any) -> str:
+    main = re.search(r"<main.*</main>", response.content.decode(), re.DOTALL)
+    assert main
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main[0])).split())
+
+
+# --- Who may ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_pages_are_for_the_apps_developer_alone(
+    client: Client, sam: User, mira: User, rita: User, stars: App, ending: str
+) -> None:
+    submission = factories.submit(stars, notes="Between us.")
+    path = f"/portal/apps/stars/{ending}"
+    for act in (client.get, client.post):
+        assert act(path, headers={"accept": "text/html"}).status_code in (302, 405)
+    for stranger, status in ((sam, 404), (mira, 403), (rita, 403)):
+        for act in (signed_in(stranger).get, signed_in(stranger).post):
+            response = act(path)
+            assert response.status_code in (status, 405)
+            assert "Between us" not in response.content.decode()
+    submission.refresh_from_db()
+    assert submission.status == "PENDING_REVIEW"
+
+
+def test_forms_need_their_csrf_token(dana: User, stars: App) -> None:
+    browser = Client(enforce_csrf_checks=True, headers={"accept": "text/html"})
+    browser.force_login(dana)
+    for ending in ("review/submit/", "review/withdraw/"):
+        assert browser.post(f"/portal/apps/stars/{ending}").status_code == 403
+    assert not Submission.objects.exists()
+
+
+# --- The checklist ------------------------------------------------------------------------------------
+
+
+def test_checklist_of_a_new_app_names_what_is_to_do(browser: Client, stars: App) -> None:
+    page = page_of(browser, stars)
+    for criterion in ("Functionality", "Security", "Scope appropriateness", "Quality", "Policy compliance"):
+        assert criterion in page
+    for line in (
+        "To do: Not installed on your sandbox yet",
+        "To do: Has not called the API yet",
+        "Not checked: No Webhook URL",
+        "In order: The Redirect URL is HTTPS",
+        "Not checked: Scopes it asks for read_products.",
+        "To do: The description is very short",
+        "To do: No icon",
+        "To do: No screenshot",
+    ):
+        assert line in page
+    assert "A reviewer is going to ask about 5 things below." in page
+    assert "Submit for review" in page
+
+
+def test_checklist_is_green_when_the_facts_are_there(
+    browser: Client, stars: App, sandbox: Business, db: None
+) -> None:
+    stars = update_app(
+        app=stars,
+        changes={
+            "description": "A star for every order, a treat for ten.",
+            "icon": decode(upload()),
+            "screenshots": [decode(upload())],
+            "webhook_events": ["product.created"],
+        },
+    )
+    factories.installation(stars, sandbox, last_used_at=timezone.now())
+    page = page_of(browser, stars)
+    assert "To do:" not in page
+    assert "In the way:" not in page
+    assert "Everything that can be checked from here is in order." in page
+    assert "In order: Scopes and events fit together" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"redirect_url": "http://localhost/cb"}, "Enter a URL that starts with https://."),
+        ({"webhook_url": "https://10.0.0.1/hooks"}, "can be reached from the internet. 10.0.0.1 cannot."),
+    ],
+)
+def test_checklist_with_a_refused_url_has_no_way_on(
+    browser: Client, stars: App, fields: dict[str, str], said: str, settings: Any
+) -> None:
+    settings.ALLOW_LOCAL_DESTINATIONS = False
+    App.objects.update(**fields)
+    response = browser.get("/portal/apps/stars/review/")
+    page = words(response)
+    assert f"In the way: {said}" in page or said in page
+    assert "1 thing stands in the way." in page
+    assert "Submit for review" not in page
+    assert f"/portal/apps/stars/details/#id_{next(iter(fields))}" in response.content.decode()
+    refused = browser.post("/portal/apps/stars/review/submit/")
+    assert refused.status_code == 422
+    assert said in words(refused)
+    assert not Submission.objects.exists()
+
+
+def test_checklist_tells_of_events_that_no_scope_allows(browser: Client, stars: App) -> None:
+    App.objects.update(webhook_events=["product.created", "order.created"])
+    page = page_of(browser, stars)
+    assert (
+        "To do: Scopes and events don’t fit Chosen events that no scope of the app allows: order.created."
+        in page
+    )
+
+
+def test_checklist_of_an_update_wants_a_new_version_number(browser: Client, stars: App) -> None:
+    factories.approve(stars)
+    update_app(app=stars, changes={"scopes": ["read_products", "read_orders"]})
+    page = page_of(browser, stars)
+    assert "To do: Still has version 1.4.0" in page
+    assert "The scopes grow More than is approved: read_orders." in page
+    update_app(app=stars, changes={"version": "1.5.0"})
+    assert "In order: Has a new version number" in page_of(browser, stars)
+
+
+def test_checklist_sees_webhook_and_erasure(
+    browser: Client, stars: App, sandbox: Business, django_capture_on_commit_callbacks: Any
+) -> None:
+    App.objects.update(webhook_url="https://hooks.example.com/stars")
+    page = page_of(browser, stars)
+    assert "To do: Has not answered a webhook yet" in page
+    assert "Not checked: Signature check" in page
+    assert "Not checked: No data erasure seen yet" in page
+    installation = factories.installation(stars, sandbox)
+    uninstall(installation=installation)
+    HistoryEntry.objects.create(installation=installation, kind=HistoryKind.ERASURE_CONFIRMED, at=NOW)
+    assert "In order: Confirmed a data erasure" in page_of(browser, stars)
+
+
+# --- Submitting ---------------------------------------------------------------------------------------
+
+
+def test_confirm_page_says_what_follows(browser: Client, stars: App, sandbox: Business) -> None:
+    factories.installation(stars, sandbox)
+    page = page_of(browser, stars, "review/submit/")
+    assert "Nothing in the app’s details can be changed" in page
+    assert "You can withdraw it until a reviewer begins." in page
+    assert "It is in the marketplace at once" in page
+    assert "The test install becomes a production install." in page
+    assert "must agree again" not in page
+    assert "Why do you need this?" not in page
+    assert "How to test this app" in page
+
+
+def test_confirm_page_of_an_update_counts_who_must_agree_again(
+    browser: Client, stars: App, sandbox: Business, shop: Business, mira: User
+) -> None:
+    factories.approve(stars)
+    for business in (shop, factories.business(mira), sandbox):
+        factories.installation(stars, business)
+    uninstall(installation=factories.installation(stars, factories.business(mira)))
+    update_app(app=stars, changes={"scopes": ["read_orders"], "version": "1.5.0"})
+    page = page_of(browser, stars, "review/submit/")
+    assert "after 1.4.0 , which merchants go on using until then" in page
+    assert "2 installations must agree again. Until then they keep the scopes they have." in page
+    assert "Every token loses read_products . Nobody has to agree to that." in page
+    assert "Why do you need this?" in page
+    assert "See your orders" in page
+
+
+def test_confirm_page_asks_for_no_reason_when_scopes_shrink(
+    browser: Client, stars: App, shop: Business
+) -> None:
+    factories.approve(stars, scopes=["read_products", "read_orders"])
+    factories.installation(stars, shop)
+    App.objects.update(status="DRAFT")
+    page = page_of(browser, stars, "review/submit/")
+    assert "Why do you need this?" not in page
+    assert "must agree again" not in page
+
+
+@pytest.mark.spec("States/App status", "Submitting makes the app PENDING_REVIEW")
+def test_submit_puts_the_app_into_the_queue(browser: Client, dana: User, stars: App) -> None:
+    for hours in (3, 2):
+        factories.submit(factories.app(dana), submitted_at=timezone.now() - timedelta(hours=hours))
+    response = browser.post(
+        "/portal/apps/stars/review/submit/", {"how_to_test": "Buy two.\r\nThen one."}, follow=True
+    )
+    assert response.redirect_chain == [("/portal/apps/stars/review/", 302)]
+    page = words(response)
+    assert "Submitted for review." in page
+    assert "Place in the queue 3 of 3" in page
+    assert "How to test this app Buy two. Then one." in page
+    assert "Before you submit" not in page
+    stars.refresh_from_db()
+    assert stars.status == "PENDING_REVIEW"
+    assert Submission.objects.get(app=stars).how_to_test == "Buy two.\nThen one."
+
+
+def test_submit_with_a_reason_keeps_it(browser: Client, stars: App) -> None:
+    factories.approve(stars)
+    update_app(app=stars, changes={"scopes": ["read_products", "read_orders"]})
+    browser.post("/portal/apps/stars/review/submit/", {"scope_reason": "To count stars."})
+    assert stars.submissions.get(status="PENDING_REVIEW").scope_reason == "To count stars."
+
+
+def test_submit_with_too_long_a_text_shows_it_beside_the_field(browser: Client, stars: App) -> None:
+    response = browser.post("/portal/apps/stars/review/submit/", {"how_to_test": "x" * 4001})
+    assert response.status_code == 422
+    assert "There is a problem" in words(response)
+    assert "x" * 4001 in response.content.decode()
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize("status", ["PENDING_REVIEW", "APPROVED"])
+def test_submit_in_another_state_changes_nothing(browser: Client, stars: App, status: str) -> None:
+    App.objects.update(status=status)
+    response = browser.post("/portal/apps/stars/review/submit/", {})
+    assert response["Location"] == "/portal/apps/stars/review/"
+    assert not Submission.objects.exists()
+
+
+def test_texts_of_a_rejected_submission_need_not_be_written_again(
+    browser: Client, stars: App, rita: User
+) -> None:
+    factories.approve(stars)
+    update_app(app=stars, changes={"scopes": ["read_products", "read_orders"]})
+    submission = reviews.submit(
+        app=stars, developer=stars.developer, how_to_test="Buy two.", scope_reason="To count."
+    )
+    reviews.reject(submission=submission, reviewer=rita, notes="No.")
+    page = page_of(browser, stars, "review/submit/")
+    assert "Buy two." in page
+    assert "To count." in page
+
+
+# --- Waiting and withdrawing --------------------------------------------------------------------------
+
+
+def test_page_of_a_held_submission_has_no_withdraw(browser: Client, stars: App, rita: User) -> None:
+    reviews.take(submission=factories.submit(stars), reviewer=rita, now=NOW)
+    page = page_of(browser, stars)
+    assert "With a reviewer Since 20 Nov 2026, 15:31:08 UTC . It can’t be withdrawn any more." in page
+    assert "Place in the queue" not in page
+    assert "Withdraw" not in page
+    assert rita.name not in page
+    assert browser.get("/portal/apps/stars/review/withdraw/").status_code == 302
+    response = browser.post("/portal/apps/stars/review/withdraw/", follow=True)
+    assert "A reviewer has begun to review the app" in words(response)
+    assert Submission.objects.get().status == "PENDING_REVIEW"
+
+
+@pytest.mark.spec("Contract 9 Apps", "A submission can be withdrawn while no reviewer holds it")
+def test_withdraw_asks_first(browser: Client, stars: App) -> None:
+    factories.submit(stars)
+    page = page_of(browser, stars, "review/withdraw/")
+    assert "Its place in the queue, 1 of 1, is lost." in page
+    response = browser.post("/portal/apps/stars/review/withdraw/", follow=True)
+    assert "Withdrawn. The app is a draft again." in words(response)
+    stars.refresh_from_db()
+    assert stars.status == "DRAFT"
+
+
+def test_withdraw_of_what_is_not_in_review_says_so(browser: Client, stars: App) -> None:
+    assert browser.get("/portal/apps/stars/review/withdraw/").status_code == 302
+    response = browser.post("/portal/apps/stars/review/withdraw/", follow=True)
+    assert "The app is not in review." in words(response)
+
+
+# --- Decided ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("States/App status", "Rejection: DRAFT with the reviewer's notes; edit and resubmit")
+def test_rejection_shows_notes_on_the_page_and_a_word_in_the_list(
+    browser: Client, stars: App, rita: User
+) -> None:
+    reviews.reject(
+        submission=factories.submit(stars),
+        reviewer=rita,
+        notes="Check <signatures>.",
+        findings={"security": {"verdict": "FAIL", "note": "A bad one got 200."}},
+        now=NOW,
+    )
+    page = page_of(browser, stars)
+    assert "A reviewer wants changes Version 1.4.0 was not approved on 20 Nov 2026, 15:31:08 UTC" in page
+    assert "Security A bad one got 200." in page
+    assert "Check <signatures>." in page
+    assert "Before you submit" in page
+    assert "A reviewer wants changes" in words(browser.get("/portal/"))
+    reviews.submit(app=stars, developer=stars.developer)
+    assert "A reviewer wants changes" not in words(browser.get("/portal/"))
+
+
+def test_approval_shows_version_date_and_scopes(browser: Client, stars: App, rita: User) -> None:
+    reviews.approve(submission=factories.submit(stars), reviewer=rita, notes="Neat.", now=NOW)
+    response = browser.get("/portal/apps/stars/review/")
+    assert 'href="/marketplace/stars/"' in response.content.decode()
+    page = words(response)
+    assert "Version 1.4.0 Approved 20 Nov 2026, 15:31:08 UTC" in page
+    assert "See your products, their prices and stock read_products" in page
+    assert "Neat." in page
+    assert "Submit for review" not in page
+
+
+def test_suspension_is_said_with_its_reason(browser: Client, stars: App, rita: User) -> None:
+    factories.approve(stars)
+    reviews.suspend(app=stars, reviewer=rita, reason="Sold data.", now=NOW)
+    page = page_of(browser, stars)
+    assert "Since 20 Nov 2026, 15:31:08 UTC : the app is not in the marketplace" in page
+    assert "Sold data." in page
+
+
+def test_submissions_are_listed_newest_first_on_pages(browser: Client, stars: App) -> None:
+    for number in range(21):
+        factories.submit(
+            stars, status="REJECTED", version=f"1.0.{number}", notes=f"Note {number}.", decided_at=NOW
+        )
+    App.objects.update(status="DRAFT")
+    page = page_of(browser, stars)
+    assert page.index("Note 20.") < page.index("Note 1.")
+    assert "Note 0." not in page
+    assert "Note 0." in page_of(browser, stars, "review/?page=2")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_review_page_reads_as_many_rows_in_as_many_statements(
+    browser: Client, stars: App, count: int, django_assert_num_queries: Any
+) -> None:
+    for _ in range(count):
+        factories.submit(stars, status="REJECTED")
+    App.objects.update(status="DRAFT")
+    with django_assert_num_queries(9):
+        browser.get("/portal/apps/stars/review/")
+
+
+# --- Versions -----------------------------------------------------------------------------------------
+
+
+def test_versions_before_the_first_approval(browser: Client, stars: App) -> None:
+    assert "No approved version yet" in page_of(browser, stars, "versions/")
+
+
+@pytest.mark.spec("Contract 2 Status", "Every approved version is kept, and the portal shows what changed")
+def test_versions_show_who_when_and_what_changed(browser: Client, stars: App, rita: User) -> None:
+    reviews.approve(submission=factories.submit(stars), reviewer=rita, now=NOW)
+    stars = update_app(
+        app=App.objects.get(),
+        changes={
+            "name": "Loyalty <Suns>",
+            "version": "2.0.0",
+            "scopes": ["read_orders"],
+            "webhook_url": "https://hooks.example.com/stars",
+            "icon": decode(upload()),
+        },
+    )
+    second = reviews.submit(app=stars, developer=stars.developer, scope_reason="To count orders.")
+    reviews.approve(submission=second, reviewer=rita, now=NOW + timedelta(days=1))
+    update_app(app=App.objects.get(), changes={"description": "Suns for regulars."})
+    response = browser.get("/portal/apps/stars/versions/")
+    page = words(response)
+    for line in (
+        "2.0.0 Draft Against version 2.0.0, which merchants use",
+        "Description Was: Does one thing well. Now: Suns for regulars.",
+        "2.0.0 Live Approved 21 Nov 2026, 15:31:08 UTC by Rita",
+        "Name Was: Loyalty Stars Now: Loyalty <Suns>",
+        "Scopes Removed: read_products Added: read_orders",
+        "Webhook URL None Now: https://hooks.example.com/stars",
+        "Version Was: 1.4.0 Now: 2.0.0",
+        "Why more scopes: To count orders.",
+        "1.4.0 Approved 20 Nov 2026, 15:31:08 UTC by Rita",
+        "First version Loyalty Stars",
+    ):
+        assert line in page
+    icon = Picture.objects.get()
+    assert f'<img src="/media/pictures/{icon.id}" alt="Icon 1, added"' in response.content.decode()
+
+
+def test_versions_say_how_many_have_agreed(
+    browser: Client, stars: App, shop: Business, mira: User, sandbox: Business
+) -> None:
+    version = factories.approve(stars)
+    assert "Installations are following this approval now" in page_of(browser, stars, "versions/")
+    AppVersion.objects.update(followed_at=NOW)
+    factories.installation(stars, shop)
+    assert "have not agreed" not in page_of(browser, stars, "versions/")
+    factories.installation(stars, factories.business(mira), needs_reconsent=True)
+    factories.installation(stars, factories.business(mira), needs_reconsent=True, reconsent_declined_at=NOW)
+    factories.installation(stars, sandbox, needs_reconsent=True)
+    page = page_of(browser, stars, "versions/")
+    assert (
+        "Of 3 installations, 1 has agreed and 1 has not answered yet. 1 keeps the scopes of before." in page
+    )
+    assert version.number == 1
+
+
+def test_versions_have_pages_that_compare_across_their_edge(browser: Client, stars: App) -> None:
+    for number in range(12):
+        factories.approve(stars, version=f"1.0.{number}")
+    page = page_of(browser, stars, "versions/")
+    assert "Was: 1.0.1 Now: 1.0.2" in page
+    assert "Was: 1.0.0 Now: 1.0.1" not in page
+    older = page_of(browser, stars, "versions/?page=2")
+    assert "Was: 1.0.0 Now: 1.0.1" in older
+    assert "First version" in older
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_versions_page_reads_as_many_rows_in_as_many_statements(
+    browser: Client, stars: App, count: int, django_assert_num_queries: Any
+) -> None:
+    for number in range(count):
+        factories.approve(stars, version=f"1.0.{number}")
+    with django_assert_num_queries(6):
+        browser.get("/portal/apps/stars/versions/")
+
+
+def test_list_and_overview_say_what_is_live_and_what_is_a_draft(browser: Client, stars: App) -> None:
+    factories.approve(stars)
+    update_app(app=stars, changes={"version": "1.5.0"})
+    for path in ("/portal/", "/portal/apps/stars/"):
+        assert "Live 1.4.0 Draft 1.5.0" in words(browser.get(path))
+    assert Installation.objects.count() == 0
