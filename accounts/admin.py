@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from accounts.enums import Role
 from accounts.models import Business, User
+from accounts.services import reviewers
 
 
 class ReviewerCreationForm(AdminUserCreationForm):
@@ -46,7 +47,7 @@ class UserAdmin(DjangoUserAdmin):
             {
                 "classes": ("wide",),
                 "fields": ("email", "name", "usable_password", "password1", "password2"),
-                "description": "Gets into the administration. What a reviewer may do there is set on the next page.",
+                "description": "Reviews and suspends apps in the administration, as the group Reviewers may.",
             },
         ),
     )
@@ -63,6 +64,8 @@ class UserAdmin(DjangoUserAdmin):
             obj.role = Role.REVIEWER
             obj.is_staff = True
         super().save_model(request, obj, form, change)
+        if not change:
+            obj.groups.add(reviewers.group())
 
 
 @admin.register(Business)

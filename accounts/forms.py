@@ -8,8 +8,9 @@ from django.contrib.auth.password_validation import validate_password
 from django.http import HttpRequest
 
 from accounts.enums import Role
-from accounts.models import User
-from accounts.services import Registration, register
+from accounts.models import Business, User
+from accounts.services import Registration, create_business, register
+from accounts.validators import known_timezones
 from common.currencies import CURRENCIES
 from common.errors import Conflict, Invalid
 from common.forms import RadioCards
@@ -139,3 +140,44 @@ class RegisterForm(forms.Form):
 
 class PasswordResetForm(forms.Form):
     email = _email_field(autocomplete="username")
+
+
+class BusinessForm(forms.Form):
+    """Another business of a merchant; what the service refuses becomes an error of its field."""
+
+    name = forms.CharField(
+        label="Name of the shop",
+        max_length=120,
+        widget=forms.TextInput(attrs={"autocomplete": "organization"}),
+        error_messages={"required": "Enter the name of the shop."},
+    )
+    type = forms.CharField(
+        label="What it is", max_length=60, required=False, help_text="Such as bakery or bookshop."
+    )
+    address = forms.CharField(
+        label="Address",
+        max_length=500,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "street-address"}),
+    )
+    currency = forms.ChoiceField(
+        label="Currency",
+        choices=[(code, code) for code in sorted(CURRENCIES)],
+        initial="USD",
+        help_text="Prices, orders and reports are in it.",
+    )
+    timezone = forms.ChoiceField(
+        label="Time zone",
+        choices=lambda: [(name, name.replace("_", " ")) for name in sorted(known_timezones())],
+        initial="UTC",
+        help_text="Days of reports begin in it, and your pages show times in it.",
+    )
+
+    def open_for(self, owner: User) -> Business | None:
+        """The new business, or None with the errors added to their fields."""
+        try:
+            return create_business(owner=owner, **self.cleaned_data)
+        except Invalid as error:
+            for detail in error.details:
+                self.add_error(detail["field"], detail["message"])
+        return None

@@ -21,10 +21,10 @@ def validate_currency(code: str) -> None:
 
 
 def validate_timezone(name: str) -> None:
-    if name not in _timezones():
+    if name not in known_timezones():
         raise ValidationError("Must be a name of the IANA time zone database, such as Europe/Berlin.")
 
 
 @lru_cache(maxsize=1)
-def _timezones() -> frozenset[str]:
+def known_timezones() -> frozenset[str]:
     return frozenset(available_timezones())

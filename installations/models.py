@@ -11,17 +11,48 @@ from accounts.models import Business, User
 from common.fields import EncryptedTextField
 from common.ids import new_id
 from installations.enums import HistoryKind
-from marketplace.models import App
+from marketplace.models import App, AppFields, AppVersion
 from marketplace.scopes import in_order
+
+# What says whether an installation is there, where it is told of events, and what its token may do.
+JUDGED_BY = (
+    "app", "business", "is_test", "granted_scopes", "narrowed_scopes", "uninstalled_at",
+    "business__owner", "business__is_sandbox",
+    "app__developer", "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
+    "app__deleted_at", "app__approved_version",
+    "app__approved_version__scopes", "app__approved_version__webhook_url",
+)  # fmt: skip
+
+
+# For this long a merchant who kept an app as it was is not asked again by a banner.
+RECONSENT_REST = timedelta(days=14)
 
 
 class InstallationQuerySet(models.QuerySet["Installation"]):
     def active(self) -> "InstallationQuerySet":
         return self.filter(uninstalled_at=None)
 
+    def of_owner(self, user: User) -> "InstallationQuerySet":
+        return self.filter(business__owner=user)
+
+    def needing_consent(self) -> "InstallationQuerySet":
+        """Those whose app was approved with more than they were granted, and is in use."""
+        return self.active().filter(needs_reconsent=True, app__suspended_at=None, app__deleted_at=None)
+
+    def asking(self, at: datetime | None = None) -> "InstallationQuerySet":
+        """Those of them whose merchant is to be asked now: not within 14 days of a no."""
+        rested = models.Q(reconsent_declined_at=None) | models.Q(
+            reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
+        )
+        return self.needing_consent().filter(rested)
+
     def with_app(self) -> "InstallationQuerySet":
         """Bring along what `effective_scopes` and `app_fields` read."""
         return self.select_related("app__approved_version", "business")
+
+    def with_terms(self) -> "InstallationQuerySet":
+        """With its app, and no more than `JUDGED_BY`: for paths on which much is read."""
+        return self.with_app().only(*JUDGED_BY)
 
 
 class Installation(models.Model):
@@ -47,6 +78,10 @@ class Installation(models.Model):
     )
     settings = models.JSONField(default=dict, blank=True)
     needs_reconsent = models.BooleanField(default=False)
+    reconsent_declined_at = models.DateTimeField(null=True, blank=True)
+    reconsent_told_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the merchant was mailed about it; empty: not yet."
+    )
     installed_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     installed_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -60,6 +95,13 @@ class Installation(models.Model):
                 fields=["app", "business"],
                 condition=models.Q(uninstalled_at=None),
                 name="one_active_installation_per_app_and_business",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["id"],
+                condition=models.Q(needs_reconsent=True, reconsent_told_at=None),
+                name="installation_to_tell",
             )
         ]
 
@@ -81,6 +123,30 @@ class Installation(models.Model):
     def follows_working_copy(self) -> bool:
         """A test install on the sandbox of the app's own developer sees every edit at once."""
         return self.is_test and self.business.is_sandbox and self.business.owner_id == self.app.developer_id
+
+    @property
+    def app_fields(self) -> AppFields:
+        """The app as this installation sees it: name, description, pictures, version."""
+        approved = self.app.approved_version
+        return self.app if self.follows_working_copy or approved is None else approved
+
+    @property
+    def missing_scopes(self) -> list[str]:
+        """What the app was approved for and this installation was not granted."""
+        return in_order(set(self.app.approved_scopes) - set(self.granted_scopes))
+
+    def rests_after_decline(self, at: datetime) -> bool:
+        """Whether its merchant has said no too lately to be asked again."""
+        return self.reconsent_declined_at is not None and self.reconsent_declined_at > at - RECONSENT_REST
+
+    @property
+    def asks_for_consent(self) -> bool:
+        return (
+            self.needs_reconsent
+            and self.is_active
+            and self.app.suspended_at is None
+            and self.app.deleted_at is None
+        )
 
     @property
     def effective_scopes(self) -> list[str]:
@@ -115,6 +181,17 @@ class HistoryEntry(models.Model):
     )
     kind = models.CharField(max_length=20, choices=HistoryKind.choices)
     at = models.DateTimeField()
+    actor = models.ForeignKey(
+        User,
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text="Whose act it was; empty for the app's and the platform's own.",
+    )
+    scopes = models.JSONField(
+        default=list,
+        help_text="What was granted from then on, where that was decided; at the end, what was held.",
+    )
     note = models.CharField(max_length=200, blank=True)
 
     class Meta:
@@ -126,8 +203,18 @@ class HistoryEntry(models.Model):
 
 
 class Grant(AbstractGrant):
-    """An authorization code, alive for 60 seconds. Used ones are kept, to know a second use."""
+    """An authorization code, alive for 60 seconds. It is kept for a day, and a used one as long as the token that it
+    gave, to know a second use (`installations.services.retention`).
 
-    business = models.ForeignKey(Business, on_delete=models.CASCADE, null=True, related_name="+")
+    Written by `installations.services.authorization`. `installation` is the one whose token the code gave; of
+    an unused code it is the one that stood at the consent, which took effect on it at once. `narrows` says
+    that the authorization named a `scope`. `version` is the one that was offered; null: the working copy. Where
+    the authorization named a `redirect_uri` the exchange has to, too (RFC 6749 section 4.1.3).
+    """
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+")
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, null=True, related_name="+")
+    version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, null=True, related_name="+")
+    narrows = models.BooleanField(default=False)
+    names_redirect_uri = models.BooleanField(default=False)
     used_at = models.DateTimeField(null=True, blank=True)

@@ -1,7 +1,8 @@
-"""What people do here: register with a business, open another one, get a new password."""
+"""What people do here: register with a business, open another one, get a new password; who makes reviewers."""
 
 from accounts.services.businesses import create_business
 from accounts.services.passwords import send_password_reset
 from accounts.services.registration import Registration, register
+from accounts.services.reviewers import create_reviewer
 
-__all__ = ["Registration", "create_business", "register", "send_password_reset"]
+__all__ = ["Registration", "create_business", "create_reviewer", "register", "send_password_reset"]

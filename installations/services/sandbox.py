@@ -1,5 +1,6 @@
 """Test installs: a developer's own app on the developer's own sandbox, without review."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -15,8 +16,10 @@ from marketplace.models import App
 
 
 @transaction.atomic
-def test_install(*, app: App, developer: User, now: datetime | None = None) -> Issued:
-    """Install the working copy on the developer's sandbox, whatever state it is in.
+def test_install(
+    *, app: App, developer: User, scopes: Sequence[str] | None = None, now: datetime | None = None
+) -> Issued:
+    """Install the working copy on the developer's sandbox, whatever state it is in; `scopes` narrow it.
 
     Installed already: the same installation and webhook secret with a new token, and one that an approval
     converted is a test install again. Raises `NotFound` for an app that is not the developer's, `Conflict`
@@ -32,7 +35,8 @@ def test_install(*, app: App, developer: User, now: datetime | None = None) -> I
         business=Business.objects.sandbox_of(developer),
         installed_by=developer,
         is_test=True,
-        granted_scopes=own.scopes,
+        granted_scopes=own.scopes if scopes is None else scopes,
+        narrowed_scopes=scopes,
         now=now,
     )
 
@@ -46,4 +50,4 @@ def test_uninstall(*, app: App, developer: User, now: datetime | None = None) ->
     installation = sandbox_installation(app=app, developer=developer)
     if installation is None:
         raise Conflict("The app is not installed on your sandbox.")
-    return lifecycle.uninstall(installation=installation, now=now or timezone.now())
+    return lifecycle.uninstall(installation=installation, by=developer, now=now or timezone.now())

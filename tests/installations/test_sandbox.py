@@ -175,7 +175,7 @@ def test_uninstall_twice_is_a_conflict(installation: Installation) -> None:
 
 
 def test_issue_token_replaces_the_one_before(installation: Installation) -> None:
-    token = services.issue_token(installation=installation)
+    token = services.issue_token(installation=installation).access_token
     assert Installation.objects.get().token_digest == digest(token)
 
 

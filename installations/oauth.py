@@ -1,0 +1,266 @@
+"""OAuth 2.0 as django-oauth-toolkit and oauthlib speak it, fitted to installations (contract section 3).
+
+The libraries have the protocol: what a request must hold, in which order it is checked, how an error is said.
+What they would keep as a token is the installation (docs/decisions/0002).
+"""
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+from oauth2_provider.oauth2_backends import OAuthLibCore
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauthlib import oauth2
+from oauthlib.common import Request, urlencode
+from oauthlib.oauth2.rfc6749 import errors
+from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
+
+from common.errors import Conflict, NotFound
+from installations.models import Grant
+from installations.queries import installation_of_token
+from installations.services import authorization, uninstall
+from installations.services.lifecycle import Issued
+from marketplace.models import App, AppVersion
+from marketplace.scopes import in_order
+
+# BASE64URL of a SHA-256 (RFC 7636 section 4.2).
+S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class CodeUsedAgain(Exception):
+    """A code that was exchanged before, which may cost the token that it gave: that is for the view to tell."""
+
+    def __init__(self, grant: Grant, used_at: datetime) -> None:
+        super().__init__()
+        self.grant = grant
+        self.used_at = used_at
+
+
+class Server(oauth2.Server):
+    """Authorization codes only. Who asks is settled before what is asked (contract section 9, "Order of errors")."""
+
+    def __init__(self, validator: "Validator", **kwargs: Any) -> None:
+        super().__init__(validator, **kwargs)
+        self.auth_grant.refresh_token = False
+        self.auth_grant.custom_validators.pre_auth.extend([check_response_type, check_challenge])
+        self._grant_types = {"authorization_code": self.auth_grant}
+        self._response_types = {"code": self.auth_grant}
+
+    def validate_token_request(self, request: Request) -> None:
+        self._raise_on_invalid_client(request)
+        if request.duplicate_params:
+            raise errors.InvalidRequestError("A parameter is given more than once.", request=request)
+        if request.grant_type is None:
+            raise errors.InvalidRequestError("Missing grant_type parameter.", request=request)
+        if request.grant_type != "authorization_code":
+            raise errors.UnsupportedGrantTypeError(request=request)
+
+    def validate_revocation_request(self, request: Request) -> None:
+        self._raise_on_invalid_client(request)
+        super().validate_revocation_request(request)
+
+
+def check_response_type(request: Request) -> dict[str, Any]:
+    request.response_mode = "query"  # the one there is
+    if request.response_type not in (None, "code"):
+        raise errors.UnsupportedResponseTypeError(request=request)
+    return {}
+
+
+def check_challenge(request: Request) -> dict[str, Any]:
+    """PKCE is S256 where it is used; `plain`, which RFC 7636 makes the default, is refused."""
+    if request.code_challenge is None:
+        return {}
+    if request.code_challenge_method != "S256":
+        raise errors.InvalidRequestError("code_challenge_method must be S256.", request=request)
+    if not S256_CHALLENGE.fullmatch(request.code_challenge):
+        raise errors.InvalidRequestError("code_challenge must be the S256 of a verifier.", request=request)
+    return {}
+
+
+class Validator(OAuth2Validator):
+    """Of a token or revocation request."""
+
+    def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        """Every app has a secret."""
+        return True
+
+    def authenticate_client(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        """By the header, or by the body where there is no header (RFC 6749 section 2.3: never by both)."""
+        if getattr(request, "is_authenticated", False):
+            return True
+        by_header = "HTTP_AUTHORIZATION" in request.headers
+        by = self._authenticate_basic_auth if by_header else self._authenticate_request_body
+        request.is_authenticated = by(request)
+        return request.is_authenticated
+
+    def _extract_basic_auth(self, request: Request) -> str | None:
+        scheme, _, credentials = request.headers.get("HTTP_AUTHORIZATION", "").partition(" ")
+        return credentials.strip() if scheme.lower() == "basic" and credentials.isascii() else None
+
+    def _load_application(self, client_id: str | None, request: Request) -> App | None:
+        """PostgreSQL takes a NUL in no text, which psycopg says by an error that the library does not expect."""
+        return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
+
+    def validate_code(
+        self, client_id: str, code: str, client: App, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Lock the grant first: of those who come at once, one sees it unused."""
+        grant = authorization.locked_grant(code=code, app=client)
+        if grant is None:
+            return False
+        if grant.used_at is not None:
+            raise CodeUsedAgain(grant, grant.used_at)
+        request.grant, request.user, request.scopes = grant, grant.user, grant.scope.split()
+        return (
+            not grant.is_expired()
+            and not grant.withdrawn
+            and grant.user.is_active
+            and _leads_back(request.redirect_uri, grant)
+            and _verifies(request.code_verifier, grant.code_challenge)
+        )
+
+    def validate_grant_type(self, *args: Any, **kwargs: Any) -> bool:
+        """The server has let through the one there is."""
+        return True
+
+    # `validate_code` has looked at these, in the row that it locked.
+
+    def get_code_challenge(self, code: str, request: Request) -> None:
+        return None
+
+    def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str:
+        return str(request.grant.redirect_uri)
+
+    def confirm_redirect_uri(self, *args: Any, **kwargs: Any) -> bool:
+        return True
+
+    def save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
+        """Put the installation's token in the place of the one that oauthlib has made up."""
+        try:
+            issued = authorization.exchange(grant=request.grant)
+        except (Conflict, NotFound) as error:
+            raise errors.InvalidGrantError(request=request) from error
+        token.clear()
+        token.update(token_record(issued))
+
+    def invalidate_authorization_code(self, *args: Any, **kwargs: Any) -> None:
+        """The exchange has marked it as used. It is kept, to know a second use."""
+
+    def revoke_token(
+        self, token: str, token_type_hint: str | None, request: Request, *args: Any, **kwargs: Any
+    ) -> None:
+        """An app's own token uninstalls it; any other is answered alike, and nothing happens (RFC 7009)."""
+        installation = installation_of_token(token=token, app=request.client)
+        if installation is not None:
+            with suppress(Conflict):  # uninstalled meanwhile
+                uninstall(installation=installation)
+
+
+class AuthorizationValidator(Validator):
+    """Of an authorization request: for an app in the state in which the person who asks would install it."""
+
+    def __init__(self, app: App, offered: App | AppVersion) -> None:
+        super().__init__()
+        self.app = app
+        self.offered = offered
+
+    def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
+        request.client = self.app
+        return bool(client_id == self.app.client_id)
+
+    def validate_redirect_uri(
+        self, client_id: str, redirect_uri: str, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        return redirect_uri == self.offered.redirect_url
+
+    def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str:
+        return self.offered.redirect_url
+
+    def validate_response_type(self, *args: Any, **kwargs: Any) -> bool:
+        """`check_response_type` has let through the one there is."""
+        return True
+
+    def get_default_scopes(self, *args: Any, **kwargs: Any) -> list[str]:
+        return list(self.offered.scopes)
+
+    def validate_scopes(self, client_id: str, scopes: Iterable[str], *args: Any, **kwargs: Any) -> bool:
+        return set(scopes) <= set(self.offered.scopes)
+
+    def save_authorization_code(
+        self, client_id: str, code: dict[str, str], request: Request, *args: Any, **kwargs: Any
+    ) -> None:
+        authorization.authorize(
+            app=self.app,
+            business=request.business,
+            user=request.user,
+            scopes=in_order(request.scopes),
+            narrows=request.scope is not None,
+            redirect_uri=request.redirect_uri,
+            names_redirect_uri="redirect_uri" in dict(request.uri_query_params),
+            code=code["code"],
+            code_challenge=request.code_challenge or "",
+        )
+
+
+class Core(OAuthLibCore):
+    """Reads the body alone. A parameter without a value counts as left out (RFC 6749 sections 3.1 and 3.2)."""
+
+    def _get_escaped_full_path(self, request: HttpRequest) -> str:
+        return request.path
+
+    def extract_headers(self, request: HttpRequest) -> dict[str, str]:
+        return {name: request.META[name] for name in ("HTTP_AUTHORIZATION",) if name in request.META}
+
+    def extract_body(self, request: HttpRequest) -> list[tuple[str, str]]:
+        return given(request.POST)
+
+
+class AuthorizationCore(Core):
+    """Reads the query alone, of the answer to the consent page as well: the form changes nothing of it."""
+
+    def _get_escaped_full_path(self, request: HttpRequest) -> str:
+        return f"{request.path}?{urlencode(given(request.GET))}"
+
+    def extract_body(self, request: HttpRequest) -> list[tuple[str, str]]:
+        return []
+
+
+def authorization_core(app: App, offered: App | AppVersion) -> AuthorizationCore:
+    return AuthorizationCore(Server(AuthorizationValidator(app, offered)))
+
+
+def given(parameters: QueryDict) -> list[tuple[str, str]]:
+    return [(name, value) for name, values in parameters.lists() for value in values if value]
+
+
+def token_record(issued: Issued) -> dict[str, Any]:
+    """The answer of the token endpoint. Neither a refresh token nor an expiry: it lives until the uninstall."""
+    installation = issued.installation
+    return {
+        "access_token": issued.access_token,
+        "token_type": "Bearer",
+        "scope": " ".join(installation.effective_scopes),
+        "installationId": str(installation.id),
+        "webhookSecret": issued.webhook_secret,
+        "businessId": str(installation.business_id),
+        "isTestInstall": installation.is_test,
+    }
+
+
+def _leads_back(redirect_uri: str | None, grant: Grant) -> bool:
+    """It may be left out where the authorization left it out (RFC 6749 section 4.1.3)."""
+    if redirect_uri is None:
+        return not grant.names_redirect_uri
+    return redirect_uri == grant.redirect_uri
+
+
+def _verifies(verifier: str | None, challenge: str) -> bool:
+    """A verifier for a code that was asked for without a challenge is refused, too: somebody took the challenge
+    out of the request (RFC 9700 section 2.1.1)."""
+    if verifier is None or not challenge:
+        return verifier is None and not challenge
+    return bool(code_challenge_method_s256(verifier, challenge))

@@ -1,0 +1,29 @@
+"""Removing grants that nothing depends on any more.
+
+A grant is kept for a day after it expired. From then on one that was used is kept only as long as the token that it
+gave: a second use of its code would end that one, and no other.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from installations.models import Grant, Installation
+
+KEPT: Final = timedelta(days=1)
+BATCH: Final = 1000
+
+
+def remove_old_grants(*, now: datetime | None = None, batch: int = BATCH) -> int:
+    """Remove them in batches of a statement each. Returns their number."""
+    expired = Grant.objects.filter(expires__lt=(now or timezone.now()) - KEPT)
+    alive = Installation.objects.filter(pk=OuterRef("installation")).exclude(token_digest=None)
+    needed = Exists(alive.filter(token_issued_at=OuterRef("used_at")))
+    unneeded = expired.exclude(needed).order_by("pk").values_list("pk", flat=True)
+    removed, last = 0, 0
+    while ids := list(unneeded.filter(pk__gt=last)[:batch]):
+        Grant.objects.filter(pk__in=ids).delete()
+        removed, last = removed + len(ids), ids[-1]
+    return removed

@@ -1,0 +1,130 @@
+"""`/oauth/token` and `/oauth/revoke`: what an app's server calls."""
+
+import json
+import logging
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.generic import View
+from oauth2_provider.views.mixins import OAuthLibMixin
+
+from common.auth_limits import limit_by_address
+from common.errors import error_body
+from common.rest.errors import headers_of, status_and_message
+from installations import code_uses
+from installations.oauth import CodeUsedAgain
+from installations.services import authorization
+
+log = logging.getLogger(__name__)
+
+FORM = "application/x-www-form-urlencoded"
+CHALLENGE = 'Basic realm="OAuth 2.0 client"'
+
+# What oauthlib leaves unsaid.
+INVALID_GRANT = "The code is unknown, expired or used, or was not given for this request."
+INVALID_CLIENT = "Wrong client ID or client secret, or the app is suspended."
+MESSAGES = {"invalid_grant": INVALID_GRANT, "invalid_client": INVALID_CLIENT}
+# RFC 6749 has no code for the first; the others are those of its section 4.1.2.1.
+CODES = {429: "temporarily_unavailable", 503: "temporarily_unavailable", 500: "server_error"}
+
+
+@method_decorator([csrf_exempt, sensitive_post_parameters()], name="dispatch")
+class ClientView(OAuthLibMixin, View):
+    """What an app's server calls with its Client ID and secret."""
+
+    http_method_names = ["post", "options"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = self._dispatch(request, *args, **kwargs)
+        except Exception as error:
+            response = self._failed(request, error)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def _dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = super().dispatch(request, *args, **kwargs)
+        assert isinstance(response, HttpResponse)
+        return response
+
+    def _failed(self, request: HttpRequest, error: Exception) -> HttpResponse:
+        status, message = status_and_message(error)
+        if status >= 500:
+            log.error("%s while answering %s", type(error).__name__, request.path, exc_info=error)
+        response = self.refusal(status, CODES.get(status, "invalid_request"), message)
+        for name, value in headers_of(error).items():
+            response[name] = value
+        return response
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = self.refusal(405, "invalid_request", f'Method "{request.method}" not allowed.')
+        response["Allow"] = ", ".join(self._allowed_methods())
+        return response
+
+    def refusal(self, status: int, code: str, message: str) -> HttpResponse:
+        raise NotImplementedError
+
+    def answer(self, status: int, body: str) -> HttpResponse:
+        """What oauthlib has answered, an error in this endpoint's shape."""
+        if status < 400:
+            return HttpResponse(body, status=status, content_type="application/json")
+        error = json.loads(body)
+        message = error.get("error_description") or MESSAGES.get(error["error"], "")
+        response = self.refusal(status, error["error"], message)
+        if status == 401:
+            response["WWW-Authenticate"] = CHALLENGE
+        return response
+
+    def unreadable(self, request: HttpRequest) -> HttpResponse | None:
+        """A refusal of a body that is no form. Even so, who asks is settled first."""
+        if request.content_type in (FORM, ""):
+            return None
+        if not self.authenticate_client(request):
+            return self.answer(401, json.dumps({"error": "invalid_client"}))
+        return self.refusal(415, "invalid_request", f"Send the parameters as {FORM}.")
+
+
+class TokenView(ClientView):
+    """Exchanges a code. Its errors are those of RFC 6749 section 5.2, also where HTTP alone would do."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        with code_uses.use_of(request.POST.get("code", "")) as use:
+            limit_by_address(request, "token-exchange")
+            if refusal := self.unreadable(request):
+                return refusal
+            try:
+                return self._exchange(request)
+            except CodeUsedAgain as again:
+                if use.is_later(again.used_at):
+                    authorization.end_token(grant=again.grant)
+                return self.refusal(400, "invalid_grant", INVALID_GRANT)
+
+    def _exchange(self, request: HttpRequest) -> HttpResponse:
+        """In one transaction, of which nothing stays unless the answer is the token."""
+        with transaction.atomic():
+            _, _, body, status = self.create_token_response(request)
+            if status != 200:
+                transaction.set_rollback(True)
+        return self.answer(status, body)
+
+    def refusal(self, status: int, code: str, message: str) -> HttpResponse:
+        body = {"error": code} | ({"error_description": message} if message else {})
+        return JsonResponse(body, status=status)
+
+
+class RevokeView(ClientView):
+    """RFC 7009: an app gives its own token back, which uninstalls it."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        limit_by_address(request, "revocation")
+        if refusal := self.unreadable(request):
+            return refusal
+        _, _, body, status = self.create_revocation_response(request)
+        return self.answer(status, body)
+
+    def refusal(self, status: int, code: str, message: str) -> HttpResponse:
+        return JsonResponse(error_body(status, message or code), status=status)

@@ -1,0 +1,220 @@
+"""One code, used by many at once and once more later, on servers that answer with threads; and what comes between
+a consent or an exchange and its locks."""
+
+import http.client
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from django.db import connection, connections, transaction
+from django.utils import timezone
+from waitress.server import create_server
+
+from accounts.models import Business, User
+from config.wsgi import application
+from installations.enums import HistoryKind
+from installations.models import Grant, HistoryEntry, Installation
+from installations.services import approval
+from marketplace.models import App
+from tests import factories
+from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AT_ONCE = 32
+
+
+@pytest.fixture(params=[8, AT_ONCE], ids="{} threads".format)
+def server(
+    request: pytest.FixtureRequest, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The server of the demo, whose eight threads leave most of them in a queue; and one with a thread for each."""
+    monkeypatch.setitem(connections.databases["default"], "CONN_MAX_AGE", 0)
+    server = create_server(application, host="127.0.0.1", port=0, threads=request.param)
+
+    def run() -> None:
+        with suppress(OSError):  # its sockets are closed while it waits for them
+            server.run()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    server.close()
+    server.task_dispatcher.shutdown()
+    thread.join(10)
+
+
+def exchange_at_once(server: str, app: App, code: str) -> list[tuple[int, dict[str, Any]]]:
+    """As many as there are, over connections that are open before the first one is sent."""
+    barrier = threading.Barrier(AT_ONCE)
+    body = urlencode({"grant_type": "authorization_code", "code": code, "redirect_uri": app.redirect_url})
+    headers = {"Authorization": basic(app), "Content-Type": FORM}
+
+    def send(_: int) -> tuple[int, dict[str, Any]]:
+        connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=60)
+        connection.connect()
+        barrier.wait(30)
+        connection.request("POST", "/oauth/token", body, headers)
+        response = connection.getresponse()
+        answer = response.status, json.loads(response.read())
+        connection.close()
+        return answer
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(send, range(AT_ONCE)))
+
+
+@pytest.mark.spec("Contract 3 OAuth", "A code works once, however many use it at the same moment")
+@pytest.mark.spec("Contract 3 OAuth", "A use that arrives while the first is being answered is only refused")
+@pytest.mark.spec(
+    "Contract 3 OAuth", "A further use after the first was answered ends the token that it gave"
+)
+def test_one_of_many_exchanges_at_once_gets_a_token_that_lives_until_a_later_one(
+    server: str, listed: App, mira: User, shop: Business
+) -> None:
+    code = code_for(mira, listed)
+    answers = exchange_at_once(server, listed, code)
+    assert Counter(status for status, _ in answers) == {200: 1, 400: AT_ONCE - 1}
+    assert {body["error"] for status, body in answers if status == 400} == {"invalid_grant"}
+    installation = Installation.objects.get()
+    assert installation.business == shop
+    token = next(body["access_token"] for status, body in answers if status == 200)
+    assert call(token).status_code == 200
+
+    later = exchange(listed, code)
+    assert (later.status_code, later.json()["error"]) == (400, "invalid_grant")
+    assert call(token).status_code == 401
+    installation.refresh_from_db()
+    assert installation.is_active
+    assert list(HistoryEntry.objects.filter(installation=installation).values_list("kind", flat=True)) == [
+        HistoryKind.INSTALLED,
+        HistoryKind.TOKEN_ENDED,
+    ]
+
+
+def test_codes_of_two_consents_exchanged_at_once_make_one_installation(
+    listed: App, mira: User, shop: Business
+) -> None:
+    codes = [code_for(mira, listed) for _ in range(4)]
+    barrier = threading.Barrier(4)
+
+    def send(code: str) -> tuple[int, str]:
+        barrier.wait(30)
+        response = exchange(listed, code)
+        connections.close_all()
+        return response.status_code, response.json()["access_token"]
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(send, codes))
+    assert [status for status, _ in answers] == [200] * 4
+    assert Installation.objects.count() == 1
+    assert sorted(call(token).status_code for _, token in answers) == [200, 401, 401, 401]
+
+
+# --- What comes between ----------------------------------------------------------------------------------
+
+
+ONE, TWO = ["read_products"], ["read_products", "read_orders"]
+
+
+def overtaken(change: Callable[[], object], send: Callable[[], Any]) -> Any:
+    """The answer to a request that finds the app as it was, and comes to a lock before `change` is committed."""
+
+    def sent() -> Any:
+        try:
+            return send()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            change()
+            answered = pool.submit(sent)
+            wait_for_a_lock_or(answered.done)
+        return answered.result(30)
+
+
+def wait_for_a_lock_or(is_done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not is_done() and time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks"
+                " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+            )
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.02)
+
+
+def approve_two(app: App) -> None:
+    """An approval that asks for more, and that all installations have followed."""
+    approval.follow(version=factories.approve(app, scopes=TWO))
+
+
+def consent_to(user: User, app: App) -> Callable[[], Any]:
+    """Press **Install** on a page that is open already."""
+    client, path = browser(user), address(app)
+    scopes = client.get(path).context["page"].scopes
+    return lambda: client.post(path, {"scopes": " ".join(scopes), "answer": "install"})
+
+
+@pytest.mark.postgres
+def test_exchange_that_an_approval_overtakes_is_asked_for_the_rest(
+    app: App, mira: User, shop: Business
+) -> None:
+    factories.approve(app, scopes=ONE)
+    code = code_for(mira, app)
+    answered = overtaken(lambda: approve_two(app), lambda: exchange(app, code))
+    assert answered.json()["scope"] == "read_products"
+    assert Installation.objects.get().needs_reconsent
+
+
+@pytest.mark.postgres
+def test_consent_that_an_approval_overtakes_is_asked_for_anew(app: App, mira: User, shop: Business) -> None:
+    factories.approve(app, scopes=ONE)
+    installed = factories.installation(app, shop, granted_scopes=ONE)
+    answered = overtaken(lambda: approve_two(app), consent_to(mira, app))
+    assert answered.status_code == 422
+    assert b"has changed while this page was open" in answered.content
+    assert answered.context["page"].scopes == TWO
+    installed.refresh_from_db()
+    assert installed.needs_reconsent
+    assert not Grant.objects.exists()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("column", ["suspended_at", "deleted_at"])
+@pytest.mark.parametrize("who", ["mira", "dana"])
+def test_exchange_that_a_suspension_overtakes_installs_nothing(
+    listed: App, who: str, column: str, mira: User, dana: User, shop: Business
+) -> None:
+    code = code_for({"mira": mira, "dana": dana}[who], listed)
+    answered = overtaken(lambda: end(listed, column), lambda: exchange(listed, code))
+    assert (answered.status_code, answered.json()["error"]) == (400, "invalid_grant")
+    assert not Installation.objects.exists()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("column", "status", "told"),
+    [("suspended_at", 403, b"suspended"), ("deleted_at", 400, b"names no app we know")],
+)
+def test_consent_that_a_suspension_overtakes_is_a_page(
+    listed: App, column: str, status: int, told: bytes, mira: User, shop: Business
+) -> None:
+    answered = overtaken(lambda: end(listed, column), consent_to(mira, listed))
+    assert answered.status_code == status
+    assert told in answered.content
+    assert not Grant.objects.exists()
+
+
+def end(app: App, column: str) -> None:
+    App.objects.filter(pk=app.pk).update(**{column: timezone.now()})
