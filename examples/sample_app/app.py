@@ -6,12 +6,13 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from extension_platform_sdk import PlatformError
+from extension_platform_sdk import OAuthClient, PlatformError
 
 from .config import Config
 from .connections import Connection, ConnectionStore
 from .guard import Guard
 from .inbox import Inbox
+from .installing import Installing
 from .platform import NothingToOrder, Platform
 from .receiver import Receiver
 from .start import Start
@@ -20,9 +21,12 @@ from .wording import explain, money
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a button did, shown once above the page's content; ``good`` is false when it failed."""
+    """What a button did, shown once above the page's content.
 
-    good: bool
+    ``good`` is false when it failed, and ``None`` when it was called off.
+    """
+
+    good: bool | None
     title: str
     text: str
 
@@ -35,10 +39,15 @@ class App:
         self.connections = ConnectionStore(config.state_file)
         self.inbox = Inbox(config.state_file.with_suffix(".received.jsonl"))
         self.receiver = Receiver(self.connections, self.inbox)
+        oauth = _oauth(config, f"{public_url}/callback")
         self.platform = Platform(
-            url=config.platform_url, webhook_url=f"{public_url}/webhooks", connections=self.connections
+            url=config.platform_url,
+            webhook_url=f"{public_url}/webhooks",
+            connections=self.connections,
+            oauth=oauth,
         )
-        self.start = Start(self.platform, self.connections, config.access_token)
+        self.start = Start(self.platform, self.connections, config.access_token, config.webhook_secret)
+        self.installing = Installing(oauth, self.platform, self.start) if oauth else None
         self.guard = Guard(port=port, public_url=public_url)
         self._notices: OrderedDict[str, Notice] = OrderedDict()
         self._run = secrets.token_hex(4)
@@ -50,14 +59,14 @@ class App:
         return f"{self._run}-{self.connections.changes}-{self.inbox.changes}-{note:x}"
 
     def connect(self, form: dict[str, str]) -> Notice:
-        """Button **Connect**: the form's ``access_token``."""
+        """Button **Connect**: the form's ``access_token``, and perhaps its ``webhook_secret``."""
         token = form.get("access_token", "").strip()
         if not (token.startswith("fbat_") and token.isascii() and token.isprintable() and " " not in token):
             return Notice(
                 False, "The store was not connected", "An access token is one word that begins with fbat_."
             )
         try:
-            connection = self.platform.connect(token)
+            connection = self.platform.connect(token, form.get("webhook_secret", "").strip() or None)
         except PlatformError as error:
             return Notice(False, "The store was not connected", explain(error, self.platform.url))
         return Notice(
@@ -99,7 +108,7 @@ class App:
         return Notice(False, "The test event did not arrive", f"The platform's reason: {cause}.")
 
     def disconnect(self, form: dict[str, str]) -> Notice:
-        """Button **Disconnect** of the form's ``installation``."""
+        """Buttons **Disconnect** and **Uninstall** of the form's ``installation``."""
         connection = self._connection(form)
         if connection is None:
             return _gone()
@@ -107,6 +116,9 @@ class App:
             self.platform.disconnect(connection)
         except PlatformError as error:
             return Notice(False, "The store is still connected", explain(error, self.platform.url))
+        if connection.by_oauth:
+            text = "The platform tells this app when to delete what it keeps of the store."
+            return Notice(True, f"Order Bell is uninstalled from {store_name(connection)}", text)
         return Notice(True, f"{store_name(connection)} is disconnected", "Its webhook was deleted.")
 
     def keep_notice(self, notice: Notice) -> str:
@@ -123,6 +135,12 @@ class App:
 
     def _connection(self, form: dict[str, str]) -> Connection | None:
         return self.connections.of_installation(form.get("installation", ""))
+
+
+def _oauth(config: Config, redirect_uri: str) -> OAuthClient | None:
+    if config.client_id is None or config.client_secret is None:
+        return None
+    return OAuthClient(config.platform_url, config.client_id, config.client_secret, redirect_uri=redirect_uri)
 
 
 def store_name(connection: Connection) -> str:

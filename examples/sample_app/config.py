@@ -10,12 +10,18 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """``port`` 0 takes a free one; ``public_url`` is where the platform reaches this app, ``None`` for here."""
+    """``port`` 0 takes a free one; ``public_url`` is where the platform reaches this app, ``None`` for here.
+
+    Without ``client_id`` and ``client_secret`` stores are connected by access tokens only.
+    """
 
     port: int
     platform_url: str
     state_file: Path
+    client_id: str | None
+    client_secret: str | None
     access_token: str | None
+    webhook_secret: str | None
     public_url: str | None
     exit_with_stdin: bool
 
@@ -43,9 +49,15 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
         help="JSON file for the connected stores (SAMPLE_APP_STATE, default var/sample-app.json)",
     )
     parser.add_argument(
+        "--client-id",
+        default=environment.get("CLIENT_ID"),
+        help="Client ID of the app, for installing by OAuth (CLIENT_ID; the Client Secret comes by CLIENT_SECRET)",
+    )
+    parser.add_argument(
         "--access-token",
         default=environment.get("ACCESS_TOKEN"),
-        help="store to connect at the start (ACCESS_TOKEN is better: other users can read a command line)",
+        help="store to connect at the start (ACCESS_TOKEN is better: other users can read a command line); "
+        "its webhook secret comes by WEBHOOK_SECRET",
     )
     parser.add_argument(
         "--public-url",
@@ -60,11 +72,17 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
     options = parser.parse_args(arguments)
     if not 0 <= options.port <= 65535:
         parser.error("--port must be between 0 and 65535")
+    client_secret = environment.get("CLIENT_SECRET")
+    if bool(options.client_id) != bool(client_secret):
+        parser.error("CLIENT_ID and CLIENT_SECRET belong together")
     return Config(
         port=options.port,
         platform_url=options.platform.rstrip("/"),
         state_file=options.state_file,
+        client_id=options.client_id or None,
+        client_secret=client_secret or None,
         access_token=options.access_token or None,
+        webhook_secret=environment.get("WEBHOOK_SECRET") or None,
         public_url=options.public_url.rstrip("/") if options.public_url else None,
         exit_with_stdin=options.exit_with_stdin,
     )

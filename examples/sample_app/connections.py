@@ -14,8 +14,10 @@ from .files import write_private
 class Connection:
     """One installation of the app.
 
-    After the store's data erasure ``access_token`` is empty and ``erased_at`` is set. Webhook id and secret stay:
-    they are no data of the store, and without them a repeat of the erasure call could not be verified.
+    ``webhook_id`` is empty until the webhook is known. ``ended_at`` is when the app learned that its token has
+    ended; the store's data is kept until the erasure call, as the platform may still cancel that by a new install.
+    After the erasure ``access_token`` is empty and ``erased_at`` is set. Webhook id and secret stay: they are no data
+    of the store, and without them a repeat of the erasure call could not be verified.
     """
 
     installation_id: str
@@ -29,7 +31,10 @@ class Connection:
     webhook_url: str
     events_without_scope: tuple[str, ...]
     connected_at: str
+    by_oauth: bool = False
+    ended_at: str | None = None
     erased_at: str | None = None
+    erased_webhooks: int = 0
 
 
 class ConnectionStore:
@@ -45,10 +50,19 @@ class ConnectionStore:
         self.changes = 0
 
     def active(self) -> list[Connection]:
-        """Every connected store, the newest first."""
-        with self._lock:
-            found = [connection for connection in self._connections.values() if not connection.erased_at]
+        """Every store of which something is kept, the newest first; also where the token has ended."""
+        found = [connection for connection in self.all() if not connection.erased_at]
         return sorted(found, key=lambda connection: connection.connected_at, reverse=True)
+
+    def erased(self) -> list[Connection]:
+        """What is left of every store that was erased, the newest erasure first."""
+        found = [connection for connection in self.all() if connection.erased_at]
+        return sorted(found, key=lambda connection: connection.erased_at or "", reverse=True)
+
+    def all(self) -> list[Connection]:
+        """The active and the erased ones."""
+        with self._lock:
+            return list(self._connections.values())
 
     def of_installation(self, installation_id: str) -> Connection | None:
         """The connection to an installation, unless it was erased."""
@@ -58,10 +72,9 @@ class ConnectionStore:
 
     def secret_of(self, webhook_id: str) -> str | None:
         """The secret to verify a webhook's deliveries with, ``None`` for a webhook that isn't ours."""
-        with self._lock:
-            for connection in self._connections.values():
-                if connection.webhook_id == webhook_id:
-                    return connection.webhook_secret
+        for connection in self.all():
+            if webhook_id and connection.webhook_id == webhook_id:
+                return connection.webhook_secret
         return None
 
     def save(self, connection: Connection) -> None:
@@ -69,18 +82,35 @@ class ConnectionStore:
         with self._lock:
             self._write(self._connections | {connection.installation_id: connection})
 
+    def end(self, installation_id: str, at: str) -> None:
+        """Note that the token has ended; the first time counts."""
+        with self._lock:
+            connection = self._connections.get(installation_id)
+            if connection and not connection.ended_at:
+                self._write(self._connections | {installation_id: replace(connection, ended_at=at)})
+
     def remove(self, installation_id: str) -> None:
         """Forget a connection altogether."""
         with self._lock:
             self._write({key: value for key, value in self._connections.items() if key != installation_id})
 
-    def erase(self, webhook_id: str, at: str) -> None:
-        """Keep of the store behind a webhook only what verifies a repeat of its erasure call."""
+    def erase(self, webhook_id: str, at: str, *, webhooks: int) -> None:
+        """Keep of the store behind a webhook only what verifies a repeat of its erasure call, and what to show for it.
+
+        ``webhooks`` says how many received ones were deleted with it.
+        """
         with self._lock:
             self._write(
                 {
-                    key: replace(value, access_token="", business_name="", currency="", erased_at=at)
-                    if value.webhook_id == webhook_id
+                    key: replace(
+                        value,
+                        access_token="",
+                        business_name="",
+                        currency="",
+                        erased_at=at,
+                        erased_webhooks=webhooks,
+                    )
+                    if value.webhook_id == webhook_id and not value.erased_at
                     else value
                     for key, value in self._connections.items()
                 }

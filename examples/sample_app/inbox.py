@@ -71,17 +71,19 @@ class Inbox:
             self.changes += 1
         return call
 
-    def forget(self, business_id: str, webhook_id: str) -> None:
-        """Delete every call of a store, in memory and on disk; refused ones are told by their webhook."""
+    def forget(self, business_id: str, webhook_id: str) -> int:
+        """Delete every call of a store, in memory and on disk, and say how many; refused ones are told by their webhook."""
         with self._lock:
             left = [
                 call
                 for call in self._calls
                 if call.business_id != business_id and call.webhook_id != webhook_id
             ]
+            deleted = len(self._calls) - len(left)
             self._calls = deque(left, maxlen=KEPT)
             self._rewrite()
             self.changes += 1
+        return deleted
 
     def _rewrite(self) -> None:
         write_private(self._path, "".join(_line(call) + "\n" for call in self._calls))

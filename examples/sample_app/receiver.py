@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from datetime import UTC, datetime
 from typing import Any
 
 from extension_platform_sdk import Response, WebhookEvent, WebhookRouter
@@ -12,6 +11,7 @@ from extension_platform_sdk.events import DELIVERY_ID_HEADER, WEBHOOK_ID_HEADER,
 
 from .connections import ConnectionStore
 from .inbox import Inbox
+from .times import now_text, time_text
 
 UNVERIFIED_KEPT = 4096
 """Bytes kept of a refused call's body: anybody may send one."""
@@ -47,12 +47,12 @@ class Receiver:
 
     def _erase(self, event: WebhookEvent) -> None:
         """Delete everything of the store (service interface, "Data erasure")."""
-        self._inbox.forget(event.business_id, event.webhook_id)
-        self._connections.erase(event.webhook_id, _now())
+        deleted = self._inbox.forget(event.business_id, event.webhook_id)
+        self._connections.erase(event.webhook_id, now_text(), webhooks=deleted)
 
     def _keep(self, response: Response, *, verified: bool, fields: dict[str, Any]) -> None:
         call = self._inbox.add(
-            received_at=_now(),
+            received_at=now_text(),
             status=response.status,
             verified=verified,
             reason=response.reason,
@@ -65,7 +65,7 @@ class Receiver:
 def _of_event(event: WebhookEvent) -> dict[str, Any]:
     return {
         "event": event.event,
-        "timestamp": _text(event.timestamp),
+        "timestamp": time_text(event.timestamp),
         "delivery_id": event.delivery_id,
         "webhook_id": event.webhook_id,
         "business_id": event.business_id,
@@ -84,12 +84,3 @@ def _claimed(headers: Headers, body: bytes) -> dict[str, Any]:
         "business_id": None,
         "data": body[:UNVERIFIED_KEPT].decode(errors="replace"),
     }
-
-
-def _now() -> str:
-    return _text(datetime.now(UTC))
-
-
-def _text(moment: datetime) -> str:
-    """As the platform writes times: ``2026-11-20T15:04:05.123Z``."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

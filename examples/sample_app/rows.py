@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from html import escape
 
 from .connections import Connection
 from .inbox import Received
+from .times import for_people
 from .wording import summarize
 
 _YES = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3 8.5 6.5 12 13 4.5"/></svg>'
@@ -28,7 +28,7 @@ def render_row(call: Received, connection: Connection | None) -> str:
     if call.delivery_id:
         facts.append(f"Delivery <code>{escape(call.delivery_id)}</code>")
     return f"""
-<li id="received-{call.number}">
+<li id="received-{call.number}" data-webhook="{escape(call.webhook_id or "")}">
 <div class="head"><h3>{escape(call.event)}</h3> {_pill(call)}</div>
 {f'<p class="summary">{escape(summary)}</p>' if summary else ""}
 <p class="facts">{"".join(f"<span>{fact}</span>" for fact in facts)}</p>
@@ -60,5 +60,4 @@ def _source(call: Received) -> str:
 
 
 def _time(text: str) -> str:
-    moment = datetime.fromisoformat(text).astimezone(UTC)
-    return f'<time datetime="{escape(text)}">{moment.day} {moment:%b %Y, %H:%M:%S} UTC</time>'
+    return f'<time datetime="{escape(text)}">{for_people(text)}</time>'

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import TCPServer
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-from extension_platform_sdk import Response
+from extension_platform_sdk import OAuthError, PlatformError, Response, StateMismatch
 
-from .app import App, Notice
+from .app import App, Notice, store_name
 from .config import Config
-from .pages import render_page
+from .installing import BEGUN_FOR, Installing
+from .pages import render_page, render_store
+from .wording import explain
 
 MAX_WEBHOOK = 1024 * 1024
 MAX_FORM = 8 * 1024
@@ -35,6 +38,8 @@ FORMS: dict[str, Callable[[App, dict[str, str]], Notice]] = {
     "/test-event": App.send_test,
     "/disconnect": App.disconnect,
 }
+
+STATE_COOKIE = "order_bell_state"
 
 PAGE_HEADERS = {
     "Content-Security-Policy": (
@@ -100,6 +105,10 @@ class Handler(BaseHTTPRequestHandler):
         app = self.server.app
         if path == "/":
             self._get_page()
+        elif path.startswith("/stores/"):
+            self._get_store(path.removeprefix("/stores/"))
+        elif path in {"/install", "/callback"} and app.installing:
+            self._install(app.installing) if path == "/install" else self._finish(app.installing)
         elif path == "/received.json":
             received = {"received": [call.as_json() for call in app.inbox.newest_first()]}
             self._send(200, "application/json", json.dumps(received).encode(), PAGE_HEADERS)
@@ -117,13 +126,74 @@ class Handler(BaseHTTPRequestHandler):
         """The page; 304 for the page's own script when nothing has changed since its last look."""
         app = self.server.app
         version = f'"{app.version}"'
-        query = parse_qs(urlsplit(self.path).query)
-        if not query and self.headers.get("If-None-Match") == version:
+        if "?" not in self.path and self.headers.get("If-None-Match") == version:
             self._send(304, "", b"", PAGE_HEADERS)
             return
-        notice = app.take_notice(query["notice"][0]) if "notice" in query else None
-        page = render_page(app, notice).encode(errors="replace")
-        self._send(200, "text/html; charset=utf-8", page, PAGE_HEADERS | {"ETag": version})
+        self._send_page(200, render_page(app, self._notice()), {"ETag": version})
+
+    def _get_store(self, installation_id: str) -> None:
+        app = self.server.app
+        connection = app.connections.of_installation(installation_id)
+        if connection is None:
+            notice = Notice(False, "That store is not connected", "It was disconnected or erased.")
+            self._send_page(404, render_page(app, notice))
+        else:
+            self._send_page(200, render_store(app, connection, self._notice()))
+
+    def _install(self, installing: Installing) -> None:
+        """Send the browser to the consent, and let it keep the state that the answer must bring back."""
+        try:
+            begun = installing.begin()
+        except PlatformError as error:
+            text = explain(error, self.server.app.platform.url)
+            self._redirect("/", Notice(False, "The installation could not begin", text))
+            return
+        self._redirect(begun.url, cookie=f"{begun.state}; Max-Age={BEGUN_FOR}")
+
+    def _finish(self, installing: Installing) -> None:
+        """The Redirect URL: the browser comes back with a code or an error."""
+        app = self.server.app
+        query = dict(parse_qsl(urlsplit(self.path).query))
+        failed = "The store was not connected"
+        try:
+            connection = installing.finish(query, state=self._state())
+        except StateMismatch:
+            text = "This answer is not to an installation that was begun in this browser within the last 10 minutes."
+            self._send_page(400, render_page(app, Notice(False, failed, f"{text} Begin again.")))
+        except OAuthError as error:
+            good = None if error.error == "access_denied" else False
+            title = "Nothing was installed" if good is None else failed
+            self._redirect("/", Notice(good, title, explain(error, app.platform.url)), cookie="; Max-Age=0")
+        except PlatformError as error:
+            self._redirect("/", Notice(False, failed, explain(error, app.platform.url)), cookie="; Max-Age=0")
+        else:
+            notice = Notice(True, "Order Bell is installed", f"Orders of {store_name(connection)} ring here.")
+            self._redirect(f"/stores/{connection.installation_id}", notice, cookie="; Max-Age=0")
+
+    def _state(self) -> str:
+        """What `/install` left with this browser; empty where there is nothing."""
+        try:
+            cookie = SimpleCookie(self.headers.get("Cookie", "")).get(STATE_COOKIE)
+        except CookieError:
+            return ""
+        return cookie.value if cookie else ""
+
+    def _notice(self) -> Notice | None:
+        query = parse_qs(urlsplit(self.path).query)
+        return self.server.app.take_notice(query["notice"][0]) if "notice" in query else None
+
+    def _redirect(self, location: str, notice: Notice | None = None, cookie: str | None = None) -> None:
+        """With a notice for the page it leads to, and with the state's cookie set anew."""
+        if notice:
+            location += f"?notice={self.server.app.keep_notice(notice)}"
+        headers = {"Location": location, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+        if cookie is not None:
+            headers["Set-Cookie"] = f"{STATE_COOKIE}={cookie}; Path=/callback; HttpOnly; SameSite=Lax"
+        self._send(303, "", b"", headers)
+
+    def _send_page(self, status: int, page: str, headers: dict[str, str] | None = None) -> None:
+        body = page.encode(errors="replace")
+        self._send(status, "text/html; charset=utf-8", body, PAGE_HEADERS | (headers or {}))
 
     def _post(self, path: str) -> None:
         if path == "/webhooks":
@@ -160,8 +230,10 @@ class Handler(BaseHTTPRequestHandler):
                 403, "This form did not come from the app's current page. Reload the page and try again."
             )
             return
-        key = app.keep_notice(press(app, form))
-        self._send(303, "", b"", {"Location": f"/?notice={key}"})
+        notice = press(app, form)
+        connection = app.connections.of_installation(form.get("installation", ""))
+        on_its_page = form.get("back") == "store" and connection
+        self._redirect(f"/stores/{connection.installation_id}" if on_its_page else "/", notice)
 
     def _content_length(self) -> int | None:
         text = self.headers.get("Content-Length", "")

@@ -1,4 +1,7 @@
-"""Connecting when the app starts: in the background, since platform and app may start in any order."""
+"""Connecting in the background: what could not be done at once.
+
+At the start that is all of it, since platform and app may start in any order.
+"""
 
 from __future__ import annotations
 
@@ -9,40 +12,57 @@ from collections.abc import Iterator
 from extension_platform_sdk import ApiError, PlatformError, RateLimited
 
 from .connections import ConnectionStore
-from .platform import Platform
+from .platform import Platform, SecretNeeded
 from .wording import explain
 
 logger = logging.getLogger(__name__)
 
 
 class Start:
-    """``note`` says, for the page, what start-up still waits for or what it could not do; ``None`` when done."""
+    """``note`` says, for the page, what is still waited for or could not be done; ``None`` when there is nothing.
 
-    def __init__(self, platform: Platform, connections: ConnectionStore, access_token: str | None) -> None:
+    ``webhook_secret`` belongs to ``access_token``; the stores that are connected bring their own.
+    """
+
+    def __init__(
+        self,
+        platform: Platform,
+        connections: ConnectionStore,
+        access_token: str | None,
+        webhook_secret: str | None,
+    ) -> None:
         self._platform = platform
         self._tokens = _tokens_to_connect(platform, connections, access_token)
+        self._secrets = {access_token: webhook_secret} if access_token else {}
         self._stopped = threading.Event()
         self.note: str | None = None
 
     def run_in_background(self) -> None:
         """Begin, without waiting for the end."""
         if self._tokens:
-            self.note = "Connecting to the platform…"
-            threading.Thread(target=self._run, name="start", daemon=True).start()
+            self._begin(self._tokens)
+
+    def also(self, access_token: str) -> None:
+        """Connect one more, without waiting for the end."""
+        self._begin([access_token])
 
     def stop(self) -> None:
         """Give up what is left."""
         self._stopped.set()
 
-    def _run(self) -> None:
-        problems = [problem for problem in map(self._connect, self._tokens) if problem]
+    def _begin(self, tokens: list[str]) -> None:
+        self.note = "Connecting to the platform…"
+        threading.Thread(target=self._run, args=(tokens,), name="start", daemon=True).start()
+
+    def _run(self, tokens: list[str]) -> None:
+        problems = [problem for problem in map(self._connect, tokens) if problem]
         self.note = " ".join(problems) or None
 
     def _connect(self, token: str) -> str | None:
         """Try until the platform says yes, or no for good; returns that no in plain words."""
         for delay in _delays():
             try:
-                connection = self._platform.connect(token)
+                connection = self._platform.connect(token, self._secrets.get(token))
             except PlatformError as error:
                 problem = explain(error, self._platform.url)
                 if _is_final(error):
@@ -61,7 +81,7 @@ class Start:
 
 def _tokens_to_connect(platform: Platform, connections: ConnectionStore, given: str | None) -> list[str]:
     """The given token unless it is connected, and stores whose webhook leads to another address than ours."""
-    active = connections.active()
+    active = [each for each in connections.active() if not each.ended_at]
     tokens = [each.access_token for each in active if each.webhook_url != platform.webhook_url]
     if given and all(each.access_token != given for each in active):
         tokens.insert(0, given)
@@ -69,8 +89,10 @@ def _tokens_to_connect(platform: Platform, connections: ConnectionStore, given: 
 
 
 def _is_final(error: PlatformError) -> bool:
-    """An error answer that will be the same next time."""
-    return isinstance(error, ApiError) and not isinstance(error, RateLimited) and error.status_code < 500
+    """An answer that will be the same next time."""
+    if isinstance(error, ApiError):
+        return not isinstance(error, RateLimited) and error.status_code < 500
+    return isinstance(error, SecretNeeded)
 
 
 def _delays() -> Iterator[float]:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from extension_platform_sdk import ApiError, PlatformError, RateLimited
+from extension_platform_sdk import ApiError, OAuthError, PlatformError, RateLimited
 
 from .inbox import Received
+from .platform import SecretNeeded
 
 _HINTS = {
     401: "A token ends when the app is uninstalled, and at the next test install. Copy the current one.",
     403: "The app needs a further permission (scope) for this.",
+}
+
+
+_OAUTH_HINTS = {
+    "access_denied": "The merchant pressed Cancel, so nothing was connected.",
+    "invalid_grant": "A code works once and for 60 seconds. Begin again.",
+    "invalid_client": "The Client Secret may have been regenerated: give this app the current one.",
 }
 
 
@@ -19,6 +27,11 @@ def explain(error: PlatformError, platform_url: str) -> str:
     if isinstance(error, RateLimited):
         wait = f"{error.retry_after:.0f} seconds" if error.retry_after else "a minute"
         return f"Too many calls in a minute. Try again in {wait}."
+    if isinstance(error, SecretNeeded):
+        return "The app's Webhook URL leads here, so its webhook secret is needed as well."
+    if isinstance(error, OAuthError):
+        said = f"The platform says: {(error.description or error.error).rstrip('.')}."
+        return _OAUTH_HINTS.get(error.error) or said
     if not isinstance(error, ApiError):
         return f"The platform at {platform_url} does not answer. Is it running?"
     message = error.message.rstrip(".")

@@ -29,10 +29,10 @@ def state_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start_app(platform: FakePlatform, state_file: Path) -> Iterator[Callable[..., SampleApp]]:
-    """Start the app on a free port; arguments are added to its command line."""
+    """Start the app on a free port; arguments are added to its command line, names to its environment."""
     processes: list[subprocess.Popen[str]] = []
 
-    def start(*arguments: str, token: str = "") -> SampleApp:
+    def start(*arguments: str, token: str = "", **more: str) -> SampleApp:
         environment = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "sdk/python"))),
@@ -40,6 +40,7 @@ def start_app(platform: FakePlatform, state_file: Path) -> Iterator[Callable[...
             "SAMPLE_APP_STATE": str(state_file),
             "SAMPLE_APP_PORT": "0",
             "ACCESS_TOKEN": token,
+            **more,
         }
         process = subprocess.Popen(
             [sys.executable, "-m", "examples.sample_app", *arguments],
@@ -62,3 +63,17 @@ def start_app(platform: FakePlatform, state_file: Path) -> Iterator[Callable[...
     for process in processes:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def start_oauth_app(start_app: Callable[..., SampleApp], platform: FakePlatform) -> Callable[..., SampleApp]:
+    """Start it with client credentials, and tell the platform its Redirect URL and its Webhook URL."""
+
+    def start(*arguments: str, **more: str) -> SampleApp:
+        credentials = {"CLIENT_ID": platform.oauth.client_id, "CLIENT_SECRET": platform.oauth.client_secret}
+        app = start_app(*arguments, **credentials, **more)
+        platform.oauth.redirect_uri = f"{app.url}/callback"
+        platform.app_webhook_url = f"{app.url}/webhooks"
+        return app
+
+    return start

@@ -18,6 +18,8 @@ from typing import Any
 
 import requests
 
+from tests.sdk.authorization_server import AuthorizationServer, send
+
 PRODUCTS = [
     {"id": "p-away", "name": "Winter tea", "price": 7.5, "isAvailable": False, "stock": 3},
     {"id": "p-empty", "name": "Green tea", "price": 6, "isAvailable": True, "stock": 0},
@@ -34,10 +36,16 @@ class RefusedError(Exception):
 
 
 class FakePlatform:
-    """Installations by access token, registrations by id, and every call that came."""
+    """Installations by access token, registrations by id, and every call that came.
+
+    `oauth` installs by OAuth; where `app_webhook_url` is set, with the app-defined webhook that leads there.
+    """
 
     def __init__(self, port: int = 0) -> None:
         self.installations: dict[str, dict[str, Any]] = {}
+        self.oauth = AuthorizationServer(tokens=self.installations)
+        self.app_webhook_url = ""
+        self.broken = False
         self.webhooks: dict[str, dict[str, Any]] = {}
         self.orders: list[dict[str, Any]] = []
         self.calls: list[str] = []
@@ -105,21 +113,26 @@ class FakePlatform:
     def answer(self, method: str, path: str, token: str, body: Any) -> tuple[int, Any]:
         """One call; raises ``RefusedError``."""
         installation = self.installations.get(token)
+        if self.broken:
+            raise RefusedError(503, "The database is away")
         if installation is None:
             raise RefusedError(401, "The access token is not valid")
         match (method, *path.strip("/").split("/")):
             case ("GET", "app-api", "installation"):
-                return 200, installation
+                return 200, {name: value for name, value in installation.items() if name != "webhookSecret"}
             case ("GET", "app-api", "business"):
                 if not self.readable_business:
                     raise RefusedError(403, "This call needs the scope read_business")
-                return 200, {"name": installation["name"], "currency": "EUR"}
+                return 200, {"name": installation.get("name", "Harbour Bakery"), "currency": "EUR"}
             case ("GET", "app-api", "products"):
                 return 200, {"data": self.products, "total": len(self.products), "page": 1, "limit": 100}
             case ("POST", "app-api", "orders"):
                 return self._order(token, body)
             case ("POST", "webhooks"):
                 return self._register(token, body)
+            case ("GET", "webhooks"):
+                own = [_public(each) for each in self.webhooks.values() if each["token"] == token]
+                return 200, {"data": own, "total": len(own), "page": 1, "limit": 50}
             case ("PATCH" | "DELETE" | "POST", "webhooks", webhook_id, *rest):
                 return self._webhook(method, self.webhooks.get(webhook_id), token, rest, body)
         raise RefusedError(404, "Not found")
@@ -135,15 +148,8 @@ class FakePlatform:
     def _register(self, token: str, body: Any) -> tuple[int, Any]:
         if "forbidden" in body["url"]:
             raise RefusedError(400, "url leads to a private address")
-        webhook = {
-            "id": str(uuid.uuid4()),
-            "secret": "whsec_test_" + base64.b64encode(os.urandom(32)).decode(),
-            "token": token,
-            "isActive": True,
-            "eventsWithoutScope": ["product.created"],
-            **body,
-        }
-        self.webhooks[webhook["id"]] = webhook
+        secret = "whsec_test_" + base64.b64encode(os.urandom(32)).decode()
+        webhook = self._add_webhook(token, secret=secret, eventsWithoutScope=["product.created"], **body)
         return 201, webhook
 
     def _webhook(
@@ -165,7 +171,41 @@ class FakePlatform:
                 "error": None,
             }
         webhook |= body
-        return 200, {key: value for key, value in webhook.items() if key != "secret"}
+        return 200, _public(webhook)
+
+    def answer_oauth(
+        self, method: str, path: str, authorization: str, body: bytes
+    ) -> tuple[int, dict[str, str], Any] | None:
+        """The authorization server's answer; an install brings the app-defined webhook with it."""
+        answer = self.oauth.answer(method, path, authorization, body, self.url)
+        if answer and path == "/oauth/token" and answer[0] == 200:
+            token = answer[2]["access_token"]
+            installation_id = answer[2]["installationId"]
+            existing = [each for each in self.webhooks.values() if each["installationId"] == installation_id]
+            for webhook in existing:
+                webhook["token"] = token
+            if self.app_webhook_url and not existing:
+                self._add_webhook(
+                    token, url=self.app_webhook_url, secret=answer[2]["webhookSecret"], isAppDefined=True
+                )
+        return answer
+
+    def _add_webhook(self, token: str, **fields: Any) -> dict[str, Any]:
+        webhook = {
+            "id": str(uuid.uuid4()),
+            "token": token,
+            "installationId": self.installations[token]["installationId"],
+            "isActive": True,
+            "isAppDefined": False,
+            "eventsWithoutScope": [],
+            **fields,
+        }
+        self.webhooks[webhook["id"]] = webhook
+        return webhook
+
+
+def _public(webhook: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in webhook.items() if key != "secret"}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -175,8 +215,13 @@ class _Handler(BaseHTTPRequestHandler):
         fake.calls.append(f"{self.command} {path}")
         if path == "/app-api/orders":
             fake.idempotency_keys.append(self.headers.get("Idempotency-Key"))
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"null")
-        token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        authorization = self.headers.get("Authorization", "")
+        if answer := fake.answer_oauth(self.command, path, authorization, raw):
+            send(self, answer)
+            return
+        body = json.loads(raw or b"null")
+        token = authorization.removeprefix("Bearer ")
         try:
             status, record = fake.answer(self.command, path, token, body)
         except RefusedError as refusal:

@@ -1,5 +1,5 @@
-// Keeps the page fresh: asks every second whether it would look different by now, and then takes over what
-// changed. Rows stay the elements they are, so that an opened one stays open. Without this, a reload does the same.
+// Keeps the page fresh: asks every second whether the front page would look different by now, and then takes over
+// what changed. (A store's page isn't asked for: making it calls the platform.) Rows stay the elements they are, so that an opened one stays open. Without this, a reload does the same.
 
 const list = document.getElementById("received");
 const live = document.getElementById("live");
@@ -15,13 +15,18 @@ async function look() {
 }
 
 function merge(page) {
-  for (const id of ["stores", "empty"]) {
+  for (const id of list.dataset.webhook ? [] : ["stores", "empty"]) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (!old.isEqualNode(fresh)) old.replaceWith(fresh);
   }
   const token = page.querySelector("[name=csrf]").value;
   for (const field of document.querySelectorAll("[name=csrf]")) field.value = token;
-  mergeRows([...page.getElementById("received").children]);
+  mergeRows([...page.getElementById("received").children].filter(belongs));
+}
+
+// A store's page shows the calls of its webhook only.
+function belongs(row) {
+  return !list.dataset.webhook || row.dataset.webhook === list.dataset.webhook;
 }
 
 function mergeRows(rows) {
@@ -33,6 +38,7 @@ function mergeRows(rows) {
     row.classList.add("new");
     list.insertBefore(row, newest);
   }
+  document.getElementById("empty").hidden = list.children.length > 0;
 }
 
 function say(text) {

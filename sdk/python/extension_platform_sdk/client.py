@@ -145,6 +145,10 @@ class AppClient:
         body = {"url": url, "events": list(events), "description": description}
         return self._transport.record("POST", "/webhooks", _given(body))
 
+    def webhooks(self, *, page: int = 1, limit: int = 50) -> Page:
+        """One page of at most 100 registrations, the one that the app's Webhook URL brings (``isAppDefined``) too."""
+        return self._page("/webhooks", page, limit, {})
+
     def webhook(self, webhook_id: str) -> Record:
         """One registration, without its secret; 404 when there is none."""
         return self._transport.record("GET", f"/webhooks/{_part(webhook_id)}")

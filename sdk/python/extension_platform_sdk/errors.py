@@ -8,7 +8,7 @@ import requests
 
 
 class PlatformError(Exception):
-    """The base of every error that ``AppClient`` raises."""
+    """The base of every error that ``AppClient`` and ``OAuthClient`` raise."""
 
 
 class Unreachable(PlatformError):
@@ -41,6 +41,24 @@ class RateLimited(ApiError):
     def __init__(self, message: str, error: str = "", retry_after: float | None = None) -> None:
         super().__init__(429, message, error)
         self.retry_after = retry_after
+
+
+class OAuthError(PlatformError):
+    """The authorization server said no (RFC 6749 sections 4.1.2.1 and 5.2).
+
+    ``error`` is the RFC's code, such as "access_denied" or "invalid_grant", ``description`` its words for developers,
+    perhaps empty. ``status_code`` is that of the token endpoint, ``None`` for an answer that the browser brought.
+    """
+
+    def __init__(self, error: str, description: str = "", *, status_code: int | None = None) -> None:
+        super().__init__(f"{error}: {description}" if description else error)
+        self.error = error
+        self.description = description
+        self.status_code = status_code
+
+
+class StateMismatch(PlatformError):
+    """The browser brought an answer to something that it was not sent away with: use nothing of it."""
 
 
 def error_from(response: requests.Response) -> ApiError:
