@@ -14,7 +14,7 @@ demo: $(VENV)/.runtime ## the whole product on its embedded default
 test: $(VENV)/.development ## the test suite, on PostgreSQL and Redis where they are there
 	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" --compliance docs/compliance.md $(ARGS)
 
-test-slow: $(VENV)/.development ## the demo and the workers as real processes
+test-slow: $(VENV)/.development ## every page in every look; the demo and the workers as real processes
 	$(BIN)/python -m pytest -n 2 -m "slow and not fault" $(ARGS)
 
 test-embedded: $(VENV)/.development ## the same suite on SQLite, without services

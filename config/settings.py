@@ -151,6 +151,16 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 10.0,
         "options": {"expires": 10.0},
     },
+    "tell-merchants": {
+        "task": "installations.tasks.tell_merchants",
+        "schedule": 30.0,
+        "options": {"expires": 30.0},
+    },
+    "follow-approvals": {
+        "task": "installations.tasks.follow_approvals",
+        "schedule": 5.0,  # promised within 10 s
+        "options": {"expires": 5.0},
+    },
     "count-deliveries": {
         "task": "webhooks.tasks.count_deliveries",
         "schedule": crontab(minute=7),
@@ -174,6 +184,11 @@ CELERY_BEAT_SCHEDULE = {
     "remove-ended-sign-ins": {
         "task": "accounts.tasks.remove_ended_sign_ins",
         "schedule": crontab(hour=3, minute=37),
+    },
+    "remove-old-grants": {
+        "task": "installations.tasks.remove_old_grants",
+        "schedule": crontab(hour=3, minute=47),
+        "options": {"expires": 3600.0},
     },
     "delete-expired-idempotency-keys": {
         "task": "appapi.tasks.delete_expired_idempotency_keys",
@@ -203,7 +218,7 @@ PASSWORD_HASHERS = [
 ]
 AUTH_RATE_LIMITS = flag("AUTH_RATE_LIMITS", default=True) or not DEBUG
 RATELIMIT_FAIL_OPEN = True  # a counter that vanished from the cache locks nobody out
-HOME_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "home", "REVIEWER": "admin:index"}
+HOME_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "merchant:home", "REVIEWER": "admin:index"}
 
 SIMPLE_JWT = {
     "ACCESS_TOKEN_LIFETIME": timedelta(hours=1),
@@ -218,8 +233,10 @@ OAUTH2_PROVIDER_GRANT_MODEL = "installations.Grant"
 OAUTH2_PROVIDER = {
     "CLIENT_SECRET_HASHER": "pbkdf2_random_secret",
     "CLIENT_SECRET_GENERATOR_CLASS": "marketplace.credentials.ClientSecretGenerator",
-    "APPLICATION_ADMIN_CLASS": "marketplace.admin.AppAdmin",
-    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
+    "APPLICATION_ADMIN_CLASS": "developers.admin.apps.AppAdmin",
+    "OAUTH2_BACKEND_CLASS": "installations.oauth.Core",
+    "OAUTH2_SERVER_CLASS": "installations.oauth.Server",
+    "OAUTH2_VALIDATOR_CLASS": "installations.oauth.Validator",
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https", "http"] if DEBUG else ["https"],
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
     "PKCE_REQUIRED": False,  # verified when an app sends it; the specification does not ask for it
@@ -316,7 +333,11 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "ERROR"},
         "django.server": {"level": "WARNING"},
+        # Its DEBUG lines print the whole context of a page, the secrets that it shows once among it.
+        "django.template": {"level": "INFO"},
         "waitress.queue": {"level": "ERROR"},
+        "oauthlib": {"level": "WARNING"},  # whose DEBUG lines hold authorization codes
+        "oauth2_provider": {"level": "WARNING"},
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},
     },

@@ -19,8 +19,10 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     path("auth/", include("accounts.api.urls")),
     path("portal/", include("developers.urls")),
+    path("merchant/", include("installations.merchant_urls")),
     path("developer/", include("developers.api.urls")),
-    path("media/", include("marketplace.urls")),
+    path("", include("marketplace.urls")),
+    path("", include("installations.urls")),
     path("", include("appapi.urls")),
     re_path("", views.not_found),
 ]

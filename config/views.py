@@ -13,14 +13,18 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from common.middleware import error_response, is_api_path
+from marketplace import listing
+from marketplace.forms import ListingForm
 
 THEMES = ("light", "dark")
+APPS_AT_HOME = 4
 THEME_COOKIE_AGE = 365 * 24 * 3600  # seconds
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "home.html")
+    context = {"search": ListingForm()["q"], "apps": list(listing.find(listing.Wanted())[:APPS_AT_HOME])}
+    return render(request, "home.html", context)
 
 
 @require_POST

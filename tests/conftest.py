@@ -1,6 +1,7 @@
 """The cast: Dana develops apps; Sam is a developer who must see nothing of hers; Mira owns a shop."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,12 @@ def _fresh_cache(settings: Any) -> Iterator[None]:
     rate_limits.counter.cache_clear()
     yield
     rate_limits.counter.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _agreeing_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests travel in time, and the database does not come along: nobody asks for its time."""
+    monkeypatch.setattr("webhooks.clocks.database_ahead", timedelta)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Rows for tests, made plainly: what a test does not name has a dull, valid value."""
 
+from datetime import datetime
 from itertools import count
 from typing import Any
 
@@ -9,9 +10,10 @@ from accounts.enums import Role
 from accounts.models import Business, User
 from common.secrets import digest, hint, new_access_token, new_webhook_secret
 from installations.models import Installation
-from marketplace.enums import AppStatus
-from marketplace.models import FROZEN_FIELDS, App, AppVersion
+from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
+from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
 from marketplace.scopes import SCOPES
+from marketplace.services.reviews import scope_changes
 from stores.models import Order, Payment, Product, StoreTotals
 from stores.services.checkout import OrderLine, OrderRequest
 
@@ -32,6 +34,12 @@ def merchant(email: str, **fields: Any) -> User:
     user = _user(email, Role.MERCHANT, fields)
     business(user, name=f"{user.name}'s shop")
     return user
+
+
+def reviewer(email: str = "rita@example.com", **fields: Any) -> User:
+    """A member of the staff; the one who has the address already, where there is one."""
+    found = User.objects.filter(email=email).first()
+    return found or _user(email, Role.REVIEWER, {"name": "Rita", "is_staff": True} | fields)
 
 
 def _user(email: str, role: Role, fields: dict[str, Any]) -> User:
@@ -111,13 +119,35 @@ def app(developer: User, **fields: Any) -> App:
     return App.objects.create(developer=developer, **(defaults | fields))
 
 
+def submit(app: App, **fields: Any) -> Submission:
+    """The state that `services.reviews.submit` leaves behind; nobody holds it."""
+    app.status = AppStatus.PENDING_REVIEW
+    app.save(update_fields=["status"])
+    made = Submission.objects.create(app=app, **({"version": app.version} | scope_changes(app) | fields))
+    _log(made, ReviewKind.SUBMITTED, app.developer, made.submitted_at)
+    return made
+
+
 def approve(app: App, **fields: Any) -> AppVersion:
-    """The state that an approval leaves behind; `fields` differ in the approved version."""
-    frozen = {name: getattr(app, name) for name in FROZEN_FIELDS}
+    """The state that `services.reviews.approve` leaves behind, of what is in review or submitted for it.
+
+    `fields` differ in the approved version. No signal is sent: nothing follows from it.
+    """
+    submission = app.submissions.filter(status=SubmissionStatus.PENDING_REVIEW).first() or submit(app)
+    frozen = {name: getattr(app, name) for name in FROZEN_FIELDS} | {"scope_reason": submission.scope_reason}
     version = AppVersion.objects.create(app=app, number=app.versions.count() + 1, **(frozen | fields))
     app.status, app.approved_version = AppStatus.APPROVED, version
     app.save(update_fields=["status", "approved_version"])
+    submission.status, submission.approved_version = SubmissionStatus.APPROVED, version
+    submission.reviewer = submission.reviewer or reviewer()
+    submission.decided_at = version.approved_at
+    submission.save()
+    _log(submission, ReviewKind.APPROVED, submission.reviewer, version.approved_at)
     return version
+
+
+def _log(submission: Submission, kind: ReviewKind, actor: User, at: datetime) -> None:
+    ReviewEntry.objects.create(app=submission.app, submission=submission, kind=kind, actor=actor, at=at)
 
 
 def installation(app: App, business: Business, **fields: Any) -> Installation:

@@ -2,7 +2,8 @@
 
 They go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. What a machine can see fails the run: a
 status other than the expected one, an error in the console, a request to another host, a page wider than a
-window of 320 pixels. To add a page, add a row to `SHOTS`, and what it shows to `seed`.
+window of 320 pixels. To add a page, add a row to `SHOTS`, and what it shows to
+`tests.screenshot_cast`.
 """
 
 import os
@@ -23,6 +24,7 @@ os.environ.pop("DATABASE_URL", None)
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests import screenshot_cast
 from tests.browser.chromium import Watch, launch, overflow
 
 TARGET = Path(__file__).resolve().parent.parent / "build" / "screenshots"
@@ -37,7 +39,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A page in a state. `path` may name what `seed` made: `/portal/apps/{app.id}/`."""
+    """A page in a state. `path` may name what `screenshot_cast` made: `/portal/apps/{app.id}/`."""
 
     name: str
     path: str
@@ -63,10 +65,36 @@ def regenerate(page: Page) -> None:
     press("Regenerate secret")(page)
 
 
+def unfold(page: Page) -> None:
+    page.locator("details.past > summary").click()
+
+
 def computed_without_a_timestamp(page: Page) -> None:
     """Has a delivery checked, with a value that nobody's code computed."""
     page.get_by_label("your code computed").fill("ab" * 32)
     press("Check")(page)
+
+
+def open_picture(page: Page) -> None:
+    page.get_by_role("link", name="Picture 1").click()
+
+
+def open_tables(page: Page) -> None:
+    for summary in page.locator("details.more > summary").all():
+        summary.click()
+
+
+def usual_reasons(page: Page) -> None:
+    """Opens the reasons, ticks one, and has it shown in the mail."""
+    page.get_by_text("Usual reasons").click()
+    page.get_by_label("Add screenshots").check()
+    press("Show them in the mail")(page)
+    page.get_by_text("Usual reasons").click()
+
+
+def consent(app: str) -> str:
+    """Where an app of the cast sends people to install it."""
+    return f"/oauth/authorize?response_type=code&client_id={{{app}.client_id}}&state=xyz"
 
 
 SHOTS = [
@@ -75,6 +103,17 @@ SHOTS = [
     Shot("home-merchant", "/", "mira"),
     Shot("account-menu", "/", "dana", press("Account of")),
     Shot("theme-menu", "/", act=press("Colours")),
+    Shot("marketplace", "/marketplace/"),
+    Shot("marketplace-merchant", "/marketplace/", "mira"),
+    Shot("marketplace-category", "/marketplace/?category=pos&without=customers"),
+    Shot("marketplace-nothing", "/marketplace/?q=zeppelin&category=loyalty"),
+    Shot("marketplace-wrong", "/marketplace/?sort=luck", status=422),
+    Shot("marketplace-app", "/marketplace/{bell.slug}/"),
+    Shot("marketplace-app-lightbox", "/marketplace/{bell.slug}/", act=open_picture),
+    Shot("marketplace-app-installed", "/marketplace/{bell.slug}/", "mira"),
+    Shot("marketplace-app-developer", "/marketplace/{bell.slug}/", "sam"),
+    Shot("marketplace-app-own", "/marketplace/{till.slug}/", "dana"),
+    Shot("marketplace-app-reviewer", "/marketplace/{quotes.slug}/", "rae"),
     Shot("licenses", "/licenses/"),
     Shot("register", "/accounts/register/"),
     Shot("register-merchant", "/accounts/register/?role=MERCHANT"),
@@ -121,6 +160,9 @@ SHOTS = [
         )
         for state in ("recovered", "failing", "failed", "tls", "waiting", "held", "cancelled", "test")
     ),
+    Shot("portal-analytics", "/portal/apps/{till.slug}/analytics/", "dana"),
+    Shot("portal-analytics-table", "/portal/apps/{till.slug}/analytics/", "dana", open_tables),
+    Shot("portal-analytics-empty", "/portal/apps/{parcels.slug}/analytics/", "dana"),
     Shot("portal-erasures", "/portal/apps/{till.slug}/erasures/", "dana"),
     Shot("portal-erasures-empty", "/portal/apps/{stars.slug}/erasures/", "dana"),
     Shot("portal-recover", "/portal/apps/{stars.slug}/deliveries/recover/", "dana"),
@@ -132,71 +174,62 @@ SHOTS = [
         "dana",
         computed_without_a_timestamp,
     ),
+    Shot("portal-review-checklist", "/portal/apps/{parcels.slug}/review/", "dana"),
+    Shot("portal-review-green", "/portal/apps/{stars.slug}/review/", "dana"),
+    Shot("portal-review-in-review", "/portal/apps/{wall.slug}/review/", "dana"),
+    Shot("portal-review-rejected", "/portal/apps/{chat.slug}/review/", "dana"),
+    Shot("portal-review-approved", "/portal/apps/{till.slug}/review/", "dana"),
+    Shot("portal-submit", "/portal/apps/{stars.slug}/review/submit/", "dana"),
+    Shot("portal-submit-update", "/portal/apps/{chat.slug}/review/submit/", "dana"),
+    Shot("portal-withdraw", "/portal/apps/{wall.slug}/review/withdraw/", "dana"),
+    Shot("portal-versions", "/portal/apps/{chat.slug}/versions/", "dana"),
+    Shot("portal-versions-empty", "/portal/apps/{parcels.slug}/versions/", "dana"),
     Shot("portal-delete", "/portal/apps/{parcels.slug}/delete/", "dana"),
     Shot("portal-delete-approved", "/portal/apps/{till.slug}/delete/", "dana"),
     Shot("portal-forbidden", "/portal/", "mira", status=403),
+    Shot("consent", consent("till"), "mira"),
+    Shot("consent-shops", consent("till"), "noor"),
+    Shot("consent-sandbox", consent("stars"), "dana"),
+    Shot("consent-again", consent("till") + "&business_id={noors_shop.id}", "noor"),
+    Shot("consent-erasure", consent("at_shop[ended].app"), "mira"),
+    Shot("consent-refused", consent("parcels"), "mira", status=403),
+    Shot(
+        "consent-wrong", consent("till") + "&redirect_uri=https://elsewhere.example.com/", "mira", status=400
+    ),
+    Shot("merchant-home", "/merchant/", "mira"),
+    Shot("merchant-home-sandbox", "/merchant/", "dana"),
+    Shot("merchant-apps", "/merchant/apps/", "mira", unfold),
+    Shot("merchant-apps-empty", "/merchant/apps/", "tom"),
+    Shot("merchant-apps-sandbox", "/merchant/apps/", "dana"),
+    Shot("merchant-app", "/merchant/apps/{at_shop[working].id}/", "mira"),
+    Shot("merchant-app-asking", "/merchant/apps/{at_shop[asking].id}/", "mira"),
+    Shot("merchant-app-trouble", "/merchant/apps/{at_shop[failing].id}/activity/", "mira"),
+    Shot("merchant-app-sandbox", "/merchant/apps/{on_sandbox.id}/", "dana"),
+    Shot("merchant-reconsent", "/merchant/apps/{at_shop[asking].id}/permissions/", "mira"),
+    Shot("merchant-uninstall", "/merchant/apps/{at_shop[working].id}/uninstall/", "mira"),
+    Shot("merchant-receipt", "/merchant/apps/{at_shop[working].id}/receipt/", "mira"),
+    Shot("merchant-receipt-planned", "/merchant/apps/{at_shop[ended].id}/receipt/", "mira"),
+    Shot("merchant-receipt-confirmed", "/merchant/apps/{at_shop[erased].id}/receipt/", "mira"),
+    Shot("merchant-businesses", "/merchant/businesses/", "mira"),
+    Shot("merchant-business-add", "/merchant/businesses/add/", "mira"),
+    Shot("merchant-business-errors", "/merchant/businesses/add/", "mira", press("Add a business")),
+    Shot("merchant-forbidden", "/merchant/", "rae", status=403),
+    Shot("admin", "/admin/", "rae"),
+    Shot("review-queue", "/admin/marketplace/submission/", "rae"),
+    Shot("review-queue-held", "/admin/marketplace/submission/?state=held", "rae"),
+    Shot("review-queue-decided", "/admin/marketplace/submission/?state=decided", "rae"),
+    Shot("review-queue-none", "/admin/marketplace/submission/?q=nowhere", "rae"),
+    *(
+        Shot(f"review-{name}", f"/admin/marketplace/submission/{{rounds[{name}].pk}}/change/", "rae")
+        for name in ("new", "update", "held", "approved", "rejected")
+    ),
+    Shot("review-approve", "/admin/marketplace/submission/{rounds[update].pk}/approve/", "rae"),
+    Shot("review-reject", "/admin/marketplace/submission/{rounds[update].pk}/reject/", "rae", usual_reasons),
+    Shot("review-app", "/admin/marketplace/app/{till.pk}/change/", "rae"),
+    Shot("review-app-suspended", "/admin/marketplace/app/{mailer.pk}/change/", "rae"),
+    Shot("review-suspend", "/admin/marketplace/app/{till.pk}/suspend/", "rae"),
+    Shot("review-lift", "/admin/marketplace/app/{mailer.pk}/reinstate/", "rae"),
 ]
-
-
-def seed() -> SimpleNamespace:
-    """The cast, made by the services that users reach.
-
-    Dana is a developer with an app in each state, Sam one without, Mira has a shop, Rae reviews.
-    """
-    from accounts.enums import Role
-    from accounts.models import User
-    from accounts.services import register
-
-    def person(name: str, role: Role, **fields: Any) -> User:
-        email = f"{name.split()[0].lower()}@example.com"
-        return register(email=email, password="correct horse battery", name=name, role=role, **fields).user
-
-    dana = person("Dana Okafor", Role.DEVELOPER)
-    return SimpleNamespace(
-        dana=dana,
-        sam=person("Sam Lindqvist", Role.DEVELOPER),
-        mira=person("Mira Santos", Role.MERCHANT, business_name="Harbour Bakery"),
-        rae=User.objects.create_user("rae@example.com", name="Rae Ito", role=Role.REVIEWER, is_staff=True),
-        **apps_of(dana),
-    )
-
-
-def apps_of(developer: Any) -> dict[str, Any]:
-    """Apps: installed for test with pictures, new with a long name, approved, in review."""
-    from installations.services import test_install, test_uninstall
-    from marketplace.enums import AppStatus
-    from marketplace.models import App
-    from marketplace.scopes import SCOPES
-    from marketplace.services.apps import create_app, update_app
-    from marketplace.services.pictures import decode
-    from tests import factories
-    from tests.deliveries import one_of_each
-    from tests.pictures import picture, upload
-
-    def make(name: str, slug: str, category: str, **fields: Any) -> App:
-        defaults = {
-            "description": "Gives your customers a star for every order, and a treat for every ten stars.",
-            "scopes": list(SCOPES),
-            "redirect_url": "https://app.example.com/oauth/callback",
-        }
-        return create_app(
-            developer=developer, name=name, slug=slug, category=category, **(defaults | fields)
-        ).app
-
-    long_name = "Parcel quotes with a name that goes on for as long as eighty characters allow it"
-    stars = make("Loyalty Stars", "loyalty-stars", "loyalty", webhook_url="http://127.0.0.1:9/hooks")
-    parcels = make(long_name, "parcel-quotes", "shipping", scopes=["read_orders"])
-    till = make("Till Bridge", "till-bridge", "pos", version="1.4.0")
-    wall = make("Review Wall", "review-wall", "marketing")
-    shown = [decode(upload(picture(size=size))) for size in ((800, 500), (400, 600))]
-    update_app(app=stars, changes={"icon": decode(upload()), "screenshots": shown})
-    installation = test_install(app=stars, developer=developer).installation
-    factories.approve(till)
-    App.objects.filter(pk=wall.pk).update(status=AppStatus.PENDING_REVIEW)
-    sent = one_of_each(installation)
-    test_install(app=till, developer=developer)
-    test_uninstall(app=till, developer=developer)
-    return {"stars": stars, "parcels": parcels, "till": till, "wall": wall, "sent": sent}
 
 
 def sessions(cast: SimpleNamespace) -> dict[str, str]:
@@ -289,7 +322,7 @@ def main(names: list[str]) -> int:
         return 2
     TARGET.mkdir(parents=True, exist_ok=True)
     with served() as origin:
-        cast = seed()
+        cast = screenshot_cast.seed()
         signed_in = sessions(cast)
         with sync_playwright() as playwright:
             browser = launch(playwright)

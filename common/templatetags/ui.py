@@ -123,14 +123,22 @@ def empty_state(content: str, title: str, text: str = "", icon_name: str = "inbo
 
 
 @register.inclusion_tag("components/pagination.html", takes_context=True)
-def pagination(context: dict[str, Any], request_of_page: PageRequest, total: int) -> dict[str, Any]:
-    """Newer and older, which keep the filters of the address; nothing when all fits on one page."""
+def pagination(
+    context: dict[str, Any],
+    request_of_page: PageRequest,
+    total: int,
+    back: str = "Newer",
+    onward: str = "Older",
+) -> dict[str, Any]:
+    """Two links that keep the filters of the address; nothing when all fits on one page."""
     first, last = request_of_page.offset + 1, request_of_page.offset + request_of_page.limit
     query = context["request"].GET.copy()
     return {
         "first": first,
         "last": min(last, total),
         "total": total,
+        "back": back,
+        "onward": onward,
         "newer": _with_page(query, request_of_page.page - 1) if request_of_page.page > 1 else "",
         "older": _with_page(query, request_of_page.page + 1) if last < total else "",
     }
@@ -221,6 +229,14 @@ def moment(value: datetime | None, otherwise: str = "—") -> str:
         return otherwise
     local = timezone.localtime(value)
     words = f"{date_format(local, 'j M Y, H:i:s')} {local.tzname()}"
+    return format_html('<time datetime="{}">{}</time>', iso(value), words)
+
+
+@register.filter
+def minute(value: datetime) -> str:
+    """`<time datetime="…">20 Nov 2026, 15:31 UTC</time>`: for sentences, where seconds say nothing."""
+    local = timezone.localtime(value)
+    words = f"{date_format(local, 'j M Y, H:i')} {local.tzname()}"
     return format_html('<time datetime="{}">{}</time>', iso(value), words)
 
 

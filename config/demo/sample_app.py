@@ -7,6 +7,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from config.demo.data import SampleAppCredentials
+
 
 class SampleApp:
     """`examples.sample_app` on a port of its own.
@@ -20,12 +22,17 @@ class SampleApp:
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, *, access_token: str | None) -> None:
-        """The token goes by the environment: a command line can be read by everybody on the machine."""
+    def start(self, credentials: SampleAppCredentials) -> None:
+        """They go by the environment: a command line can be read by everybody on the machine."""
         self.state_file.parent.mkdir(parents=True, exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
-        if access_token:
-            environment["ACCESS_TOKEN"] = access_token
+        given = {
+            "CLIENT_ID": credentials.client_id,
+            "CLIENT_SECRET": credentials.client_secret,
+            "ACCESS_TOKEN": credentials.access_token,
+            "WEBHOOK_SECRET": credentials.webhook_secret,
+        }
+        environment |= {name: value for name, value in given.items() if value}
         self._process = subprocess.Popen(  # noqa: S603
             [
                 sys.executable, "-m", "examples.sample_app",

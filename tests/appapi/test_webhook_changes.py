@@ -31,9 +31,8 @@ def webhook(installation: Installation) -> Webhook:
 def app_defined(app: App, installation: Installation) -> Webhook:
     app.webhook_url = URL
     app.save()
-    webhook = follow_app(installation=Installation.objects.with_app().get(pk=installation.pk))
-    assert webhook is not None
-    return webhook
+    follow_app(installations=list(Installation.objects.with_app().filter(pk=installation.pk)))
+    return Webhook.objects.get(installation=installation, is_app_defined=True)
 
 
 def patch(api: Client, webhook: Webhook, **changes: Any) -> Any:

@@ -60,6 +60,7 @@ def fill_in(page: Page) -> None:
     page.get_by_label("Redirect URL").fill("https://stars.example.com/callback")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_are_accessible(portal: NewPage, stars: App, path: str, look: str) -> None:
@@ -69,6 +70,7 @@ def test_pages_are_accessible(portal: NewPage, stars: App, path: str, look: str)
     assert page.locator(".button.primary").count() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_fit_a_window_of_320_pixels(portal: NewPage, stars: App, path: str) -> None:
     assert overflow(portal(path, viewport={"width": 320, "height": 640})) == 0

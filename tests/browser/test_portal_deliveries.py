@@ -37,6 +37,7 @@ PATHS = (
     "/portal/apps/stars/signatures/?delivery={failing.id}",
     "/portal/apps/stars/test/event/",
     "/portal/apps/other/erasures/",
+    "/portal/apps/stars/analytics/",
 )
 
 
@@ -64,6 +65,7 @@ def portal(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_are_accessible(portal: NewPage, made: Made, path: str, look: str) -> None:
@@ -73,6 +75,7 @@ def test_pages_are_accessible(portal: NewPage, made: Made, path: str, look: str)
     assert page.locator(".button.primary").count() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_fit_a_window_of_320_pixels(portal: NewPage, made: Made, path: str) -> None:
     assert overflow(portal(path.format(**made), viewport={"width": 320, "height": 640})) == 0

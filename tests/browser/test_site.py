@@ -34,6 +34,7 @@ def styleguide(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_are_accessible(styleguide: NewPage, path: str, look: str) -> None:
@@ -42,6 +43,7 @@ def test_pages_are_accessible(styleguide: NewPage, path: str, look: str) -> None
     expect(page.locator("h1")).to_have_count(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_fit_a_window_of_320_pixels(styleguide: NewPage, path: str) -> None:
     page = styleguide(path, viewport={"width": 320, "height": 640})

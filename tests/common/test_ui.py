@@ -39,6 +39,11 @@ def test_moment_names_its_zone() -> None:
     assert render("{{ at|moment }}", at=NOON) == expected
 
 
+def test_minute_leaves_the_seconds_out() -> None:
+    expected = '<time datetime="2026-11-20T15:31:08.123Z">20 Nov 2026, 15:31 UTC</time>'
+    assert render("{{ at|minute }}", at=NOON) == expected
+
+
 def test_moment_follows_the_current_zone() -> None:
     with django_timezone.override(timezone(timedelta(hours=2), "EET")):
         assert "20 Nov 2026, 17:31:08 EET</time>" in render("{{ at|moment }}", at=NOON)

@@ -16,14 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 HTML = {"Accept": "text/html"}
 
 
-def test_home_says_what_this_is(client: Client) -> None:
+def test_home_says_what_this_is(client: Client, db: None) -> None:
     page = client.get("/").content.decode()
     assert "<h1>Apps that extend online stores</h1>" in page
     assert page.count("<h1") == 1
 
 
 def test_pages_send_a_policy_that_refuses_inline_code(client: Client) -> None:
-    response = client.get("/")
+    response = client.get("/licenses/")
     assert "default-src 'self'" in response["Content-Security-Policy"]
     assert "unsafe" not in response["Content-Security-Policy"]
     assert not re.search(r" style=| on[a-z]+=|<script>|<style", response.content.decode())
@@ -40,19 +40,19 @@ def test_no_template_has_inline_code() -> None:
 def test_theme_is_remembered(client: Client, choice: str) -> None:
     response = client.post("/theme/", {"theme": choice, "next": "/licenses/?page=2"})
     assert (response.status_code, response["Location"]) == (302, "/licenses/?page=2")
-    assert f'data-theme="{choice}"' in client.get("/").content.decode()
+    assert f'data-theme="{choice}"' in client.get("/licenses/").content.decode()
 
 
 @pytest.mark.parametrize("choice", ["system", "blue", '"><script>'])
 def test_theme_of_another_name_leaves_it_to_the_device(client: Client, choice: str) -> None:
     client.post("/theme/", {"theme": "dark"})
     client.post("/theme/", {"theme": choice})
-    assert "data-theme" not in client.get("/").content.decode()
+    assert "data-theme" not in client.get("/licenses/").content.decode()
 
 
 def test_theme_from_a_forged_cookie_is_ignored(client: Client) -> None:
     client.cookies["theme"] = "x onload=alert(1)"
-    assert "alert" not in client.get("/").content.decode()
+    assert "alert" not in client.get("/accounts/login/").content.decode()
 
 
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
@@ -181,7 +181,7 @@ def test_nothing_without_a_slash_is_nothing(client: Client, path: str) -> None:
     assert client.get("/", PATH_INFO=path).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/auth/nothing", "/developer", "/auth", "/.well-known/x", "/oauth/token"])
+@pytest.mark.parametrize("path", ["/auth/nothing", "/developer", "/auth", "/.well-known/x", "/oauth/token/x"])
 def test_api_path_never_redirects(client: Client, path: str) -> None:
     for each in (path, f"{path}/"):
         response = client.get(each, headers=HTML)

@@ -64,12 +64,41 @@ def test_demo_starts_stops_and_starts_again(own_demo: Demo) -> None:
     assert own_demo.stop(signal.SIGTERM) == 0
 
 
+def test_sample_app_is_connected_to_the_sandbox_with_its_own_credentials(demo: Demo) -> None:
+    """By its app-defined webhook: the Webhook URL of the app leads to it, and nothing is refused there."""
+    store = wait_until(lambda: re.findall(r'href="(/stores/[^"]+)"', _page(demo)), 10)[0]
+    page = _page(demo)
+    assert 'href="/install"' in page
+    assert "Test install" in page
+    shown = requests.get(demo.sample_app_url + store, timeout=10).text
+    assert "Connected to" in shown
+    assert "in stock" in shown
+
+
+def _page(demo: Demo) -> str:
+    return requests.get(demo.sample_app_url, timeout=5).text
+
+
 @pytest.mark.spec("Contract 8 Running it", "The demo makes the sign-ins of developer, merchant and reviewer")
 @pytest.mark.parametrize("who", ["developer", "merchant", "reviewer"])
 def test_demo_sign_ins(demo: Demo, who: str) -> None:
     answer = sign_in(demo, f"{who}@example.com")
     assert answer.status_code == 200, answer.text
     assert answer.json()["user"]["role"] == who.upper()
+
+
+@pytest.mark.spec("Contract 7 Pages", "The demo's marketplace lists an app that can be installed")
+def test_marketplace_of_the_demo_lists_the_sample_app(own_demo: Demo) -> None:
+    for _ in range(2):  # the second start lists nothing twice
+        own_demo.start()
+        page = requests.get(f"{own_demo.url}/marketplace/", timeout=5).text
+        assert page.count('class="app-card"') == 1
+        assert "Order Bell" in page
+        shown = requests.get(f"{own_demo.url}/marketplace/order-bell/", timeout=5).text
+        for path in re.findall(r'<img src="([^"]+)"', shown):
+            assert requests.get(own_demo.url + path, timeout=5).headers["content-type"] == "image/png"
+        assert f"127.0.0.1:{own_demo.sample_app_port}" in shown
+        own_demo.stop()
 
 
 @pytest.mark.spec(

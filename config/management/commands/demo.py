@@ -25,8 +25,9 @@ HOST = "127.0.0.1"
 BANNER = """
   Extension Platform runs on {base_url}
 
+    Marketplace        {base_url}/marketplace/
     Developer portal   {base_url}/portal/     {developer}
-    Merchant           {base_url}/            {merchant}
+    Merchant           {base_url}/merchant/   {merchant}
     Reviewer           {base_url}/admin/      {reviewer}
                        password for each: {password}
 
@@ -57,16 +58,14 @@ class Command(BaseCommand):
         sample_app = SampleApp(
             port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.json"
         )
-        credentials = connect_sample_app(
-            state_file=sample_app.state_file, redirect_url=f"{sample_app.url}/callback"
-        )
+        credentials = connect_sample_app(state_file=sample_app.state_file, url=sample_app.url)
         connection.close()
         server = create_server(
             application, host=HOST, port=settings.PORT, threads=8, clear_untrusted_proxy_headers=True
         )
         background = Background()
         background.start()
-        sample_app.start(access_token=credentials.access_token)
+        sample_app.start(credentials)
         self.stdout.write(self._banner(sample_app))
         try:
             server.run()

@@ -1,0 +1,154 @@
+"""Reviewing in the administration as a reviewer does it: by eye, by keyboard, with few presses."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import Business, User
+from accounts.services import create_reviewer
+from marketplace.models import App, Submission
+from marketplace.services import reviews
+from tests import factories
+
+from .axe import violations
+from .chromium import overflow
+from .conftest import PHONE, NewPage, SignIn
+
+LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
+QUEUE = "/admin/marketplace/submission/"
+PAGES = (
+    "/admin/",
+    QUEUE,
+    f"{QUEUE}?state=decided",
+    f"{QUEUE}?q=nowhere",
+    f"{QUEUE}{{update.pk}}/change/",
+    f"{QUEUE}{{update.pk}}/approve/",
+    f"{QUEUE}{{update.pk}}/reject/",
+    f"{QUEUE}{{decided.pk}}/change/",
+    "/admin/marketplace/app/",
+    "/admin/marketplace/app/{update.app.pk}/change/",
+    "/admin/marketplace/app/{update.app.pk}/suspend/",
+    "/admin/marketplace/reviewentry/",
+)
+CRITERIA = ("Functionality", "Security", "Scope appropriateness", "Quality", "Policy compliance")
+
+
+@pytest.fixture
+def rae(db: None) -> User:
+    return create_reviewer(email="rae@example.com", name="Rae Ito")
+
+
+@pytest.fixture
+def rounds(dana: User, rae: User, sandbox: Business) -> dict[str, Submission]:
+    """One decided, then an update of the same app with more scopes, then another app's."""
+    stars = factories.app(dana, name="Loyalty Stars", slug="stars", scopes=["read_products"], version="1.0.0")
+    factories.installation(stars, sandbox)
+    decided = reviews.submit(app=stars, developer=dana)
+    reviews.approve(submission=decided, reviewer=rae)
+    App.objects.filter(pk=stars.pk).update(
+        status="DRAFT", scopes=["read_products", "read_orders"], version="1.1.0", name="Loyalty Stars Pro"
+    )
+    stars.refresh_from_db()
+    update = reviews.submit(
+        app=stars, developer=dana, how_to_test="Order something.", scope_reason="Stars for orders."
+    )
+    other = factories.app(
+        dana, name="A name that goes on and on, as long as eighty characters will allow it to be"
+    )
+    return {"decided": decided, "update": update, "next": reviews.submit(app=other, developer=dana)}
+
+
+@pytest.fixture
+def admin(new_page: NewPage, sign_in: SignIn, rae: User, rounds: dict[str, Submission]) -> NewPage:
+    """Makes a page of the administration that Rae sees."""
+
+    def make(path: str, **options: object) -> Page:
+        page = new_page(**options)
+        sign_in(page.context, rae)
+        page.goto(path.format(**rounds))
+        return page
+
+    return make
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_accessible(admin: NewPage, path: str, look: str) -> None:
+    page = admin(path, **LOOKS[look])
+    assert violations(page) == []
+    expect(page.locator("h1")).to_have_count(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_fit_a_window_of_320_pixels(admin: NewPage, path: str) -> None:
+    assert overflow(admin(path, viewport={"width": 320, "height": 640})) == 0
+
+
+@pytest.mark.spec(
+    "Contract 7 Pages", "A reviewer approves with nine presses: open, five criteria, approve, confirm, next"
+)
+@pytest.mark.parametrize("scripted", [True, False])
+def test_a_review_takes_nine_presses(admin: NewPage, rounds: dict[str, Submission], scripted: bool) -> None:
+    page = admin(QUEUE, java_script_enabled=scripted)
+    presses = [page.get_by_role("button", name="Take Loyalty Stars Pro")]
+    for criterion in CRITERIA:
+        group = page.get_by_role("group", name=criterion)
+        presses.append(group.get_by_label("Pass", exact=True))
+    presses.append(page.get_by_role("button", name="Approve", exact=True))
+    presses.append(page.get_by_role("button", name="Approve", exact=True))
+    presses.append(page.get_by_role("button", name="Take the next"))
+    assert len(presses) <= 9
+    for press in presses:
+        press.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("A name that goes on")
+    expect(page.locator(".review-notice")).to_contain_text("You have held this")
+    update = Submission.objects.get(pk=rounds["update"].pk)
+    assert update.status == "APPROVED"
+    assert [finding["verdict"] for finding in update.findings.values()] == ["PASS"] * 5
+    assert Submission.objects.get(pk=rounds["next"].pk).reviewer == update.reviewer
+
+
+def test_a_rejection_with_a_usual_reason(admin: NewPage, rounds: dict[str, Submission]) -> None:
+    page = admin(f"{QUEUE}{{update.pk}}/change/")
+    page.get_by_role("group", name="Security").get_by_label("Fail").check()
+    page.get_by_label("Note for the developer on security").fill("A stale signature got 200.")
+    page.get_by_role("button", name="Reject").click()
+    page.get_by_text("Usual reasons").click()
+    page.get_by_label("Use a square icon").check()
+    page.get_by_role("button", name="Show them in the mail").click()
+    expect(page.locator(".review-mail")).to_contain_text("A stale signature got 200.")
+    expect(page.locator(".review-mail")).to_contain_text("Use a square icon of at least 256 pixels.")
+    page.get_by_role("button", name="Reject").click()
+    expect(page.locator(".review-notice")).to_contain_text("Rejected by Rae Ito")
+    assert Submission.objects.get(pk=rounds["update"].pk).notes == "Use a square icon of at least 256 pixels."
+
+
+def test_keyboard_judges_and_approves(admin: NewPage, rounds: dict[str, Submission]) -> None:
+    page = admin(f"{QUEUE}{{update.pk}}/change/")
+    page.get_by_role("button", name="Run the checks").focus()
+    for _ in CRITERIA:
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/approve/$"))
+    page.get_by_role("button", name="Approve", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".review-notice")).to_contain_text("Approved by Rae Ito")
+    assert Submission.objects.get(pk=rounds["update"].pk).findings["policy"]["verdict"] == "PASS"
+
+
+def test_an_app_is_suspended_and_that_is_lifted(admin: NewPage, rounds: dict[str, Submission]) -> None:
+    page = admin("/admin/marketplace/app/{update.app.pk}/change/")
+    page.get_by_role("link", name="Suspend").click()
+    page.get_by_label("The developer reads it").fill("Sends spam.")
+    page.get_by_role("button", name="Suspend").click()
+    expect(page.locator(".review-notice")).to_contain_text("Sends spam.")
+    page.get_by_role("link", name="Lift suspension").click()
+    page.get_by_role("button", name="Lift suspension").click()
+    expect(page.get_by_role("link", name="Suspend")).to_be_visible()
