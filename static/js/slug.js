@@ -1,4 +1,5 @@
 // <input data-slug-from="ID">: follows the name in the field with that id until it is changed by hand.
+// A name typed before this script had come is followed at once.
 export function slugOf(text) {
   return text
     .normalize("NFKD")
@@ -13,8 +14,10 @@ for (const slug of document.querySelectorAll("[data-slug-from]")) {
   if (!name) continue;
   let follows = slug.value === "" || slug.value === slugOf(name.value);
   const most = slug.maxLength > 0 ? slug.maxLength : undefined;
-  name.addEventListener("input", () => {
+  const follow = () => {
     if (follows) slug.value = slugOf(name.value).slice(0, most).replace(/-+$/, "");
-  });
+  };
+  name.addEventListener("input", follow);
+  follow();
   slug.addEventListener("input", () => (follows = slug.value === ""));
 }

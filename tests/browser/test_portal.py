@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Business, User
 from installations.models import Installation
@@ -98,6 +98,21 @@ def test_from_the_list_to_a_token_in_four_presses(portal: NewPage, sandbox: Busi
     expect(page.locator("figcaption", has_text="Place an order")).to_be_visible()
     if scripted:
         assert violations(page) == []
+
+
+def test_a_name_typed_before_the_scripts_came_makes_the_slug_all_the_same(
+    portal: NewPage, sandbox: Business
+) -> None:
+    page = portal("/portal/")
+    held: list[Route] = []
+    page.route("**/slug*.js", lambda route: held.append(route))
+    with page.expect_request("**/slug*.js"):
+        page.goto("/portal/create/", wait_until="commit")
+    page.get_by_label("Name", exact=True).fill("Early Bird")
+    expect(page.get_by_label("Slug")).to_have_value("")
+    for each in held:
+        each.continue_()
+    expect(page.get_by_label("Slug")).to_have_value("early-bird")
 
 
 def test_a_reload_of_the_secret_does_not_make_another(portal: NewPage, stars: App) -> None:

@@ -232,6 +232,7 @@ def _create_app(page: Page) -> None:
     for scope in ("read_products", "read_orders", "write_orders"):
         page.locator(f'input[value="{scope}"]').check()
     page.get_by_label("Redirect URL").fill("https://app.example.com/callback")
+    expect(page.get_by_label("Slug")).to_have_value("first-app")
     page.get_by_role("button", name="Create app").click()
     page.get_by_label("I have stored this secret").check()
     page.get_by_role("button", name="Continue").click()
