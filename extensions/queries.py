@@ -1,10 +1,14 @@
 """Reading what apps add to a store."""
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from extensions.models import Manifest
+from accounts.models import Business
+from extensions.enums import ExtensionType
+from extensions.models import Definition, Manifest
 from installations.models import Installation
 from marketplace.models import App
 
@@ -48,3 +52,34 @@ def overlaid(base: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
         if isinstance(base[name], dict) and isinstance(values[name], dict):
             joined[name] = overlaid(base[name], values[name])
     return joined
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A definition where it is in force: on the business of this installation."""
+
+    installation: Installation
+    definition: Definition
+
+
+def working_installations(business: Business) -> list[Installation]:
+    """Those whose extensions are on: active, of an app that is neither suspended nor deleted. The first made first."""
+    rows = Installation.objects.active().with_app().defer("webhook_secret")
+    return list(rows.filter(business=business, app__suspended_at=None, app__deleted_at=None).order_by("id"))
+
+
+def extensions_on(business: Business, kind: ExtensionType, *, key: str | None = None) -> list[Extension]:
+    """The active definitions of a kind on a business, by installation and then by their place in the manifest.
+
+    Two statements, however many apps there are.
+    """
+    installations = working_installations(business)
+    if not installations:
+        return []
+    rows = Definition.objects.filter(
+        app__in=[each.app_id for each in installations], type=kind, is_active=True
+    )
+    of_app: dict[UUID, list[Definition]] = defaultdict(list)
+    for definition in (rows if key is None else rows.filter(key=key)).order_by("position", "id"):
+        of_app[definition.app_id].append(definition)
+    return [Extension(each, definition) for each in installations for definition in of_app[each.app_id]]

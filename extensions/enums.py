@@ -1,0 +1,30 @@
+"""The words of extensions that are stored or sent."""
+
+from django.db import models
+
+
+class ExtensionType(models.TextChoices):
+    """The manifest's four lists of definitions, by the name that `changes` gives them."""
+
+    BLOCK = "block", "Block"
+    EMBED = "embed", "Embed"
+    HOOK = "hook", "Hook"
+    ADMIN_PAGE = "adminPage", "Admin page"
+
+
+class EmbedKind(models.TextChoices):
+    GLOBAL_SCRIPT = "GLOBAL_SCRIPT", "Script on every page"
+    FLOATING_WIDGET = "FLOATING_WIDGET", "Floating widget"
+
+
+class CallOutcome(models.TextChoices):
+    """What became of one hook call. All but the first count as a failure of the hook."""
+
+    ANSWERED = "ANSWERED", "Answered"
+    TIMEOUT = "TIMEOUT", "No answer in time"
+    UNREACHABLE = "UNREACHABLE", "Not reached"
+    HTTP_ERROR = "HTTP_ERROR", "Answered with an error"
+    NOT_JSON = "NOT_JSON", "Answer was not JSON"
+    UNEXPECTED = "UNEXPECTED", "Answer had another shape"
+    BREAKER_OPEN = "BREAKER_OPEN", "Skipped after failures in a row"
+    NO_TIME_LEFT = "NO_TIME_LEFT", "Skipped, no time was left"

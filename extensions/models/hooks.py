@@ -1,0 +1,79 @@
+"""Hook calls: each one, the breaker that skips a failing hook, and what a merchant prefers."""
+
+from django.db import models
+from django.utils import timezone
+
+from common.ids import new_id
+from extensions.enums import CallOutcome
+from extensions.models.manifests import Definition
+from installations.models import Installation
+from stores.hookpoints import HookPoint
+
+
+class HookCall(models.Model):
+    """One call of a hook, made or skipped. Append-only; kept for 30 days.
+
+    `fallback` says what the shop did instead, empty where the answer was used. `order_id` is the order that the flow
+    led to, once there is one. `answer_excerpt` is the beginning of what came back.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
+    definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="+", db_index=False)
+    hook_point = models.CharField(max_length=40, choices=[(each.value, each.value) for each in HookPoint])
+    called_at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField(help_text="0 for a call that was skipped.")
+    outcome = models.CharField(max_length=12, choices=CallOutcome.choices)
+    http_status = models.PositiveSmallIntegerField(null=True, blank=True)
+    problem = models.CharField(max_length=300, blank=True, help_text="What was wrong, in words.")
+    fallback = models.CharField(max_length=200, blank=True)
+    answer_excerpt = models.TextField(blank=True)
+    order_id = models.UUIDField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index("installation", models.F("called_at").desc(), name="hook_call_of_installation"),
+            models.Index("definition", models.F("called_at").desc(), name="hook_call_of_definition"),
+            models.Index(fields=["called_at"], name="hook_call_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hook_point} at {self.called_at:%Y-%m-%d %H:%M}: {self.get_outcome_display()}"
+
+
+class Breaker(models.Model):
+    """Skips a hook that keeps failing, for one installation (contract section 6). No row: never failed.
+
+    Closed while `open_until` is null. Open: skipped until then; after that one caller takes the trial call, by
+    setting `trial_until`. Written by `extensions.hooks.breaker` alone.
+    """
+
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
+    definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="+")
+    failures = models.PositiveIntegerField(default=0, help_text="In a row.")
+    opened_times = models.PositiveIntegerField(default=0, help_text="In a row, without a success between.")
+    open_until = models.DateTimeField(null=True, blank=True)
+    trial_until = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["installation", "definition"], name="one_breaker_of_a_hook")
+        ]
+
+    def __str__(self) -> str:
+        return f"Breaker of {self.definition}: {'open' if self.open_until else 'closed'}"
+
+
+class HookPreference(models.Model):
+    """What a merchant prefers about the hooks of one installation. No row: the defaults."""
+
+    installation = models.OneToOneField(
+        Installation, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    refuse_unvalidated = models.BooleanField(
+        default=False, help_text="Refuse an order that this app should have checked and could not."
+    )
+
+    def __str__(self) -> str:
+        return f"Hook preferences of {self.installation_id}"
