@@ -2,7 +2,9 @@
 
 ========================  ==========================================================
 ``verify``, ``sign``      the signature of webhook and hook calls (``signatures``)
-``WebhookRouter``         from an HTTP request to the app's handler (``events``)
+``WebhookRouter``         from a delivery to the app's handler (``events``)
+``HookRouter``            from a hook call to the app's answer (``hooks``)
+``read_session_token``    who is looking at an admin page (``sessions``)
 ``OAuthClient``           installing on a store, from the consent to the token (``oauth``)
 ``AppClient``             the app API and the webhook endpoints (``client``)
 ========================  ==========================================================
@@ -11,6 +13,7 @@
 from .client import AppClient, Page
 from .errors import ApiError, OAuthError, PlatformError, RateLimited, StateMismatch, Unreachable
 from .events import Response, WebhookEvent, WebhookRouter
+from .hooks import HookCall, HookResponse, HookRouter
 from .oauth import (
     Authorization,
     Installation,
@@ -21,13 +24,18 @@ from .oauth import (
     states_match,
 )
 from .seen import MemorySeen, SeenStore
+from .sessions import InvalidSession, Session, read_session_token
 from .signatures import InvalidSignature, sign, verify
 
 __all__ = [
     "ApiError",
     "AppClient",
     "Authorization",
+    "HookCall",
+    "HookResponse",
+    "HookRouter",
     "Installation",
+    "InvalidSession",
     "InvalidSignature",
     "MemorySeen",
     "Metadata",
@@ -38,12 +46,14 @@ __all__ = [
     "RateLimited",
     "Response",
     "SeenStore",
+    "Session",
     "StateMismatch",
     "Unreachable",
     "WebhookEvent",
     "WebhookRouter",
     "code_challenge",
     "read_callback",
+    "read_session_token",
     "sign",
     "states_match",
     "verify",

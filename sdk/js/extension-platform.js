@@ -1,0 +1,70 @@
+// The iframe's side of an app's blocks, widgets and admin pages.
+//
+// Every function takes `platformOrigin`, such as "https://platform.example.com": messages are sent to that origin
+// alone, and taken from no other and from no window but the one around this page.
+
+const READY = "SERVICE_BLOCK_READY";
+const INIT = "SERVICE_BLOCK_INIT";
+const UPDATE = "SERVICE_BLOCK_UPDATE";
+const RESIZE = "SERVICE_BLOCK_RESIZE";
+const ADMIN_INIT = "service:init";
+
+/** The most that the store gives a block, in CSS pixels. */
+export const MAX_HEIGHT = 400;
+
+/**
+ * Ask the store for this block's settings, or this widget's, and hear of every change.
+ *
+ * `onSettings(settings, blockId)` is called at first, and again while the merchant edits: show what is not saved yet,
+ * too. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.
+ */
+export function connectBlock({ platformOrigin, onSettings }) {
+  const stop = listen(platformOrigin, (message) => {
+    if (message.type === INIT || message.type === UPDATE) onSettings(message.settings, message.blockId);
+  });
+  send(platformOrigin, { type: READY });
+  return {
+    resize(height) {
+      if (Number.isFinite(height)) send(platformOrigin, { type: RESIZE, height });
+    },
+    stop,
+  };
+}
+
+/**
+ * Keep a block as high as its content: `resize` of what `connectBlock` returned, whenever `element` grows or shrinks.
+ * Returns a function that ends this.
+ */
+export function followHeight(block, element = document.documentElement) {
+  const observer = new ResizeObserver(() => block.resize(Math.ceil(element.getBoundingClientRect().height)));
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
+/**
+ * Wait for the host of an admin page to say who is looking.
+ *
+ * `onInit` gets `{businessId, businessName, role, locale, sessionToken}`. All but `sessionToken` is for display: have
+ * your server read the token before it answers with anything of the store. Returns a function that ends the waiting.
+ */
+export function connectAdminPage({ platformOrigin, onInit }) {
+  return listen(platformOrigin, (message) => {
+    if (message.type !== ADMIN_INIT) return;
+    const { type, ...context } = message;
+    onInit(context);
+  });
+}
+
+function listen(platformOrigin, onMessage) {
+  const receive = (event) => {
+    if (event.source !== window.parent || event.origin !== platformOrigin) return;
+    if (typeof event.data !== "object" || event.data === null) return;
+    onMessage(event.data);
+  };
+  window.addEventListener("message", receive);
+  return () => window.removeEventListener("message", receive);
+}
+
+function send(platformOrigin, message) {
+  window.parent.postMessage(message, platformOrigin);
+}

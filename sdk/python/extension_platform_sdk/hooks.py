@@ -1,0 +1,173 @@
+"""From the HTTP request of a hook call to its handler (service interface, "Hook calls").
+
+The platform waits for the answer and uses it at once. As with webhooks, no web framework is assumed::
+
+    router = HookRouter()
+
+    @router.on("checkout.shipping_rates")
+    def rate(call: HookCall) -> dict[str, object]:
+        return {"fee": 0 if call.data["subtotal"] >= 5000 else call.data["builtInFee"]}
+
+    response = router.handle(request.headers, request.body, secret_of_business)
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from .events import Headers
+from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """A verified call: what is asked (``data``), where, and when the platform asked.
+
+    ``data`` is the specification's for its ``hook_point``; money in it is in minor units.
+    """
+
+    hook_point: str
+    business_id: str
+    timestamp: datetime
+    data: dict[str, Any]
+
+    @classmethod
+    def from_body(cls, body: bytes) -> HookCall:
+        """Read the JSON object ``{hookPoint, businessId, timestamp, data}``; further keys are ignored.
+
+        Raises ``ValueError`` that says what is wrong with it.
+        """
+        try:
+            envelope = json.loads(body)
+        except (ValueError, RecursionError):
+            raise ValueError("the body is not JSON") from None
+        if not isinstance(envelope, dict):
+            raise ValueError("the body is not a JSON object")
+        for name in ("hookPoint", "businessId", "timestamp"):
+            if not isinstance(envelope.get(name), str) or not envelope[name]:
+                raise ValueError(f"{name} is missing or not a string")
+        if not isinstance(envelope.get("data"), dict):
+            raise ValueError("data is missing or not an object")
+        try:
+            timestamp = datetime.fromisoformat(envelope["timestamp"])
+        except ValueError:
+            raise ValueError("timestamp is not an ISO 8601 time") from None
+        return cls(envelope["hookPoint"], envelope["businessId"], timestamp, envelope["data"])
+
+
+@dataclass(frozen=True, slots=True)
+class HookResponse:
+    """What to answer the platform: ``status``, and ``body`` as JSON.
+
+    The rest is for the app's own log: ``reason`` in plain words for every status but 200, and the ``call`` once it was
+    verified and read.
+    """
+
+    status: int
+    body: bytes
+    reason: str | None = None
+    call: HookCall | None = None
+
+
+HookHandler = Callable[[HookCall], Mapping[str, object]]
+SecretOfBusiness = Callable[[str], str | None]
+H = TypeVar("H", bound=HookHandler)
+
+
+class HookRouter:
+    """One handler per hook point, behind the signature check.
+
+    A handler returns the answer's JSON object. A shopper waits for it, so be quick: after the hook's timeout, or
+    when the handler raises, the store carries on without the app.
+    """
+
+    def __init__(self, *, tolerance: float = TOLERANCE) -> None:
+        self._handlers: dict[str, HookHandler] = {}
+        self._tolerance = tolerance
+
+    def on(self, *hook_points: str) -> Callable[[H], H]:
+        """Make the decorated function the handler of these hook points.
+
+        Raises ``ValueError`` where a hook point has its handler already.
+        """
+
+        def register(handler: H) -> H:
+            for point in hook_points:
+                if point in self._handlers:
+                    raise ValueError(f"{point} has a handler already")
+                self._handlers[point] = handler
+            return handler
+
+        return register
+
+    def handle(
+        self, headers: Headers, body: bytes, secret: str | SecretOfBusiness, *, now: float | None = None
+    ) -> HookResponse:
+        """Verify one call, run its handler, and say what to answer.
+
+        ``secret`` is the installation's webhook secret, or for an app on several stores a function that is given the
+        body's ``businessId`` and returns that installation's secret, ``None`` for an unknown one.
+
+        ======  =========================================================================
+        status  when
+        ======  =========================================================================
+        200     answered: the body is what the handler returned
+        400     correctly signed, but not the envelope of a hook call
+        401     no, malformed, wrong or stale signature; unknown business
+        404     no handler for this hook point
+        500     the handler raised, or returned what is not JSON
+        ======  =========================================================================
+        """
+        values = {name.lower(): value for name, value in headers.items()}
+        try:
+            verify(
+                secret=_find_secret(secret, body),
+                timestamp=values.get(TIMESTAMP_HEADER.lower()),
+                signature=values.get(SIGNATURE_HEADER.lower()),
+                body=body,
+                tolerance=self._tolerance,
+                now=now,
+            )
+        except InvalidSignature as error:
+            return _refuse(401, str(error))
+        try:
+            call = HookCall.from_body(body)
+        except ValueError as error:
+            return _refuse(400, str(error))
+        return self._answer(call)
+
+    def _answer(self, call: HookCall) -> HookResponse:
+        handler = self._handlers.get(call.hook_point)
+        if handler is None:
+            return _refuse(404, f"there is no handler for {call.hook_point}", call)
+        try:
+            answer = json.dumps(dict(handler(call)), allow_nan=False).encode()
+        except Exception:
+            logger.exception("The handler of %s failed", call.hook_point)
+            return _refuse(500, "the handler failed", call)
+        return HookResponse(200, answer, call=call)
+
+
+def _find_secret(secret: str | SecretOfBusiness, body: bytes) -> str:
+    """The body names the business before anything is verified: that only chooses the key to verify with."""
+    if isinstance(secret, str):
+        return secret
+    try:
+        business_id = HookCall.from_body(body).business_id
+    except ValueError as error:
+        raise InvalidSignature(f"no business can be read: {error}") from None
+    found = secret(business_id)
+    if not found:
+        raise InvalidSignature("businessId names no business known here")
+    return found
+
+
+def _refuse(status: int, reason: str, call: HookCall | None = None) -> HookResponse:
+    return HookResponse(status, json.dumps({"message": reason}).encode(), reason=reason, call=call)
