@@ -68,7 +68,7 @@ class ApiPathMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
         if path.endswith("/") and is_api_path(path):
-            request.path_info = path.rstrip("/")
+            request.path_info = path.removesuffix("/")  # the one: an empty id is no id
         return self.get_response(request)
 
 

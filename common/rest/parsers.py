@@ -8,6 +8,7 @@ from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
 MAX_BODY = 1024 * 1024  # bytes
+MAX_DEPTH = 64  # objects and arrays inside each other; whatever walks through a body may do so by recursion
 
 
 class BodyTooLarge(APIException):
@@ -17,7 +18,7 @@ class BodyTooLarge(APIException):
 
 
 class JsonParser(BaseParser):
-    """Strict JSON (no NaN, no broken UTF-8) with an object on the outside, at most 1 MiB."""
+    """Strict JSON (no NaN, no broken UTF-8) with an object on the outside, at most 1 MiB and 64 levels deep."""
 
     media_type = "application/json"
 
@@ -29,10 +30,32 @@ class JsonParser(BaseParser):
             raise BodyTooLarge
         if not body.strip():
             return {}
-        try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise ParseError(f"The body is not valid JSON: {error}") from error
+        document = read_json(body)
         if not isinstance(document, dict):
             raise ParseError("The body must be a JSON object.")
         return document
+
+
+def read_json(body: bytes) -> Any:
+    """The document of a body. Raises `ParseError` for what is no JSON, or is nested too deep."""
+    too_deep = ParseError(f"The body is nested more than {MAX_DEPTH} levels deep.")
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        if str(error).startswith("depth limit"):  # the reader's own, far beyond ours
+            raise too_deep from error
+        raise ParseError(f"The body is not valid JSON: {error}") from error
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and _is_deeper(document, MAX_DEPTH):
+        raise too_deep
+    return document
+
+
+def _is_deeper(document: Any, limit: int) -> bool:
+    """Level by level, without recursion."""
+    level = [document]
+    for _ in range(limit + 1):
+        nested = [each for each in level if isinstance(each, dict | list)]
+        if not nested:
+            return False
+        level = [inner for each in nested for inner in (each.values() if isinstance(each, dict) else each)]
+    return True

@@ -1,0 +1,82 @@
+"""Callers of every kind of endpoint, with nothing in their way but the input."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts import tokens
+from accounts.models import Business, User
+from appapi import limits
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.webhooks.helpers import publish, webhook
+from tests.wire.endpoints import Endpoint
+from webhooks.models import Delivery
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def unlimited(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 10**6)
+    settings.AUTH_RATE_LIMITS = False
+    settings.PASSWORD_HASHERS = ["common.hashers.RandomSecretHasher"]
+
+
+@pytest.fixture
+def places(app: App, sandbox: Business, installation: Installation) -> dict[str, str]:
+    """Something real for each parameter of a route."""
+    product = factories.product(sandbox, stock=1_000_000)
+    registered = webhook(installation, "http://127.0.0.1:9/", ["order.created"])
+    publish(sandbox)
+    return {
+        "app_id": str(app.pk),
+        "product_id": str(product.pk),
+        "slug": product.slug,
+        "order_id": str(factories.order(sandbox).pk),
+        "webhook_id": str(registered.pk),
+        "delivery_id": str(Delivery.objects.latest("id").pk),
+    }
+
+
+@pytest.fixture
+def call(unlimited: None, dana: User, installation: Installation) -> Call:
+    """`call(endpoint, path, body=b"{}", **options)`, with the credential that the endpoint asks for."""
+    bearers = {
+        "app-api": installation.raw_token,  # type: ignore[attr-defined]
+        "webhooks": installation.raw_token,  # type: ignore[attr-defined]
+        "developer": tokens.issue(dana).access,
+    }
+    client = Client(raise_request_exception=False)
+
+    def send(endpoint: Endpoint, path: str, body: bytes = b"", **options: Any) -> Any:
+        headers = {"Authorization": f"Bearer {bearers[endpoint.root]}"} if endpoint.root in bearers else {}
+        headers |= options.pop("headers", {})
+        if endpoint.method in ("POST", "PUT", "PATCH"):
+            options = {"content_type": "application/json"} | options
+        return client.generic(endpoint.method, path, body, headers=headers, **options)
+
+    return send
+
+
+def problem(response: Any, path: str) -> str | None:
+    """What is wrong with an answer, whatever it answers: None where nothing is."""
+    status = response.status_code
+    if path.startswith(("/app-api", "/webhooks")):
+        missing = [name for name in ("Limit", "Remaining", "Reset") if f"X-RateLimit-{name}" not in response]
+        if missing:
+            return f"{status} without rate headers"
+    if status < 400:
+        return None
+    if status >= 500:
+        return f"{status}: {response.content[:300]!r}"
+    if response.headers.get("Content-Type") != "application/json":
+        return f"{status} as {response.headers.get('Content-Type')}"
+    body = response.json()
+    told = {"statusCode", "message", "error"}
+    if not told <= body.keys() <= told | {"details"} or body["statusCode"] != status or not body["message"]:
+        return f"{status} in the wrong shape: {body}"
+    return None
