@@ -5,7 +5,6 @@ asks for would be answered as done. waitress puts chunks together by itself; gun
 """
 
 from collections.abc import Callable, Iterable
-from shutil import COPY_BUFSIZE
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
 
@@ -18,6 +17,7 @@ Start = Callable[..., Any]
 Application = Callable[[Environ, Start], Iterable[bytes]]
 
 LARGEST: Final = 32 * 1024 * 1024  # bytes; the largest body that any call takes
+PIECE: Final = 64 * 1024
 IN_MEMORY: Final = 2 * 1024 * 1024  # bytes; beyond it goes to a file
 
 
@@ -51,7 +51,7 @@ def _is_chunked(environ: Environ) -> bool:
 def _copy(source: IO[bytes], target: IO[bytes]) -> int:
     """Copy up to `LARGEST` bytes and one more. Returns how many there were."""
     length = 0
-    while length <= LARGEST and (piece := source.read(min(COPY_BUFSIZE, LARGEST + 1 - length))):
+    while length <= LARGEST and (piece := source.read(min(PIECE, LARGEST + 1 - length))):
         target.write(piece)
         length += len(piece)
     return length

@@ -76,6 +76,10 @@ class Installation(models.Model):
         blank=True,
         help_text="The scope parameter of the authorization, where one was given; null grants all.",
     )
+    consented_at = models.DateTimeField(
+        default=timezone.now,
+        help_text="When somebody agreed to these terms; the exchange of the code may have come later.",
+    )
     settings = models.JSONField(default=dict, blank=True)
     needs_reconsent = models.BooleanField(default=False)
     reconsent_declined_at = models.DateTimeField(null=True, blank=True)

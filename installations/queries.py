@@ -4,13 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, QuerySet
 
 from accounts.models import Business, BusinessQuerySet, User
 from common.errors import NotFound
 from common.ids import parse_id
 from common.secrets import digest
-from installations.enums import GRANTING, SETTLING
+from installations.enums import GRANTING
 from installations.models import HistoryEntry, Installation, InstallationQuerySet
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
@@ -89,29 +89,23 @@ class Offers:
     def at(self, moment: datetime) -> set[str]:
         return next((scopes for approved_at, scopes in self._offers if approved_at <= moment), set())
 
-    def lacked_by(self, installation: Installation, *, since: datetime) -> set[str]:
-        """What it was not granted and was not left out by choice; its terms stand `since` that moment.
+    def lacked_by(self, installation: Installation) -> set[str]:
+        """What it was not granted and was not left out by choice.
 
-        Only what could be chosen then, and was not, was left out. What was chosen and taken away is lacking.
+        Only what could be chosen when its terms were agreed to, and was not, was left out. What was chosen and taken
+        away is lacking.
         """
         missing = set(installation.missing_scopes)
         if installation.narrowed_scopes is None:
             return missing
-        return missing - (self.at(since) - set(installation.narrowed_scopes))
+        return missing - (self.at(installation.consented_at) - set(installation.narrowed_scopes))
 
 
 def asked_scopes(installation: Installation) -> list[str]:
-    """What its merchant is asked for: what it lacks, without what the app itself left out.
-
-    Who is marked and lacks nothing in this sense was overtaken by an approval between consent and exchange: there
-    it is all that is missing.
-    """
-    missing = installation.missing_scopes
+    """What its merchant is asked for: what it lacks, without what the app itself left out."""
     if installation.narrowed_scopes is None:
-        return missing
-    settled = installation.history.filter(kind__in=SETTLING).aggregate(at=Max("at"))["at"]
-    since = max(installation.installed_at, settled or installation.installed_at)
-    return in_order(Offers(installation.app).lacked_by(installation, since=since)) or missing
+        return installation.missing_scopes
+    return in_order(Offers(installation.app).lacked_by(installation))
 
 
 def scope_reason(installation: Installation) -> str:

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                 ('webhook_secret', common.fields.EncryptedTextField(editable=False)),
                 ('granted_scopes', models.JSONField(default=list)),
                 ('narrowed_scopes', models.JSONField(blank=True, help_text='The scope parameter of the authorization, where one was given; null grants all.', null=True)),
+                ('consented_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When somebody agreed to these terms; the exchange of the code may have come later.')),
                 ('settings', models.JSONField(blank=True, default=dict)),
                 ('needs_reconsent', models.BooleanField(default=False)),
                 ('reconsent_declined_at', models.DateTimeField(blank=True, null=True)),

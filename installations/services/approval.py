@@ -159,7 +159,7 @@ def _adapt(row: Installation, offers: Offers, past: Past) -> _Change | None:
     """Ask for what it lacks and was not left out by choice; no more where nothing of that is left."""
     granted = set(row.app.approved_scopes) & set(row.granted_scopes)
     removed = set(row.granted_scopes) - granted
-    lacking = offers.lacked_by(row, since=_terms_since(row, past))
+    lacking = offers.lacked_by(row)
     asked_at = past.get((row.pk, HistoryKind.NEEDS_RECONSENT)) if row.needs_reconsent else None
     unasked = lacking - offers.at(asked_at) if asked_at else lacking
     values: dict[str, Any] = {"granted_scopes": in_order(granted), "needs_reconsent": bool(lacking)}

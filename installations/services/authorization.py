@@ -142,6 +142,7 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
         granted_scopes=terms.granted_scopes,
         narrowed_scopes=terms.narrowed_scopes,
         needs_reconsent=terms.needs_reconsent,
+        consented_at=grant.created,
         now=now,
     )
 

@@ -23,6 +23,7 @@ from marketplace.scopes import in_order
 
 # The columns that a consent settles, and those of a token.
 TERMS = ("is_test", "granted_scopes", "narrowed_scopes", "needs_reconsent", "reconsent_declined_at")
+CONSENT = (*TERMS, "consented_at")
 TOKEN = ("token_digest", "token_hint", "token_issued_at")
 
 
@@ -46,6 +47,7 @@ class Terms:
     granted_scopes: Sequence[str]
     narrowed_scopes: Sequence[str] | None = None
     needs_reconsent: bool = False
+    consented_at: datetime | None = None  # now, where nothing else is said
 
 
 @transaction.atomic(savepoint=False)
@@ -58,15 +60,18 @@ def install(
     granted_scopes: Sequence[str],
     narrowed_scopes: Sequence[str] | None = None,
     needs_reconsent: bool = False,
+    consented_at: datetime | None = None,
     now: datetime | None = None,
 ) -> Issued:
     """Install an app on a business, or give the active installation new terms; a new token either way.
+
+    `consented_at` is when somebody agreed to them, where that was before now.
 
     The former token dies, the webhook secret stays. Safe against parallel calls: the business's row is
     locked, so that one active installation per app and business is all there can be.
     """
     now = now or timezone.now()
-    terms = Terms(is_test, granted_scopes, narrowed_scopes, needs_reconsent)
+    terms = Terms(is_test, granted_scopes, narrowed_scopes, needs_reconsent, consented_at)
     Business.objects.select_for_update(no_key=True).get(pk=business.pk)
     active = Installation.objects.active().filter(app=app, business=business)
     installation = active.with_app().select_for_update(of=("self",), no_key=True).first()
@@ -108,15 +113,15 @@ def uninstall(
 
 
 def change_terms(*, installation: Installation, terms: Terms, by: User, now: datetime) -> None:
-    """Put new terms on a locked installation, on the token it has. The terms that it has already change nothing.
+    """Put new terms on a locked installation, on the token it has. The terms that it has already are only dated anew.
 
     A test install's history still says that it was agreed to: one agreed to after an approval stays what it is when
     the others are converted.
     """
     before, could = _terms_of(installation), installation.effective_scopes
-    _put(terms, installation)
+    _put(terms, installation, now)
+    installation.save(update_fields=CONSENT)
     if _terms_of(installation) != before:
-        installation.save(update_fields=TERMS)
         _tell_changed(installation, could, now, by=by)
     elif installation.is_test:
         history.record(installation=installation, kind=HistoryKind.TERMS_CHANGED, at=now, by=by)
@@ -131,7 +136,7 @@ def end_token(*, installation: Installation, now: datetime) -> None:
 
 def _create(app: App, business: Business, by: User, terms: Terms, now: datetime) -> Issued:
     made = Installation(app=app, business=business, installed_by=by, installed_at=now)
-    _put(terms, made)
+    _put(terms, made, now)
     made.webhook_secret = new_webhook_secret(test=terms.is_test)
     token = _set_token(made, now)
     made.save(force_insert=True)
@@ -142,9 +147,9 @@ def _create(app: App, business: Business, by: User, terms: Terms, now: datetime)
 
 def _renew(installation: Installation, by: User, terms: Terms, now: datetime) -> Issued:
     could = installation.effective_scopes
-    _put(terms, installation)
+    _put(terms, installation, now)
     token = _set_token(installation, now)
-    installation.save(update_fields=[*TERMS, *TOKEN])
+    installation.save(update_fields=[*CONSENT, *TOKEN])
     _tell_changed(installation, could, now, by=by)
     return Issued(installation, token)
 
@@ -153,13 +158,14 @@ def _terms_of(installation: Installation) -> list[object]:
     return [getattr(installation, name) for name in TERMS]
 
 
-def _put(terms: Terms, installation: Installation) -> None:
+def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     narrowed = terms.narrowed_scopes
     installation.is_test = terms.is_test
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
     installation.needs_reconsent = terms.needs_reconsent
     installation.reconsent_declined_at = None
+    installation.consented_at = terms.consented_at or now
 
 
 def _tell_changed(installation: Installation, could: Sequence[str], now: datetime, *, by: User) -> None:

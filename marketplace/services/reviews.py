@@ -149,9 +149,9 @@ def approve(
     `findings`, where given, replace the submission's. Raises `Conflict` where it is decided already,
     another reviewer holds it or the app is the reviewer's own.
     """
-    now = now or timezone.now()
     notes = _remark("notes", notes)
     app, locked = _lock(submission)
+    now = now or timezone.now()  # after whoever held the lock: what they wrote down came before this
     _require_reviewable(locked, reviewer)
     version = _freeze(app, locked, now)
     app.approved_version = version
@@ -192,9 +192,9 @@ def suspend(*, app: App, reviewer: User, reason: str, now: datetime | None = Non
 
     Raises `Invalid` without a reason, `Conflict` where it is suspended already.
     """
-    now = now or timezone.now()
     reason = _remark("reason", reason, missing="Say why the app is suspended.")
     locked = lock_app(app)
+    now = now or timezone.now()
     if locked.suspended_at is not None:
         raise Conflict("The app is suspended already.")
     locked.suspended_at, locked.suspension_reason = now, reason
@@ -210,8 +210,8 @@ def reinstate(*, app: App, reviewer: User, now: datetime | None = None) -> App:
 
     Raises `Conflict` where there is none, or the app is the reviewer's own.
     """
-    now = now or timezone.now()
     locked = lock_app(app)
+    now = now or timezone.now()
     _require_another(locked, reviewer)
     if locked.suspended_at is None:
         raise Conflict("The app is not suspended.")

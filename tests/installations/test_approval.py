@@ -18,7 +18,7 @@ from installations.enums import HistoryKind
 from installations.hint import give_hint
 from installations.models import HistoryEntry, Installation
 from installations.queries import granted_by
-from installations.services import approval, history
+from installations.services import approval
 from installations.services.approval import follow, follow_all
 from installations.services.consent import approve_scopes, decline_scopes
 from marketplace.models import App, AppVersion
@@ -59,7 +59,13 @@ def approve(app: App, *scopes: str, at: datetime = NOW, **fields: Any) -> AppVer
 
 def installed(app: App, business: Business, *granted: str, **fields: Any) -> Installation:
     """A production install, long ago."""
-    defaults = {"is_test": False, "granted_scopes": list(granted), "installed_at": NOW - timedelta(days=9)}
+    long_ago = NOW - timedelta(days=9)
+    defaults = {
+        "is_test": False,
+        "granted_scopes": list(granted),
+        "installed_at": long_ago,
+        "consented_at": long_ago,
+    }
     return factories.installation(app, business, **(defaults | fields))
 
 
@@ -294,7 +300,7 @@ def test_who_agreed_before_the_worker_came_is_not_asked(app: App, shop: Business
     version = approve(app, "read_products", "read_orders", "read_pages")
     all_of_it = installed(app, shop, *version.scopes)
     some = installed(app, factories.business(shop.owner), "read_orders", narrowed_scopes=["read_orders"])
-    history.record(installation=some, kind=HistoryKind.AGREED, at=NOW + timedelta(seconds=1))
+    Installation.objects.filter(pk=some.pk).update(consented_at=NOW + timedelta(seconds=1))
     follow(version=version, now=NOW + timedelta(seconds=5))
     assert not Installation.objects.filter(needs_reconsent=True).exists()
     assert told(all_of_it) == []

@@ -16,7 +16,9 @@ from accounts.models import Business, User
 from installations import code_uses, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
+from installations.queries import asked_scopes
 from installations.services import approval
+from installations.services.approval import follow
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from marketplace.services.apps import update_app
@@ -232,6 +234,33 @@ def test_approval_that_adds_no_scopes_needs_no_consent_to_those_left_out(app: Ap
     code = code_for(mira, app, scope="read_products")
     factories.approve(app, scopes=TWO)
     token = exchange(app, code).json()["access_token"]
+    assert call(token).json()["needsReConsent"] is False
+
+
+@pytest.mark.spec(
+    "Contract 3 OAuth", "An approval that adds scopes sets needsReConsent on production installs"
+)
+def test_narrowed_consent_that_an_approval_overtook_is_still_asked_once_that_is_followed(
+    app: App, mira: User
+) -> None:
+    """What the approval added was not there to be left out; what the consent left out stays so."""
+    factories.approve(app, scopes=TWO)
+    code = code_for(mira, app, scope="read_products")
+    version = factories.approve(app, scopes=[*TWO, "read_pages"])
+    token = exchange(app, code).json()["access_token"]
+    assert call(token).json()["needsReConsent"] is True
+    follow(version=version)
+    assert call(token).json()["needsReConsent"] is True
+    assert asked_scopes(Installation.objects.with_app().get()) == ["read_pages"]
+
+
+def test_consent_again_to_the_same_scopes_leaves_out_what_was_added_meanwhile(app: App, mira: User) -> None:
+    """Although an approval that nobody has followed yet came between the two."""
+    factories.approve(app, scopes=TWO)
+    token = install(mira, app, scope="read_products")["access_token"]
+    version = factories.approve(app, scopes=[*TWO, "read_pages"])
+    code_for(mira, app, scope="read_products")
+    follow(version=version)
     assert call(token).json()["needsReConsent"] is False
 
 

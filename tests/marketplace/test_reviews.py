@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.dispatch import Signal
 from django.forms.models import model_to_dict
+from django.utils import timezone
 
 from accounts.models import User
 from common.errors import Conflict, Invalid, NotFound, ServiceError
@@ -22,6 +23,7 @@ from marketplace.services.pictures import decode
 from marketplace.signals import app_approved, app_reinstated, app_suspended
 from tests import factories
 from tests.pictures import upload
+from tests.webhooks.helpers import wait_until
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -462,6 +464,37 @@ def test_approve_of_a_suspended_app_leaves_it_unlisted(app: App, submission: Sub
     reviews.approve(submission=submission, reviewer=rita)
     app.refresh_from_db()
     assert (app.status, app.is_listed) == ("APPROVED", False)
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_approval_that_had_to_wait_is_dated_after_whoever_it_waited_for(
+    submission: Submission, rita: User
+) -> None:
+    """A consent that holds the app's lock came before it, and says so by its time."""
+
+    def approve() -> AppVersion:
+        try:
+            return reviews.approve(submission=submission, reviewer=rita)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            App.objects.select_for_update().get(pk=submission.app_id)
+            version = pool.submit(approve)
+            wait_until(_somebody_waits_for_a_lock)
+            consented_at = timezone.now()
+        assert version.result(10).approved_at > consented_at
+
+
+def _somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees what it saw first
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database())"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 # --- The log, deletion, the factories -----------------------------------------------------------------

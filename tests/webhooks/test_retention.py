@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
@@ -47,7 +48,25 @@ def test_delivery_is_removed_with_attempts_and_event_after_30_days(
         assert not model.objects.exists()
 
 
-@pytest.mark.parametrize("status", [DeliveryStatus.PENDING, DeliveryStatus.RETRYING, DeliveryStatus.HELD])
+@pytest.mark.spec("Contract 5 Webhooks", "Deliveries and attempts are kept 30 days, then removed")
+def test_held_delivery_is_removed_30_days_after_its_creation(
+    webhook: Webhook, sandbox: Business, installation: Installation
+) -> None:
+    """As an app reads it: gone from the list, and nothing is left to recover."""
+    now = timezone.now()
+    publish(sandbox)
+    delivery = Delivery.objects.get()
+    Attempt.objects.create(delivery=delivery, number=1, attempted_at=now, http_status=410, duration_ms=5)
+    Delivery.objects.update(status=DeliveryStatus.HELD, due_at=None, finished_at=None)
+    assert remove_old(now=delivery.created_at + DAYS_30) == 0
+    assert remove_old(now=delivery.created_at + DAYS_30 + SECOND) == 1
+    assert not Attempt.objects.exists()
+    token = installation.raw_token  # type: ignore[attr-defined]
+    listed = Client(headers={"Authorization": f"Bearer {token}"}).get(f"/webhooks/{webhook.pk}/deliveries")
+    assert listed.json()["total"] == 0
+
+
+@pytest.mark.parametrize("status", [DeliveryStatus.PENDING, DeliveryStatus.RETRYING])
 def test_delivery_that_is_not_over_stays_however_old(
     status: DeliveryStatus, webhook: Webhook, sandbox: Business
 ) -> None:

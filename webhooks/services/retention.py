@@ -1,8 +1,10 @@
 """Removing deliveries, attempts and events that are over for 30 days (docs/contract.md, 5).
 
+What is held has no end of its own: it is kept for 30 days from its creation, and can be recovered that long.
+
 In batches of a short transaction each, so that nobody waits for it, and so many per run at most: what is left is
 for the next. Ids are ordered by time, so the primary key leads to the old rows, and no index is kept for this.
-What is not over, a held delivery included, stays however old it is.
+What still waits to be sent stays however old it is.
 """
 
 import logging
@@ -12,10 +14,11 @@ from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from common.ids import id_at
+from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event
 
 log = logging.getLogger(__name__)
@@ -54,7 +57,8 @@ def _in_batches(
 def _remove_deliveries(cutoff: datetime, after: UUID, limit: int) -> list[UUID]:
     """One that is being sent again at this moment is locked, or is not over any more; it is skipped."""
     skip = connection.features.has_select_for_update_skip_locked
-    old = Delivery.objects.filter(id__gt=after, id__lt=id_at(cutoff), finished_at__lt=cutoff)
+    over = Q(finished_at__lt=cutoff) | Q(status=DeliveryStatus.HELD, created_at__lt=cutoff)
+    old = Delivery.objects.filter(over, id__gt=after, id__lt=id_at(cutoff))
     locked = old.order_by("id").select_for_update(skip_locked=skip)
     ids = list(locked.values_list("id", flat=True)[:limit])
     Attempt.objects.filter(delivery__in=ids).delete()
