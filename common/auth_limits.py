@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from common.clients import client_network
 from common.errors import TooManyRequests
+from common.metrics import NOT_LIMITED
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +33,9 @@ def limit(request: HttpRequest, group: str, *, key: str, per_minute: int) -> Non
         usage = get_usage(
             request, group=group, key=lambda group, request: key, rate=f"{per_minute}/m", increment=True
         )
-    except (RedisError, OSError):
-        log.warning("%s not counted: the cache server does not answer", group, exc_info=True)
+    except (RedisError, OSError) as error:
+        NOT_LIMITED.labels(group).inc()
+        log.warning("%s not counted: %s", group, error)
         return
     if usage and usage["should_limit"]:
         # The library counts the second in which a window ends as its last one.

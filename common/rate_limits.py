@@ -15,6 +15,9 @@ import redis
 from django.conf import settings
 from django.core.cache import cache
 
+from common import cache_server
+from common.metrics import NOT_LIMITED
+
 log = logging.getLogger(__name__)
 
 WINDOW = 60  # seconds
@@ -71,8 +74,7 @@ class RedisCounter:
     """Shared by all processes."""
 
     def __init__(self, url: str) -> None:
-        client = redis.Redis.from_url(url, socket_timeout=0.5, socket_connect_timeout=0.5)
-        self._script = client.register_script(COUNT_SCRIPT)
+        self._script = cache_server.client(url).register_script(COUNT_SCRIPT)
 
     def count(self, bucket: str, now: int) -> tuple[int, int]:
         count, ends = self._script(keys=[cache.make_key(f"rate:{bucket}")], args=[now, WINDOW])
@@ -115,7 +117,8 @@ def consume(bucket: str, *, limit: int) -> RateState:
     now = int(moment)
     try:
         count, ends = counter().count(bucket, now)
-    except redis.RedisError:
-        log.warning("rate limit not counted: the cache server does not answer", exc_info=True)
+    except redis.RedisError as error:
+        NOT_LIMITED.labels(bucket.partition(":")[0]).inc()
+        log.warning("rate limit not counted: %s", error)
         count, ends = 1, now + WINDOW
     return RateState(limit=limit, count=count, reset=ends, retry_after=max(1, ends - now))

@@ -65,6 +65,16 @@ def secret_key(*, debug: bool, var_dir: Path) -> str:
     return secret
 
 
+def metrics_token(*, debug: bool) -> str:
+    """`METRICS_TOKEN`; empty where there is none."""
+    token = env.str("METRICS_TOKEN", default="").strip()
+    if token and not debug and is_weak(token):
+        raise ImproperlyConfigured(
+            f"METRICS_TOKEN is weak: it must have at least {MIN_SECRET_LENGTH} random characters, or be left out."
+        )
+    return token
+
+
 def field_encryption_keys(*, debug: bool, var_dir: Path) -> tuple[str, ...]:
     """`FIELD_ENCRYPTION_KEYS`: Fernet keys separated by commas, the one that encrypts first."""
     keys = tuple(

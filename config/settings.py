@@ -8,7 +8,7 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.env import env, field_encryption_keys, flag, seconds, seconds_list, secret_key
+from config.env import env, field_encryption_keys, flag, metrics_token, seconds, seconds_list, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("VAR_DIR", default="") or BASE_DIR / "var").resolve()
@@ -30,6 +30,9 @@ CSRF_TRUSTED_ORIGINS = [BASE_URL]
 
 # Lets webhooks and hooks go to the loopback interface. For the demo and tests.
 ALLOW_LOCAL_DESTINATIONS = flag("ALLOW_LOCAL_DESTINATIONS")
+
+# What `/metrics` asks for; without it there is no such page.
+METRICS_TOKEN = metrics_token(debug=DEBUG)
 
 # --- The parts --------------------------------------------------------------------------------------
 
@@ -57,6 +60,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "common.metrics.AnswersMiddleware",
     "appapi.middleware.RateHeadersMiddleware",
     "common.middleware.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -115,8 +119,7 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 if REDIS_URL:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
-    CACHES["default"]["OPTIONS"] = {"socket_timeout": 1, "socket_connect_timeout": 1}
+    CACHES = {"default": {"BACKEND": "common.cache_server.Cache", "LOCATION": REDIS_URL}}
 else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 CACHES["default"]["KEY_PREFIX"] = "extension-platform"

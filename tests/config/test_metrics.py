@@ -1,0 +1,102 @@
+"""What operators read at `/metrics`, and who else does not."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business
+from common.metrics import root_of
+from config.env import metrics_token
+from installations.models import Installation
+from tests.webhooks.helpers import publish, webhook
+from webhooks.models import Delivery
+
+pytestmark = pytest.mark.django_db
+TOKEN = "a token for the metrics"
+
+
+@pytest.fixture
+def operator(settings: Any) -> Client:
+    settings.METRICS_TOKEN = TOKEN
+    return Client(headers={"Authorization": f"Bearer {TOKEN}"})
+
+
+def value(client: Client, sample: str) -> float:
+    lines = client.get("/metrics").content.decode().splitlines()
+    return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(sample + " ")), 0.0)
+
+
+def test_metrics_are_closed_without_a_token_in_the_settings(client: Client, settings: Any) -> None:
+    settings.METRICS_TOKEN = ""
+    answer = client.get("/metrics", headers={"Authorization": "Bearer "})
+    assert (answer.status_code, answer.json()["error"]) == (404, "Not Found")
+
+
+@pytest.mark.parametrize("sent", [None, "", "Bearer", "Bearer wrong", f"Basic {TOKEN}", "Bearer \xe9"])
+def test_metrics_ask_for_the_token(operator: Client, sent: str | None) -> None:
+    answer = Client(headers={} if sent is None else {"Authorization": sent}).get("/metrics")
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+    assert answer.json()["statusCode"] == 401
+
+
+def test_answers_are_counted_by_root_and_class(operator: Client) -> None:
+    sample = 'extension_platform_http_answers_total{root="app-api",status="4xx"}'
+    before = value(operator, sample)
+    Client().get("/app-api/products")
+    Client().get("/app-api/nothing")
+    assert value(operator, sample) - before == 2
+
+
+def test_deliveries_that_are_due_are_told(
+    operator: Client, installation: Installation, sandbox: Business
+) -> None:
+    webhook(installation, "http://127.0.0.1:9/", ["order.created"])
+    assert value(operator, "extension_platform_deliveries_due") == 0
+    publish(sandbox)
+    publish(sandbox)
+    Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=5))
+    assert value(operator, "extension_platform_deliveries_due") == 2
+    assert 300 <= value(operator, "extension_platform_deliveries_oldest_due_seconds") < 310
+
+
+@pytest.mark.parametrize(
+    ("path", "root"),
+    [
+        ("/app-api/orders", "app-api"),
+        ("/webhooks", "webhooks"),
+        ("/", "other"),
+        ("/x" * 50, "other"),
+        ("", "other"),
+    ],
+)
+def test_labels_are_few(path: str, root: str) -> None:
+    assert root_of(path) == root
+
+
+def test_weak_token_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRICS_TOKEN", "short")
+    with pytest.raises(ImproperlyConfigured, match="METRICS_TOKEN is weak"):
+        metrics_token(debug=False)
+    assert metrics_token(debug=True) == "short"
+
+
+def test_processes_that_share_a_directory_are_added_up(tmp_path: Path) -> None:
+    """As gunicorn's workers do; each line below is a process of its own."""
+    environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    count = "from common.metrics import ANSWERS; ANSWERS.labels('auth', '2xx').inc()"
+    show = "from config.metrics import *; from config.metrics import _of_processes; print(generate_latest(_of_processes()).decode())"
+    start = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup(); "
+    for code in (count, count):
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-c", start + show], env=environment, check=True, capture_output=True, text=True
+    )
+    assert 'extension_platform_http_answers_total{root="auth",status="2xx"} 2.0' in shown.stdout
