@@ -41,6 +41,16 @@ def error_response(
     return response
 
 
+def answer_to(request: HttpRequest, error: Exception) -> HttpResponse:
+    """What is told of an exception; one that is our fault is recorded."""
+    status, message = status_and_message(error)
+    if status >= 500:
+        log.error(
+            "%s while answering %s %s", type(error).__name__, request.method, request.path, exc_info=error
+        )
+    return error_response(request, status, message, headers_of(error))
+
+
 def _method_not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
     return error_response(request, 405, f'Method "{request.method}" not allowed.', {"Allow": allow})
 
@@ -108,9 +118,4 @@ class ErrorMiddleware:
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
-        status, message = status_and_message(error)
-        if status >= 500:
-            log.error(
-                "%s while answering %s %s", type(error).__name__, request.method, request.path, exc_info=error
-            )
-        return error_response(request, status, message, headers_of(error))
+        return answer_to(request, error)

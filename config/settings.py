@@ -67,12 +67,12 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "common.middleware.ApiPathMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "common.answering.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "common.middleware.PageMethodMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "common.answering.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "common.middleware.ErrorMiddleware",
 ]
@@ -331,9 +331,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line"},
+        "crash_mail": {"class": "common.crashes.CrashMail"},
+    },
+    "root": {"handlers": ["console", "crash_mail"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
+        "django": {"handlers": [], "level": "INFO"},  # Django's own mails would show settings and headers
         "django.request": {"level": "ERROR"},
         "django.server": {"level": "WARNING"},
         # Its DEBUG lines print the whole context of a page, the secrets that it shows once among it.

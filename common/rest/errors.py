@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
@@ -43,16 +44,27 @@ def status_and_message(error: Exception) -> tuple[int, str]:
         return 413, "The body is too large."
     if isinstance(error, SuspiciousOperation):
         return 400, "The request can't be understood."
-    if isinstance(error, OperationalError | InterfaceError):
+    if is_outage(error):
         return 503, "The database can't be reached just now. Try again in a few seconds."
+    if isinstance(error, SessionInterrupted):
+        return 400, "You were signed out meanwhile. Sign in again."
     return 500, "Something went wrong on our side. It has been recorded."
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Whether the database was away, also where that came as another error: a session that could not be saved."""
+    while error is not None:
+        if isinstance(error, OperationalError | InterfaceError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def headers_of(error: Exception) -> dict[str, str]:
     """What the answer's head says beside the status: when to come again, how to authenticate."""
     if isinstance(error, ServiceError):
         return error.headers
-    if isinstance(error, OperationalError | InterfaceError):
+    if is_outage(error):
         return {"Retry-After": str(RETRY_AFTER_DATABASE)}
     return {}
 
