@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from common import money
 from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Text
-from stores.enums import DeliveryMethod, OrderStatus
+from stores.enums import SETTLED, DeliveryMethod, OrderStatus
 
 MAX_LINES = 100
 MAX_QUANTITY = 1_000_000
@@ -107,6 +107,13 @@ def is_blank(value: Any) -> bool:
 
 class StatusBody(serializers.Serializer):
     status = Choice(OrderStatus.choices)
+
+
+class PaymentBody(serializers.Serializer):
+    """How an app's payment ended; `reference` is the app's own word for it."""
+
+    status = Choice(SETTLED)
+    reference = OptionalText(max_length=200)
 
 
 class WebhookBody(serializers.Serializer):

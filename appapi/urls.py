@@ -2,11 +2,16 @@
 
 from django.urls import path, re_path
 
+from appapi.views.analytics import AnalyticsDashboard
 from appapi.views.base import UnknownPath
+from appapi.views.business import BusinessDetail
 from appapi.views.deliveries import DeliveryDetail, DeliveryList, Recovery, Redelivery
 from appapi.views.installation import OwnInstallation
-from appapi.views.orders import OrderDetail, OrderList, OrderStatus
+from appapi.views.orders import OrderDetail, OrderList, OrderPayment, OrderStatus
+from appapi.views.pages import PageBySlug, PageList
+from appapi.views.payment_methods import PaymentMethods
 from appapi.views.products import ProductBySlug, ProductDetail, ProductList
+from appapi.views.reviews import ReviewList, ReviewStatistics
 from appapi.views.webhooks import WebhookDetail, WebhookList, WebhookTest
 
 app_name = "appapi"
@@ -18,6 +23,14 @@ urlpatterns = [
     path("app-api/orders", OrderList.as_view(), name="orders"),
     path("app-api/orders/<str:order_id>", OrderDetail.as_view(), name="order"),
     path("app-api/orders/<str:order_id>/status", OrderStatus.as_view(), name="order-status"),
+    path("app-api/orders/<str:order_id>/payment", OrderPayment.as_view(), name="order-payment"),
+    path("app-api/payment-methods", PaymentMethods.as_view(), name="payment-methods"),
+    path("app-api/reviews", ReviewList.as_view(), name="reviews"),
+    path("app-api/reviews/stats", ReviewStatistics.as_view(), name="review-stats"),
+    path("app-api/analytics/dashboard", AnalyticsDashboard.as_view(), name="dashboard"),
+    path("app-api/business", BusinessDetail.as_view(), name="business"),
+    path("app-api/pages", PageList.as_view(), name="pages"),
+    path("app-api/pages/<str:slug>", PageBySlug.as_view(), name="page"),
     path("app-api/installation", OwnInstallation.as_view(), name="installation"),
     path("webhooks", WebhookList.as_view(), name="webhooks"),
     path("webhooks/<str:webhook_id>", WebhookDetail.as_view(), name="webhook"),

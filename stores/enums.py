@@ -60,6 +60,10 @@ class PaymentStatus(models.TextChoices):
     EXPIRED = "EXPIRED", "Expired"
 
 
+# What the maker of a payment may say of it.
+SETTLED = (PaymentStatus.COMPLETED, PaymentStatus.FAILED)
+
+
 class BuiltInPayment(models.TextChoices):
     """Taken by the merchant outside the service: such an order has no payment record."""
 

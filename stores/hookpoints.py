@@ -91,7 +91,11 @@ def _check_amount(name: str, minor: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PaymentMethod:
-    """A method that somebody offers. `provider` is kept with the payment and means nothing to the shop."""
+    """A method that somebody offers.
+
+    `provider` names who offers it, and is kept with the payment; the shop only compares it. Who fills the
+    point for apps writes `str(app.pk)` there: by that the app API knows whose payment it is.
+    """
 
     id: str  # `<owner>:<own id>`, unique over all who offer
     name: str

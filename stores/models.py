@@ -137,6 +137,7 @@ class Order(models.Model):
         ]
         indexes = [
             models.Index("business", models.F("id").desc(), name="order_newest"),
+            models.Index(fields=["business", "created_at"], name="order_by_time"),
         ]
 
     def __str__(self) -> str:
@@ -166,7 +167,8 @@ class Payment(models.Model):
     """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`.
 
     PENDING becomes COMPLETED, FAILED or EXPIRED; those are final. Only a customer who chooses again, after
-    FAILED or EXPIRED, makes it PENDING anew.
+    FAILED or EXPIRED, makes it PENDING anew. `provider` is that of the `hookpoints.PaymentMethod`: whoever
+    it names may settle the payment.
     """
 
     order = models.OneToOneField(Order, on_delete=models.CASCADE, related_name="payment")

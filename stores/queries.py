@@ -5,14 +5,16 @@ from datetime import datetime
 from typing import Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Count, Model, Q, QuerySet
 
 from accounts.models import Business
 from common.errors import NotFound
+from common.ids import parse_id
 from stores.enums import DeliveryMethod, ProductStatus
 from stores.models import Order, Product, Review, SitePage, StoreSettings, StoreTotals
 
 DEFAULT_DELIVERY_FEE = 500  # minor units
+RATINGS = range(1, 6)
 
 Row = TypeVar("Row", bound=Model)
 
@@ -70,7 +72,7 @@ def product_by_id(business: Business, product_id: UUID | None) -> Product:
 
 def product_by_slug(business: Business, slug: str) -> Product:
     """An archived one too. `NotFound` where there is none."""
-    return _only(Product.objects.filter(business=business, slug=slug), "Product")
+    return _only(_with_slug(Product.objects.filter(business=business), slug), "Product")
 
 
 # --- Orders -----------------------------------------------------------------------------------------
@@ -111,11 +113,36 @@ def _whole_orders() -> QuerySet[Order]:
 # --- Reviews and pages ------------------------------------------------------------------------------
 
 
-def reviews(business: Business, *, product_id: UUID | None = None) -> Listing[Review]:
+def reviews(business: Business, *, product_id: UUID | str | None = None) -> Listing[Review]:
+    """All of them, or those of one product. Text that is no id names no product, so there are none."""
     rows = Review.objects.filter(business=business).order_by("-id")
     if product_id is None:
         return Listing(business, rows, "reviews")
-    return Listing(business, rows.filter(product=product_id), None)
+    wanted = parse_id(product_id)
+    return Listing(business, rows.filter(product=wanted) if wanted else rows.none(), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewStats:
+    """How often each rating from 1 to 5 was given."""
+
+    distribution: dict[int, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.distribution.values())
+
+    @property
+    def average(self) -> float | None:
+        """None where there is no review."""
+        ratings = sum(rating * count for rating, count in self.distribution.items())
+        return ratings / self.total if self.total else None
+
+
+def review_stats(business: Business) -> ReviewStats:
+    rows = Review.objects.filter(business=business).order_by()
+    counted = dict(rows.values_list("rating").annotate(number=Count("pk")))
+    return ReviewStats({rating: counted.get(rating, 0) for rating in RATINGS})
 
 
 def published_pages(business: Business) -> Listing[SitePage]:
@@ -125,7 +152,7 @@ def published_pages(business: Business) -> Listing[SitePage]:
 
 def page_by_slug(business: Business, slug: str) -> SitePage:
     """A published one. `NotFound` where there is none."""
-    return _only(SitePage.objects.filter(business=business, slug=slug, is_published=True), "Page")
+    return _only(_with_slug(SitePage.objects.filter(business=business, is_published=True), slug), "Page")
 
 
 # --- The store's own --------------------------------------------------------------------------------
@@ -142,6 +169,11 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
 def _with_id(rows: QuerySet[Row], row_id: UUID | None) -> QuerySet[Row]:
     """None is what `common.ids.parse_id` makes of text that is no id: there is no such row."""
     return rows.none() if row_id is None else rows.filter(pk=row_id)
+
+
+def _with_slug(rows: QuerySet[Row], slug: str) -> QuerySet[Row]:
+    """PostgreSQL can't even be asked for text with NUL."""
+    return rows.none() if "\0" in slug else rows.filter(slug=slug)
 
 
 def _only(rows: QuerySet[Row], noun: str) -> Row:

@@ -13,7 +13,11 @@ from django.conf import settings
 from accounts.models import Business
 from common.money import to_major
 from common.times import iso, iso_or_none
+from stores.dashboard import Dashboard
+from stores.enums import BuiltInPayment
+from stores.hookpoints import PaymentMethod
 from stores.models import Order, OrderItem, Payment
+from stores.queries import ReviewStats
 
 NEUTRAL_PICTURE = f"{settings.STATIC_URL}images/product.svg"
 
@@ -121,6 +125,58 @@ def review_record(row: Row) -> dict[str, Any]:
         "comment": row.comment,
         "authorName": row.author_name,
         "createdAt": iso(row.created_at),
+    }
+
+
+def review_stats_record(stats: ReviewStats) -> dict[str, Any]:
+    return {
+        "total": stats.total,
+        "averageRating": stats.average,
+        "distribution": {str(rating): count for rating, count in stats.distribution.items()},
+    }
+
+
+def dashboard_record(dashboard: Dashboard) -> dict[str, Any]:
+    currency = dashboard.currency
+    average = dashboard.average_order_value
+    return {
+        "currency": currency,
+        "days": len(dashboard.daily),
+        "totalOrders": dashboard.total_orders,
+        "totalRevenue": to_major(dashboard.total_revenue, currency),
+        "averageOrderValue": None if average is None else to_major(average, currency),
+        "ordersByStatus": dict(dashboard.orders_by_status),
+        "topProducts": [
+            {
+                "productId": str(product.product_id),
+                "name": product.name,
+                "quantity": product.quantity,
+                "revenue": to_major(product.revenue, currency),
+            }
+            for product in dashboard.top_products
+        ],
+        "daily": [
+            {"date": day.date.isoformat(), "orders": day.orders, "revenue": to_major(day.revenue, currency)}
+            for day in dashboard.daily
+        ],
+    }
+
+
+def payment_methods_record(offered: Iterable[PaymentMethod]) -> dict[str, Any]:
+    """What a checkout offers: the built-in methods first, then what apps offer."""
+    built_in = [
+        {"id": method.value, "name": str(method.label), "description": None, "icon": None}
+        for method in BuiltInPayment
+    ]
+    return {"methods": [*built_in, *(_method_record(method) for method in offered)]}
+
+
+def _method_record(method: PaymentMethod) -> dict[str, Any]:
+    return {
+        "id": method.id,
+        "name": method.name,
+        "description": method.description,
+        "icon": method.icon,
     }
 
 

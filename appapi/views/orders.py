@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from appapi.pages import page_of
-from appapi.serializers import OrderBody, StatusBody
+from appapi.serializers import OrderBody, PaymentBody, StatusBody
 from appapi.services.idempotency import Answer, answer_once
 from appapi.views.base import AppApiView
 from common.errors import NotFound
@@ -20,6 +20,7 @@ from stores.models import Order
 from stores.records import order_record
 from stores.services.checkout import OrderLine, OrderRequest, place_order
 from stores.services.orders import change_order_status
+from stores.services.payments import settle_payment
 
 
 class OrderList(AppApiView):
@@ -41,26 +42,25 @@ class OrderList(AppApiView):
         """Place a guest order; once only where the call carries an `Idempotency-Key`."""
         body = self.read(OrderBody, currency=self.business.currency)
         key = request.headers.get("Idempotency-Key")
-        wanted = order_request(body)
         if key is None:
-            return written(self._place(wanted))
+            return written(self._place(body))
         canonical = b"POST /app-api/orders\n" + orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
         answer = answer_once(
             installation=self.installation,
             key=key,
             request=canonical,
-            work=lambda save: self._place(wanted, save),
+            work=lambda save: self._place(body, save),
         )
         return written(answer)
 
-    def _place(self, wanted: OrderRequest, save: Callable[[Answer], None] | None = None) -> Answer:
+    def _place(self, body: dict[str, Any], save: Callable[[Answer], None] | None = None) -> Answer:
         """`save` keeps the answer in the transaction of the order."""
 
         def keep(order: Order) -> None:
             if save:
                 save(created(order))
 
-        return created(place_order(business=self.business, request=wanted, on_saved=keep))
+        return created(place_order(business=self.business, request=order_request(body), on_saved=keep))
 
 
 class OrderDetail(AppApiView):
@@ -79,8 +79,23 @@ class OrderStatus(AppApiView):
         return Response(order_record(change_order_status(order=order, status=status)))
 
 
+class OrderPayment(AppApiView):
+    required_scope = "write_orders"
+
+    def patch(self, request: Request, order_id: str) -> Response:
+        """How the payment ended that this app made; the order as it is then."""
+        said = self.read(PaymentBody)
+        payment = settle_payment(
+            order=queries.order_by_id(self.business, parse_id(order_id)),
+            provider=str(self.installation.app_id),
+            status=said["status"],
+            reference=said["reference"],
+        )
+        return Response(order_record(payment.order))
+
+
 def order_request(body: dict[str, Any]) -> OrderRequest:
-    """The valid body of a guest order, as the shop takes it."""
+    """The valid body of a guest order, as the shop takes it. `NotFound` for a product whose id is none."""
     customer = body["customer"]
     return OrderRequest(
         items=[OrderLine(_product_id(item["productId"]), item["quantity"]) for item in body["items"]],

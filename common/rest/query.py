@@ -48,6 +48,18 @@ class Query:
         self._wrong(name, f"Must be one of: {', '.join(names)}.")
         return None
 
+    def integer(self, name: str, *, default: int, least: int, most: int) -> int:
+        text = self.values.get(name)
+        if text is None:
+            return default
+        digits = text.lstrip("0")
+        if text.isascii() and text.isdigit() and len(digits) <= len(str(most)):
+            number = int(digits or "0")
+            if least <= number <= most:
+                return number
+        self._wrong(name, f"Must be an integer from {least} to {most}.")
+        return default
+
     def moment(self, name: str) -> datetime | None:
         text = self.values.get(name)
         if text is None:

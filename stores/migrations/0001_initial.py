@@ -145,6 +145,10 @@ class Migration(migrations.Migration):
             model_name='order',
             index=models.Index(models.F('business'), models.OrderBy(models.F('id'), descending=True), name='order_newest'),
         ),
+        migrations.AddIndex(
+            model_name='order',
+            index=models.Index(fields=['business', 'created_at'], name='order_by_time'),
+        ),
         migrations.AddConstraint(
             model_name='order',
             constraint=models.UniqueConstraint(fields=('business', 'number'), name='order_number_in_business'),

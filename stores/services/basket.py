@@ -34,6 +34,11 @@ class Basket:
         """How the order moves stock."""
         return {line.product_id: -line.quantity for line in self.lines}
 
+    def check_available(self) -> None:
+        """Raises `Conflict` for the first product that can't be had, or not in this number."""
+        for line in self.lines:
+            _check_line(self.products[line.product_id], line.quantity)
+
 
 def merge(lines: Sequence[OrderLine]) -> list[OrderLine]:
     """One line per product: what is named twice is wanted twice."""
@@ -44,22 +49,20 @@ def merge(lines: Sequence[OrderLine]) -> list[OrderLine]:
 
 
 def read_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
-    """Raises `NotFound` for an unknown product, `Conflict` for one that can't be had."""
+    """Raises `NotFound` for an unknown product, and `Invalid` where it costs more than can be counted."""
     rows = Product.objects.filter(business=business, pk__in=[line.product_id for line in lines])
-    return _checked(lines, {product.pk: product for product in rows})
+    return _basket(lines, {product.pk: product for product in rows})
 
 
 def lock_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
     """As `read_basket`, with the products locked."""
-    return _checked(lines, lock_products(business, [line.product_id for line in lines]))
+    return _basket(lines, lock_products(business, [line.product_id for line in lines]))
 
 
-def _checked(lines: Sequence[OrderLine], products: Mapping[UUID, Product]) -> Basket:
+def _basket(lines: Sequence[OrderLine], products: Mapping[UUID, Product]) -> Basket:
     for line in lines:
         if line.product_id not in products:
             raise NotFound(f"Product {line.product_id} not found")
-    for line in lines:
-        _check_line(products[line.product_id], line.quantity)
     basket = Basket(lines, products)
     if basket.subtotal > MAX_MINOR:
         raise Invalid.field("items", "The order is too large.")

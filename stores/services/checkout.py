@@ -137,6 +137,7 @@ def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Bu
     subtotal = basket.subtotal
     if request.promo_discount > subtotal:
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
+    basket.check_available()
     verdict = hookpoints.ask_verdict(
         business=business,
         lines=basket.lines,
@@ -185,6 +186,7 @@ def _save(
     apps were told."""
     with transaction.atomic(durable=True):
         basket = lock_basket(business, agreed.lines)
+        basket.check_available()
         if basket.subtotal != agreed.subtotal:
             return None
         now = now or timezone.now()

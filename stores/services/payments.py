@@ -11,7 +11,7 @@ from accounts.models import Business
 from common.errors import Conflict, Invalid, NotAllowed
 from common.transactions import forbid_transaction
 from stores import hookpoints, signals
-from stores.enums import BuiltInPayment, OrderStatus, PaymentStatus
+from stores.enums import SETTLED, BuiltInPayment, OrderStatus, PaymentStatus
 from stores.hookpoints import PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
 
@@ -124,16 +124,21 @@ def choose_again(
 
 
 @transaction.atomic
-def settle_payment(*, order: Order, status: str, reference: str = "", now: datetime | None = None) -> Payment:
-    """The app says how its payment ended: COMPLETED or FAILED.
+def settle_payment(
+    *, order: Order, provider: str, status: str, reference: str = "", now: datetime | None = None
+) -> Payment:
+    """Who made the payment says how it ended: COMPLETED or FAILED. Returns it with its order.
 
     The same word again changes nothing and tells nobody; another word about a final payment is a
-    `Conflict`. `NotAllowed` where the merchant takes the payment.
+    `Conflict`. `NotAllowed` for anybody but the `provider` that the payment was made by, and where the
+    merchant takes the payment.
     """
-    if status not in (PaymentStatus.COMPLETED, PaymentStatus.FAILED):
-        raise Invalid.field("status", "Must be one of: COMPLETED, FAILED.")
+    if status not in SETTLED:
+        raise Invalid.field("status", f"Must be one of: {', '.join(SETTLED)}.")
     now = now or timezone.now()
     payment = _lock(order)
+    if payment.provider != provider:
+        raise NotAllowed("The payment of this order was made by another app.")
     if payment.status == status:
         return payment
     if payment.status != PaymentStatus.PENDING:

@@ -404,7 +404,7 @@ def test_order_is_told_before_its_payment_is_made(shop, bread, ear):
 def test_payment_settled_before_the_answer_stays_settled(shop, bread):
     def settle_at_once(question):
         order = Order.objects.get(pk=question.data["orderId"])
-        settle_payment(order=order, status="COMPLETED")
+        settle_payment(order=order, provider="app-17", status="COMPLETED")
         return PaymentDetails(invoice_id="INV-2", expires_at=SOON)
 
     with (

@@ -122,7 +122,7 @@ def test_payment_is_settled_once(shop, ear):
     order = factories.order(shop)
     factories.payment(order)
     with slow(signals.payment_completed):
-        together(*[lambda: settle_payment(order=order, status="COMPLETED")] * 3)
+        together(*[lambda: settle_payment(order=order, provider="app", status="COMPLETED")] * 3)
     assert ear.names == ["payment_completed"]
 
 
@@ -130,7 +130,9 @@ def test_payment_is_completed_or_expired_but_not_both(shop, ear):
     order = factories.order(shop)
     factories.payment(order, expires_at=order.created_at)
     with slow(signals.payment_completed), slow(signals.payment_expired):
-        results = together(lambda: settle_payment(order=order, status="COMPLETED"), expire_payments)
+        results = together(
+            lambda: settle_payment(order=order, provider="app", status="COMPLETED"), expire_payments
+        )
     assert len(ear) == 1
     order.refresh_from_db()
     if order.payment.status == "EXPIRED":

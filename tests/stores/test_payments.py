@@ -24,7 +24,7 @@ def order(shop):
 @pytest.mark.parametrize(("status", "told"), [("COMPLETED", ["payment_completed"]), ("FAILED", [])])
 def test_settling_a_waiting_payment(order, ear, status, told):
     factories.payment(order, invoice_id="INV-1")
-    payment = settle_payment(order=order, status=status, reference="ref 7", now=NOON)
+    payment = settle_payment(order=order, provider="app", status=status, reference="ref 7", now=NOON)
     assert (payment.status, payment.reference, payment.updated_at) == (status, "ref 7", NOON)
     assert Payment.objects.get().status == status
     assert ear.names == told
@@ -32,7 +32,7 @@ def test_settling_a_waiting_payment(order, ear, status, told):
 
 def test_signal_brings_the_payment_with_its_order(order, ear, django_assert_num_queries):
     factories.payment(order)
-    settle_payment(order=order, status="COMPLETED", now=NOON)
+    settle_payment(order=order, provider="app", status="COMPLETED", now=NOON)
     heard = ear.only("payment_completed")
     with django_assert_num_queries(0):
         assert heard["payment"].order.business.currency == "USD"
@@ -41,7 +41,7 @@ def test_signal_brings_the_payment_with_its_order(order, ear, django_assert_num_
 
 def test_settling_counts_as_a_change_of_the_order(order):
     factories.payment(order)
-    settle_payment(order=order, status="COMPLETED", now=NOON)
+    settle_payment(order=order, provider="app", status="COMPLETED", now=NOON)
     assert Order.objects.get().updated_at == NOON
 
 
@@ -53,10 +53,13 @@ def test_settling_counts_as_a_change_of_the_order(order):
 def test_final_payment_stays_as_it_is(order, ear, final, status):
     factories.payment(order, status=final, reference="first")
     if status == final:
-        assert settle_payment(order=order, status=status, reference="second").reference == "first"
+        assert (
+            settle_payment(order=order, provider="app", status=status, reference="second").reference
+            == "first"
+        )
     else:
         with pytest.raises(Conflict, match=f"{final} and can't become {status}"):
-            settle_payment(order=order, status=status)
+            settle_payment(order=order, provider="app", status=status)
     assert Payment.objects.get().status == final
     assert ear == []
 
@@ -65,13 +68,13 @@ def test_final_payment_stays_as_it_is(order, ear, final, status):
 def test_other_words_are_invalid(order, status):
     factories.payment(order)
     with pytest.raises(Invalid, match="COMPLETED, FAILED"):
-        settle_payment(order=order, status=status)
+        settle_payment(order=order, provider="app", status=status)
 
 
 @pytest.mark.spec("Contract 9 Orders", "PATCH payment of a CASH or CARD order is 403")
 def test_payment_that_the_merchant_takes_is_not_settled(shop):
     with pytest.raises(NotAllowed):
-        settle_payment(order=factories.order(shop), status="COMPLETED")
+        settle_payment(order=factories.order(shop), provider="app", status="COMPLETED")
 
 
 # --- Expiry -----------------------------------------------------------------------------------------

@@ -63,10 +63,6 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
     )
 
 
-def _data(webhook: Webhook) -> str:
-    return orjson.dumps({"message": "This is a test of your webhook.", "webhookId": str(webhook.id)}).decode()
-
-
 @transaction.atomic
 def _record(webhook: Webhook, event: Event, delivery_id: UUID, exchange: Exchange, now: datetime) -> None:
     event.save(force_insert=True)

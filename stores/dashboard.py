@@ -1,0 +1,134 @@
+"""A shop's sales of the last days (contract section 9, "Dashboard").
+
+Days are those of the business's time zone, so one of them may have 23 or 25 hours. Money is in minor units.
+Cancelled orders are counted as orders, and in no sum: they carry no revenue, and what they held was not sold.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce, TruncDate
+from django.utils import timezone
+
+from accounts.models import Business
+from stores.enums import OrderStatus
+from stores.models import Order, OrderItem, Product
+
+DEFAULT_DAYS: Final = 30
+MAX_DAYS: Final = 90
+TOP: Final = 10  # products
+
+
+@dataclass(frozen=True, slots=True)
+class SalesDay:
+    date: date
+    orders: int
+    revenue: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopProduct:
+    """What was sold of a product, at the prices of the lines. `name` is that of now; the last one of a product
+    that is gone."""
+
+    product_id: UUID
+    name: str
+    quantity: int
+    revenue: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    currency: str
+    daily: list[SalesDay]  # the oldest first, today last
+    orders_by_status: Mapping[str, int]  # all of them
+    top_products: list[TopProduct]  # the best-selling first
+
+    @property
+    def total_orders(self) -> int:
+        return sum(self.orders_by_status.values())
+
+    @property
+    def total_revenue(self) -> int:
+        return sum(day.revenue for day in self.daily)
+
+    @property
+    def average_order_value(self) -> int | None:
+        """Of the orders that were not cancelled, to the nearest minor unit; None where there is none."""
+        sold = self.total_orders - self.orders_by_status[OrderStatus.CANCELLED]
+        if not sold:
+            return None
+        return int((Decimal(self.total_revenue) / sold).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Whole days of a time zone, up to today."""
+
+    zone: ZoneInfo
+    first: date
+    days: int
+
+    @classmethod
+    def until(cls, now: datetime, zone: ZoneInfo, days: int) -> "Span":
+        return cls(zone, now.astimezone(zone).date() - timedelta(days=days - 1), days)
+
+    @property
+    def dates(self) -> list[date]:
+        return [self.first + timedelta(days=ahead) for ahead in range(self.days)]
+
+    @property
+    def bounds(self) -> Q:
+        """The orders of these days."""
+        end = self.first + timedelta(days=self.days)
+        return Q(created_at__gte=self._midnight(self.first), created_at__lt=self._midnight(end))
+
+    def _midnight(self, day: date) -> datetime:
+        """When a day begins. Where the clock skips midnight, that is the moment at which it does."""
+        return datetime.combine(day, time.min, tzinfo=self.zone)
+
+
+def dashboard(business: Business, *, days: int = DEFAULT_DAYS, now: datetime | None = None) -> Dashboard:
+    """Two statements, however much was sold."""
+    span = Span.until(now or timezone.now(), ZoneInfo(business.timezone), days)
+    orders = Order.objects.filter(span.bounds, business=business).order_by()
+    by_status = dict.fromkeys(OrderStatus.values, 0)
+    counts, revenues = dict.fromkeys(span.dates, 0), dict.fromkeys(span.dates, 0)
+    for day, status, count, revenue in _by_day_and_status(orders, span.zone):
+        by_status[status] += count
+        counts[day] += count
+        if status != OrderStatus.CANCELLED:
+            revenues[day] += revenue
+    return Dashboard(
+        currency=business.currency,
+        daily=[SalesDay(day, counts[day], revenues[day]) for day in span.dates],
+        orders_by_status=by_status,
+        top_products=_top_products(orders),
+    )
+
+
+def _by_day_and_status(
+    orders: QuerySet[Order], zone: ZoneInfo
+) -> QuerySet[Order, tuple[date, str, int, int]]:
+    days = orders.annotate(day=TruncDate("created_at", tzinfo=zone))
+    return days.values_list("day", "status").annotate(number=Count("pk"), revenue=Sum("amount"))
+
+
+def _top_products(orders: QuerySet[Order]) -> list[TopProduct]:
+    """Most pieces first; of equals that with the greater revenue, then the newer product."""
+    items = OrderItem.objects.filter(order__in=orders.exclude(status=OrderStatus.CANCELLED)).order_by()
+    present = Product.objects.filter(pk=OuterRef("product_id")).values("name")
+    sold = items.values("product_id").annotate(
+        pieces=Sum("quantity"),
+        revenue=Sum(F("price") * F("quantity")),
+        title=Coalesce(Subquery(present), Max("name")),
+    )
+    best = sold.order_by("-pieces", "-revenue", "-product_id")[:TOP]
+    columns = best.values_list("product_id", "title", "pieces", "revenue")
+    return [TopProduct(*row) for row in columns]
