@@ -204,6 +204,51 @@ def test_order_refused_by_a_hook_is_422(api: Client, body: dict[str, Any]) -> No
     assert Order.objects.count() == 0
 
 
+@pytest.mark.spec("Errors", "400 stands before 404, and 404 before 409")
+def test_order_of_errors_of_an_order(api: Client, body: dict[str, Any], sandbox: Business) -> None:
+    sold_out = {"productId": str(factories.product(sandbox, price=100, stock=0).pk), "quantity": 1}
+    unknown = {"productId": str(uuid4()), "quantity": 1}
+
+    def status(*items: dict[str, Any], **changes: Any) -> int:
+        return post(api, body | {"items": items} | changes).status_code
+
+    assert status(sold_out) == 409
+    assert status(sold_out, promoDiscount=1.01) == 400
+    assert status(sold_out, paymentMethod="some-app:card") == 400
+    assert status(sold_out, unknown) == 404
+    assert status(unknown, paymentMethod="some-app:card") == 400
+    assert status(sold_out | {"quantity": 1_000_000}, promoDiscount=1_000_001) == 400
+    dear = factories.product(sandbox, price=2**52, is_available=False)
+    assert status({"productId": str(dear.pk), "quantity": 9}) == 400  # more than can be counted
+    assert Order.objects.count() == 0
+
+
+@pytest.mark.spec("App API", "discount is the promo discount and the apps' together, at most the subtotal")
+@pytest.mark.parametrize(("by_apps", "discount"), [(150, 4.0), (10**6, 25)])
+def test_discount_includes_the_promo_discount(
+    api: Client, body: dict[str, Any], by_apps: int, discount: float
+) -> None:
+    with hookpoints.filled("order.calculate_discounts", lambda question: hookpoints.Discount(by_apps)):
+        record = post(api, body | {"promoDiscount": 2.5}).json()
+    assert (record["subtotal"], record["discount"], record["amount"]) == (25, discount, 25 - discount)
+
+
+@pytest.mark.spec("App API", "validation is VALID, or NOT_VALIDATED where an app could not be heard")
+@pytest.mark.parametrize(("all_heard", "mark"), [(True, "VALID"), (False, "NOT_VALIDATED")])
+def test_order_tells_whether_every_app_was_heard(
+    api: Client, body: dict[str, Any], all_heard: bool, mark: str
+) -> None:
+    verdict = hookpoints.Verdict(all_heard=all_heard)
+    with hookpoints.filled("order.validate", lambda question: verdict):
+        assert post(api, body).json()["validation"] == mark
+
+
+def test_shipping_fee_of_an_app_is_the_order_s(api: Client, body: dict[str, Any]) -> None:
+    with hookpoints.filled("checkout.shipping_rates", lambda question: hookpoints.ShippingRate(123)):
+        record = post(api, body).json()
+    assert (record["deliveryFee"], record["amount"]) == (1.23, 26.23)
+
+
 def test_order_lands_in_the_token_s_business_only(
     api: Client, body: dict[str, Any], sandbox: Business, elsewhere: Installation
 ) -> None:
