@@ -12,6 +12,7 @@ from common import rate_limits
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
+from tests.payloads import hold_to_schemas
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,12 @@ def _fresh_cache(settings: Any) -> Iterator[None]:
 def _agreeing_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests travel in time, and the database does not come along: nobody asks for its time."""
     monkeypatch.setattr("webhooks.clocks.database_ahead", timedelta)
+
+
+@pytest.fixture(autouse=True)
+def _payloads_fit_their_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test publishes has to fit the schema that is published for it."""
+    hold_to_schemas(monkeypatch)
 
 
 @pytest.fixture

@@ -136,7 +136,12 @@ def test_unknown_path_is_404_without_a_token_too(anonymous: Client) -> None:
             assert "Allow" not in answer.headers
 
 
-BODIES = [("POST", "/app-api/orders"), ("PATCH", "/app-api/orders/x/status"), ("POST", "/webhooks")]
+BODIES = [
+    ("POST", "/app-api/orders"),
+    ("PATCH", "/app-api/orders/x/status"),
+    ("PATCH", "/app-api/orders/x/payment"),
+    ("POST", "/webhooks"),
+]
 
 
 @pytest.mark.spec("Errors", "415, 413 and 400 stand before 404")

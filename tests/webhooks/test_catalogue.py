@@ -2,23 +2,25 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 from django.utils import timezone
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 
 from accounts.models import Business
 from installations.models import Installation
 from stores.models import Payment
 from stores.services import orders, products, reviews
 from stores.services.checkout import OrderLine, OrderRequest, place_order
+from stores.signals import product_created
 from tests import factories
+from tests.payloads import hold_to_schemas, validate
 from tests.webhooks import helpers
 from webhooks import catalogue, payloads
 from webhooks.models import Event
 from webhooks.receivers import on_payment_completed, on_payment_expired
+from webhooks.services.publishing import publish_to
 
 CONTRACT_FIELDS = {
     "order.created": "orderId orderNumber amount deliveryFee deliveryMethod paymentMethod isGuest createdAt",
@@ -39,14 +41,6 @@ CONTRACT_FIELDS = {
     "business.data_erasure": "appId businessId uninstalledAt",
     "webhook.test": "message webhookId",
 }
-
-
-def validate(event_type: str, data: Any) -> None:
-    validator = Draft202012Validator(
-        catalogue.EVENTS[event_type].schema, format_checker=Draft202012Validator.FORMAT_CHECKER
-    )
-    validator.validate(data)
-    assert list(data) == list(catalogue.EVENTS[event_type].schema["properties"])
 
 
 @pytest.mark.spec("Events", "The catalogue has exactly the specified event names, and webhook.test")
@@ -81,6 +75,25 @@ def test_schema_refuses_a_missing_field_and_a_wrong_type() -> None:
     without_amount = {name: value for name, value in event.example.items() if name != "amount"}
     assert not validator.is_valid(without_amount)
     assert not validator.is_valid(event.example | {"amount": "28.5"})
+
+
+def test_no_test_publishes_what_its_schema_refuses(
+    installation: Installation, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check that every test runs under (`tests.payloads`) bites, whether somebody listens or not."""
+    product = factories.product(sandbox)
+    for name in ("product_created", "test_event", "data_erasure"):
+        monkeypatch.setattr(payloads, name, lambda *_: {"id": 5})
+    hold_to_schemas(monkeypatch)
+    with pytest.raises(ValidationError):
+        product_created.send(sender=None, product=product, now=timezone.now())
+    helpers.webhook(installation, "https://app.example.com/hooks", list(catalogue.SUBSCRIBABLE))
+    with pytest.raises(ValidationError):
+        publish_to(installation=installation, event_type="product.created", data={"id": 5})
+    for build in (payloads.test_event, payloads.data_erasure):
+        with pytest.raises(ValidationError):
+            build(installation)  # type: ignore[operator]
+    assert not Event.objects.exists()
 
 
 @pytest.mark.spec("Contract 5 Webhooks", "webhook.test and app.uninstalled can't be named")
