@@ -48,15 +48,27 @@ def merge(lines: Sequence[OrderLine]) -> list[OrderLine]:
     return [OrderLine(product_id, quantity) for product_id, quantity in wanted.items()]
 
 
-def read_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
-    """Raises `NotFound` for an unknown product, and `Invalid` where it costs more than can be counted."""
+def find_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
+    """The lines with their products, whether these can be had or not.
+
+    Raises `NotFound` for an unknown product, and `Invalid` where they cost more than can be counted.
+    """
     rows = Product.objects.filter(business=business, pk__in=[line.product_id for line in lines])
     return _basket(lines, {product.pk: product for product in rows})
 
 
+def read_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
+    """As `find_basket`; raises `Conflict` too, for a product that can't be had."""
+    basket = find_basket(business, lines)
+    basket.check_available()
+    return basket
+
+
 def lock_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
     """As `read_basket`, with the products locked."""
-    return _basket(lines, lock_products(business, [line.product_id for line in lines]))
+    basket = _basket(lines, lock_products(business, [line.product_id for line in lines]))
+    basket.check_available()
+    return basket
 
 
 def _basket(lines: Sequence[OrderLine], products: Mapping[UUID, Product]) -> Basket:

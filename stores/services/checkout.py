@@ -16,7 +16,7 @@ from stores import hookpoints, queries, signals
 from stores.enums import DeliveryMethod, OrderValidation
 from stores.hookpoints import Budget, PaymentMethod
 from stores.models import Order, OrderItem
-from stores.services.basket import Basket, OrderLine, lock_basket, merge, read_basket
+from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge
 from stores.services.payments import chosen_method, make_payment, open_payment
 from stores.services.stock import announce, move_stock
 from stores.services.totals import count_order
@@ -93,7 +93,7 @@ def place_order(
     method = chosen_method(business, request.payment_method, offered)
     budget = Budget.start()
     for _ in range(ROUNDS):
-        basket = read_basket(business, merge(request.items))
+        basket = find_basket(business, merge(request.items))
         terms = _agree(business, request, basket, budget)
         order = _save(
             business, request, agreed=basket, terms=terms, method=method, now=now, on_saved=on_saved
@@ -186,7 +186,6 @@ def _save(
     apps were told."""
     with transaction.atomic(durable=True):
         basket = lock_basket(business, agreed.lines)
-        basket.check_available()
         if basket.subtotal != agreed.subtotal:
             return None
         now = now or timezone.now()
