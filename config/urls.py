@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from config import health, metrics, styleguide, views
+from extensions.views import app_settings
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -20,6 +21,11 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     path("auth/", include("accounts.api.urls")),
     path("portal/", include("developers.urls")),
+    path(
+        "merchant/apps/<str:installation_id>/settings/",
+        app_settings.app_settings,
+        name="merchant_app_settings",
+    ),
     path("merchant/", include("installations.merchant_urls")),
     path("developer/", include("developers.api.urls")),
     path("", include("marketplace.urls")),

@@ -9,6 +9,7 @@ from uuid import UUID
 from accounts.models import Business
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Manifest
+from extensions.schemas import resolved
 from installations.models import Installation
 from marketplace.models import App
 
@@ -27,12 +28,20 @@ def manifest_documents(apps: Iterable[App]) -> dict[UUID, dict[str, Any]]:
 def settings_of(installation: Installation) -> dict[str, Any]:
     """An app's global settings on a business: the defaults of its `settingsSchema`, overlaid by the
     merchant's values (contract section 6, "Settings")."""
-    schema = manifest_document(installation.app).get("settingsSchema", {})
-    return overlaid(defaults_of(schema), installation.settings)
+    return overlaid(defaults_of(resolved(settings_schema_of(installation.app))), installation.settings)
+
+
+def settings_schema_of(app: App) -> dict[str, Any] | None:
+    """The schema of an app's global settings; None for an app that has none."""
+    schema = manifest_document(app).get("settingsSchema")
+    return schema if isinstance(schema, dict) and schema else None
 
 
 def defaults_of(schema: Any) -> dict[str, Any]:
-    """What an object's JSON Schema gives where nothing is set: its own `default`, else its properties'."""
+    """What an object's JSON Schema gives where nothing is set: its own `default`, else its properties'.
+
+    The schema is a `resolved` one: references are not followed here.
+    """
     if not isinstance(schema, dict):
         return {}
     found = {}

@@ -120,6 +120,7 @@ def apps_at(merchant: Any, developer: Any) -> dict[str, Any]:
     from marketplace.models import App
     from marketplace.services.apps import update_app
     from marketplace.services.pictures import decode
+    from tests.extensions.settings import give_settings
     from tests.installations.pages import ask_for_more, installed, listed_app
     from tests.pictures import upload
     from webhooks.enums import ErasureState
@@ -144,6 +145,7 @@ def apps_at(merchant: Any, developer: Any) -> dict[str, Any]:
         if state == "working":
             update_app(app=app, changes={"icon": decode(upload())})
             app.versions.update(icon=App.objects.get(pk=app.pk).icon)
+            give_settings(app)
         made[state] = installed(app, shop, now=now - timedelta(days=40))
     reason = "Customers who leave a review get a note of thanks, and a voucher if you want them to have one."
     ask_for_more(made["asking"], [*scopes, "read_reviews", "write_orders"], reason)

@@ -92,6 +92,25 @@ def usual_reasons(page: Page) -> None:
     page.get_by_text("Usual reasons").click()
 
 
+def add_entries(page: Page) -> None:
+    """Adds an entry to two lists of a settings form."""
+    for button in ("Add to Treats", "Add to Closed days"):
+        page.get_by_role("button", name=button).click()
+        page.wait_for_timeout(400)
+
+
+def bad_settings(page: Page) -> None:
+    """Sends settings that break the app's rules."""
+    page.get_by_label("Heading").fill("")
+    page.get_by_label("Stamps needed").fill("99")
+    page.get_by_label("Link to your terms").fill("javascript:alert(1)")
+    page.get_by_label("Printer").fill("AB 12")
+    page.get_by_role("button", name="Remove Treat 1").click()
+    page.wait_for_timeout(400)
+    page.get_by_role("button", name="Save").last.click()
+    page.wait_for_load_state()
+
+
 def consent(app: str) -> str:
     """Where an app of the cast sends people to install it."""
     return f"/oauth/authorize?response_type=code&client_id={{{app}.client_id}}&state=xyz"
@@ -205,6 +224,10 @@ SHOTS = [
     Shot("merchant-app-asking", "/merchant/apps/{at_shop[asking].id}/", "mira"),
     Shot("merchant-app-trouble", "/merchant/apps/{at_shop[failing].id}/activity/", "mira"),
     Shot("merchant-app-sandbox", "/merchant/apps/{on_sandbox.id}/", "dana"),
+    Shot("merchant-app-settings", "/merchant/apps/{at_shop[working].id}/settings/", "mira", add_entries),
+    Shot(
+        "merchant-app-settings-errors", "/merchant/apps/{at_shop[working].id}/settings/", "mira", bad_settings
+    ),
     Shot("merchant-reconsent", "/merchant/apps/{at_shop[asking].id}/permissions/", "mira"),
     Shot("merchant-uninstall", "/merchant/apps/{at_shop[working].id}/uninstall/", "mira"),
     Shot("merchant-receipt", "/merchant/apps/{at_shop[working].id}/receipt/", "mira"),

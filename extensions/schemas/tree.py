@@ -188,24 +188,25 @@ class _Resolving:
         if self._left < 0 or location in on_the_way or len(on_the_way) > MAX_CHAIN:
             return {}
         found = {name: value for name, value in schema.items() if name not in (*_IDENTITY, *SHELVES)}
-        for child in children(found):
-            _put(found, child.steps, self.schema_at(location + child.steps, (*on_the_way, location)))
+        for keyword in found.keys() & {*ONE, *SEVERAL, *NAMED}:
+            found[keyword] = self._below(location, found[keyword], keyword, (*on_the_way, location))
         if "$ref" not in schema:
             return found
         target = self._document.reference_of(location)
         named = {} if target is None else self.schema_at(target, (*on_the_way, location))
         return _joined(named, found)
 
+    def _below(self, location: Location, value: Any, keyword: str, on_the_way: tuple[Location, ...]) -> Any:
+        """What a keyword holds: a schema, a list of them, or schemas by name."""
 
-def _put(schema: Schema, steps: Location, child: Any) -> None:
-    """Replace a child without touching the document that it came from."""
-    keyword = steps[0]
-    if len(steps) == 1:
-        schema[keyword] = child
-    elif isinstance(schema[keyword], list):
-        schema[keyword] = [child if str(n) == steps[1] else each for n, each in enumerate(schema[keyword])]
-    else:
-        schema[keyword] = schema[keyword] | {steps[1]: child}
+        def resolve(*steps: str) -> Any:
+            return self.schema_at((*location, keyword, *steps), on_the_way)
+
+        if keyword in ONE:
+            return resolve()
+        if keyword in SEVERAL and isinstance(value, list):
+            return [resolve(str(place)) for place in range(len(value))]
+        return {name: resolve(name) for name in value} if isinstance(value, dict) else value
 
 
 def _joined(named: Any, beside: Schema) -> Any:

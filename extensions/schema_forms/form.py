@@ -1,0 +1,285 @@
+"""A settings form as a Django form: `{{ form }}` gives all of it, as of every form of the site."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.forms import BoundField
+
+from extensions.queries import defaults_of, overlaid
+from extensions.schema_forms.controls import MISSING, ListControl
+from extensions.schema_forms.parts import Group, Leaf, Listing, Part, part_of
+from extensions.schema_forms.state import (
+    Entry,
+    State,
+    change_lists,
+    may_grow,
+    name_below,
+    new_state,
+    posted_state,
+    state_of,
+)
+from extensions.schemas import problems_of_values, resolved
+from extensions.schemas.paths import path_of
+from extensions.schemas.words import REQUIRED
+
+COMMAND: Final = ":do"  # the name of the buttons of lists; no property's field has a colon in its name
+Steps = tuple[str | int, ...]
+
+
+@dataclass
+class Node:
+    """A part where it stands in the form: the fields' names, and for an entry of a list its place."""
+
+    part: Part
+    name: str
+    kept: Any  # what is kept of it, or MISSING
+    bound: BoundField | None = None
+    nodes: dict[str, "Node"] = field(default_factory=dict)
+    entries: list["Node"] = field(default_factory=list)
+    was: str = ""
+    place: int = 0
+    is_last: bool = False
+    may_grow: bool = False
+    kind: str = "leaf"
+
+    @property
+    def children(self) -> list["Node"]:
+        return list(self.nodes.values())
+
+
+def settings_form(
+    schema: Any,
+    *,
+    values: Mapping[str, Any],
+    timezone: str,
+    defaults: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    prefix: str = "",
+) -> "SettingsForm":
+    """The form of a `settingsSchema`.
+
+    `values` are those that are kept, `defaults` a definition's `defaultConfig`, which stand over the schema's own;
+    `timezone` is the business's; `data` is what was sent. When a list's button was pressed the form has changed and
+    is not bound, hence not valid: show it again. When it is valid, `form.values` is what to keep.
+    """
+    return SettingsForm(schema, values=values, timezone=timezone, defaults=defaults, data=data, prefix=prefix)
+
+
+def settings_preview(schema: Any, *, defaults: Mapping[str, Any] | None = None) -> "SettingsForm":
+    """How the form will look to a merchant who has set nothing, each list with one entry. Nothing can be entered."""
+    return SettingsForm(schema, values={}, timezone="UTC", defaults=defaults, prefix="preview", preview=True)
+
+
+class SettingsForm(forms.Form):
+    template_name = "extensions/settings_form.html"
+    use_required_attribute = False
+
+    def __init__(
+        self,
+        schema: Any,
+        *,
+        values: Mapping[str, Any],
+        timezone: str,
+        defaults: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        prefix: str = "",
+        preview: bool = False,
+    ) -> None:
+        self.schema = schema
+        self.zone = ZoneInfo(timezone)
+        self.kept = dict(values)
+        self.preview = preview
+        self.values: dict[str, Any] = {}
+        self.changed = False  # by a list's button
+        plain = resolved(schema)
+        self.defaults = overlaid(defaults_of(plain), dict(defaults or {}))
+        self.part = part_of(plain, label="Settings", required=True, default=self.defaults)
+        self.root_name = "" if isinstance(self.part, Group) else "settings"
+        state = self._state(data, f"{prefix}-" if prefix else "")
+        super().__init__(data={} if data is not None and not self.changed else None, prefix=prefix or None)
+        self._texts: dict[str, Any] = {}
+        self.root = self._node(self.part, state, self.root_name, self.kept)
+        if self.is_bound:
+            self.data = {
+                self.add_prefix(name): text for name, text in self._texts.items() if text is not None
+            }
+        self.initial = self._texts
+        for node in self._walk(self.root):
+            node.bound = self[node.name] if node.name in self.fields else None
+
+    @property
+    def nodes(self) -> list[Node]:
+        return self.root.children if isinstance(self.part, Group) else [self.root]
+
+    @property
+    def has_lists(self) -> bool:
+        return any(node.kind == "list" for node in self._walk(self.root))
+
+    @property
+    def command_name(self) -> str:
+        return self.add_prefix(COMMAND)
+
+    @property
+    def list_prefix(self) -> str:
+        return self.add_prefix("")
+
+    def _state(self, data: Mapping[str, Any] | None, prefix: str) -> State:
+        if data is None:
+            state = state_of(self.part, overlaid(self.defaults, self.kept), self.zone)
+            return _with_samples(self.part, state, self.zone) if self.preview else state
+        own = {name.removeprefix(prefix): data[name] for name in data if name.startswith(prefix)}
+        state = posted_state(self.part, own, self.root_name, self.zone)
+        if COMMAND in own:
+            self.changed = change_lists(self.part, state, own[COMMAND], self.zone)
+        return state
+
+    # Laying the fields out
+
+    def _node(self, part: Part, state: State, name: str, kept: Any) -> Node:
+        if isinstance(part, Group):
+            return self._group(part, state, name, kept)
+        if isinstance(part, Listing) and isinstance(state, list):
+            return self._list(part, state, name, kept)
+        leaf = part.as_leaf if isinstance(part, Listing) else part
+        assert isinstance(leaf, Leaf)
+        self._add_field(name, leaf.control(zone=self.zone, kept=kept), state)
+        return Node(leaf, name, kept)
+
+    def _group(self, part: Group, state: State, name: str, kept: Any) -> Node:
+        node = Node(part, name, kept, kind="group")
+        values = kept if isinstance(kept, dict) else {}
+        for key, each in part.parts.items():
+            below = name_below(name, key)
+            node.nodes[key] = self._node(each, state[key], below, values.get(key, MISSING))
+        return node
+
+    def _list(self, part: Listing, state: State, name: str, kept: Any) -> Node:
+        grows = not self.preview and may_grow(part, state, self.zone)
+        node = Node(part, name, kept, kind="list", may_grow=grows)
+        self._add_field(
+            name, ListControl(label=part.label, help_text=part.help, required=part.required), None
+        )
+        for place, entry in enumerate(state):
+            item = replace(part.item, label=f"{part.item.label} {place + 1}")
+            inner = self._node(item, entry.state, f"{name}.{place}", _entry_kept(kept, entry.was))
+            inner.was, inner.place, inner.is_last = entry.was, place, place == len(state) - 1
+            node.entries.append(inner)
+        return node
+
+    def _add_field(self, name: str, control: forms.Field, text: Any) -> None:
+        control.disabled = self.preview
+        self.fields[name] = control
+        self._texts[name] = text
+
+    def _walk(self, node: Node) -> Iterator[Node]:
+        yield node
+        for below in (*node.nodes.values(), *node.entries):
+            yield from self._walk(below)
+
+    # Reading the values
+
+    def clean(self) -> dict[str, Any]:
+        """The values, checked by the schema; what it finds is told at the field."""
+        places: dict[str, Node] = {}
+        found = self._value(self.root, (), places)
+        if not isinstance(found, dict):
+            self._tell("", "Must be an object.", places)
+        values = found if isinstance(found, dict) else {}
+        unknown = {name for name in self.kept if name not in self.root.nodes and self.root.kind == "group"}
+        problems = problems_of_values(self.schema, overlaid(self.defaults, values))
+        if gone := {problem["field"] for problem in problems} & {path_of("", [name]) for name in unknown}:
+            # Kept from a former schema, and refused by this one.
+            values = {name: value for name, value in values.items() if path_of("", [name]) not in gone}
+            problems = problems_of_values(self.schema, overlaid(self.defaults, values))
+        for problem in problems:
+            self._tell(problem["field"], problem["message"], places)
+        self.values = values
+        return self.cleaned_data
+
+    def _value(self, node: Node, steps: Steps, places: dict[str, Node]) -> Any:
+        """The value of a part, `MISSING` where it is left out; notes where each part's value will stand."""
+        places[path_of("", steps)] = node
+        if node.kind == "group":
+            return self._group_value(node, steps, places)
+        if node.kind == "list":
+            return self._list_value(node, steps, places)
+        value = self.cleaned_data.get(node.name, MISSING)
+        if value is MISSING and node.part.required and node.part.default is not MISSING:
+            self._tell(path_of("", steps), REQUIRED, places)  # to the schema its default would do
+        return value
+
+    def _group_value(self, node: Node, steps: Steps, places: dict[str, Node]) -> Any:
+        unknown = {name: value for name, value in _dict(node.kept).items() if name not in node.nodes}
+        read = {name: self._value(each, (*steps, name), places) for name, each in node.nodes.items()}
+        if steps and not node.part.required and not unknown and self._is_blank(node):
+            return MISSING
+        return unknown | {name: value for name, value in read.items() if value is not MISSING}
+
+    def _list_value(self, node: Node, steps: Steps, places: dict[str, Node]) -> Any:
+        values: list[Any] = []
+        for entry in node.entries:
+            if (entry.kind == "leaf" and _is_boolean(entry.part)) or not self._is_blank(entry):
+                value = self._value(entry, (*steps, len(values)), places)
+                if value is not MISSING:
+                    values.append(value)
+        may_be_left_out = not node.part.required and node.part.default in (MISSING, [])
+        return MISSING if not values and may_be_left_out else values
+
+    def _is_blank(self, node: Node) -> bool:
+        """Whether nothing was entered in it. A box that is not ticked says nothing, unless it is ticked by default."""
+        if node.kind == "list":
+            return not node.entries
+        if node.kind == "group":
+            return all(map(self._is_blank, node.nodes.values()))
+        if node.name in self.errors:
+            return False
+        value = self.cleaned_data.get(node.name, MISSING)
+        return value is MISSING or (value is False and node.part.default is not True)
+
+    def _tell(self, path: str, message: str, places: dict[str, Node]) -> None:
+        """At the field of the path, or of the nearest part above that has one."""
+        inside = [place for place in places if path == place or path.startswith((f"{place}.", f"{place}["))]
+        place = max(inside, key=len, default="")
+        node = places[place]
+        rest = path[len(place) :].lstrip(".")
+        if node.name not in self.fields:
+            words = f"{node.part.label}: {message}" if place else f"{rest}: {message}" if rest else message
+            self.add_error(None, words)
+        elif node.name not in self.errors:
+            self.add_error(node.name, _sentence(message, rest))
+
+
+def _sentence(message: str, inside: str) -> str:
+    """With a subject, which the summary on top of the page replaces by the field's name (`ui.said_of`)."""
+    if inside:
+        return f"This field has a problem at {inside}: {message}"
+    verb = message.partition(" ")[0]
+    if verb in ("Must", "Has", "Does", "Lacks"):
+        return f"This field {message[0].lower()}{message[1:]}"
+    return message
+
+
+def _with_samples(part: Part, state: State, zone: ZoneInfo) -> State:
+    """Empty lists with an entry, so that a preview shows what one looks like."""
+    if isinstance(part, Group):
+        return {key: _with_samples(each, state[key], zone) for key, each in part.parts.items()}
+    if isinstance(part, Listing) and state == []:
+        return [Entry(_with_samples(part.item, new_state(part, zone), zone))]
+    return state
+
+
+def _entry_kept(kept: Any, was: str) -> Any:
+    """What is kept of an entry that may have moved since."""
+    known = isinstance(kept, list) and was.isdecimal() and int(was) < len(kept)
+    return kept[int(was)] if known else MISSING
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_boolean(part: Part) -> bool:
+    return isinstance(part, Leaf) and part.is_boolean

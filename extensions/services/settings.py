@@ -1,0 +1,31 @@
+"""What a merchant sets for an app as a whole. Blocks and embeds keep their own values."""
+
+from typing import Any
+
+from django.db import transaction
+
+from accounts.models import User
+from common.errors import Invalid, NotAllowed
+from extensions.queries import defaults_of, overlaid, settings_schema_of
+from extensions.schemas import problems_of_values, resolved
+from installations.models import Installation
+from installations.services.settings import keep_settings
+
+
+@transaction.atomic
+def save_settings(*, installation: Installation, user: User, values: dict[str, Any]) -> Installation:
+    """Keep the values of the app's `settingsSchema` for this installation, in place of the former ones.
+
+    What must fit the schema is what is in force then: its defaults, overlaid by the values (contract section 6).
+    Raises `Invalid` with every problem, `NotAllowed` for somebody else's business, `Conflict` where the app is not
+    installed any more.
+    """
+    if installation.business.owner_id != user.pk:
+        raise NotAllowed("Only the owner of the shop can change an app's settings.")
+    schema = settings_schema_of(installation.app)
+    if schema is None:
+        raise Invalid("This app has no settings.")
+    in_force = overlaid(defaults_of(resolved(schema)), values)
+    if problems := problems_of_values(schema, in_force, "settings"):
+        raise Invalid.fields(problems)
+    return keep_settings(installation=installation, values=values)
