@@ -1,0 +1,196 @@
+"""What is accepted as a settings schema, and which values fit one; every problem with its path."""
+
+from typing import Any
+
+import pytest
+
+from extensions.schemas import problems_of_schema, problems_of_values, resolved
+from tests.extensions.settings import SCHEMA
+
+
+def fields(problems: list[Any]) -> list[str]:
+    return [problem["field"] for problem in problems]
+
+
+def one(**part: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": part}}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+@pytest.mark.spec("Contract 6 Extensions", "A settingsSchema may use all of Draft 2020-12 within the limits")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": "object"},
+        SCHEMA,
+        nested(8),
+        {"properties": {f"p{n}": {} for n in range(100)}},
+        {"properties": {"a": {"$ref": "#/$defs/b"}, "c": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "string"}}},
+        {"properties": {"a": {"$ref": "#here"}}, "$defs": {"b": {"$anchor": "here"}}},
+        {"$id": "https://app.example.com/settings", "properties": {"a": {"$ref": "#/$defs/b~1c%20d"}}, "$defs": {"b/c d": {}}},
+        one(oneOf=[{"type": "string"}, {"type": "number"}]),
+        {"if": {"required": ["a"]}, "then": {"required": ["b"]}, "unevaluatedProperties": False},
+        one(type="string", pattern=r"^\d{3}-[\w\u00e9]+$"),
+        one(unknownKeyword=5),
+    ],
+)  # fmt: skip
+def test_schema_is_accepted(schema: Any) -> None:
+    assert problems_of_schema(schema) == []
+
+
+@pytest.mark.spec(
+    "Contract 6 Extensions", "Every problem of a settingsSchema is told at once, each with its path"
+)
+def test_every_problem_has_its_path() -> None:
+    schema = {
+        "properties": {
+            "color": {"type": "strin", "pattern": "("},
+            "my list": {"items": [{"type": "string"}]},
+            "c": {"required": "c"},
+            "d": {"anyOf": [{}, {"minimum": "1"}]},
+            "e": 5,
+        }
+    }
+    assert sorted(fields(problems_of_schema(schema, "blocks[2].settingsSchema"))) == [
+        'blocks[2].settingsSchema.properties.c.required',
+        'blocks[2].settingsSchema.properties.color.pattern',
+        'blocks[2].settingsSchema.properties.color.type',
+        'blocks[2].settingsSchema.properties.d.anyOf[1].minimum',
+        'blocks[2].settingsSchema.properties.e',
+        'blocks[2].settingsSchema.properties["my list"].items',
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", [None, True, [], "object", 3])
+def test_schema_is_an_object(schema: Any) -> None:
+    assert problems_of_schema(schema) == [
+        {"field": "settingsSchema", "message": "Must be a JSON Schema: an object."}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "good", "bad"),
+    [
+        ({"type": "string", "format": "color"}, ["#1a2b3c", "#FFFFFF"], ["#fff", "red", "#1a2b3g", "#1a2b3c\n"]),
+        (
+            {"type": "string", "format": "uri"},
+            ["https://a.example/x?y=1#z", "http://a.example"],
+            ["javascript:alert(1)", "data:text/html,x", "//a.example", "https://", "ftp://a.example", "https://a b"],
+        ),
+        (
+            {"type": "string", "format": "date-time"},
+            ["2026-11-20T15:04:05Z", "2026-11-20T15:04:05.123456789+01:00", "2026-02-28t00:00:00z"],
+            ["2026-11-20T15:04:05", "2026-11-20", "2026-02-30T00:00:00Z", "2026-11-20T25:00:00Z", "2026-11-20 15:04:05Z"],
+        ),
+        ({"type": "string", "format": "date"}, ["2026-11-20"], ["2026-13-01", "20261120"]),
+        ({"type": "string", "format": "email"}, ["a@b.example"], ["a", "a@b", "a b@c.example"]),
+        ({"type": "string", "format": "who-knows"}, ["anything"], []),
+        ({"type": "string", "pattern": "^[A-Z]{2}$"}, ["AB"], ["AB\n", "A", "ABC"]),
+        ({"type": "string", "pattern": "b"}, ["abc"], ["ac"]),
+        ({"type": "string", "minLength": 2, "maxLength": 3}, ["éé", "😀😀😀"], ["x", "xxxx"]),
+        ({"type": "integer", "minimum": 1, "maximum": 3}, [1, 3, 2.0], [0, 4, 1.5, "1", True]),
+        ({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}, [0.5, 7], [0, 0.3]),
+        ({"type": "boolean"}, [True, False], [0, "true", None]),
+        ({"enum": ["a", 1, None]}, ["a", 1, None], ["b", 2, True, ""]),
+        ({"const": {"b": 1}}, [{"b": 1}], [{"b": 2}]),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2}, [["a"]], [[], ["a", "b", "c"], [1]]),
+        ({"type": "array", "uniqueItems": True}, [[1, True, "1", [1], {"b": 1}], []], [[1, 1.0], [{"b": 1, "c": 2}, {"c": 2, "b": 1}]]),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "items": False}, [["a"]], [[1], ["a", "b"]]),
+        ({"type": "array", "contains": {"const": 1}, "maxContains": 1}, [[1, 2]], [[2], [1, 1]]),
+        ({"type": "object", "additionalProperties": False, "patternProperties": {"^x": {"type": "number"}}}, [{"xa": 1}], [{"xa": "1"}, {"b": 1}]),
+        ({"type": "object", "propertyNames": {"maxLength": 2}}, [{"ab": 1}], [{"abc": 1}]),
+        ({"type": "object", "allOf": [{"properties": {"b": {}}}], "unevaluatedProperties": False}, [{"b": 1}], [{"c": 1}]),
+        ({"type": "object", "patternProperties": {"^x": {}}, "unevaluatedProperties": False}, [{"x1": 1}], [{"y": 1}]),
+        ({"type": "object", "dependentRequired": {"b": ["c"]}}, [{}, {"b": 1, "c": 1}], [{"b": 1}]),
+        ({"anyOf": [{"type": "string"}, {"minimum": 5}]}, ["a", 6], [4]),
+        ({"oneOf": [{"type": "number"}, {"minimum": 5}]}, [4, "a"], [6]),
+        ({"not": {"type": "string"}}, [1], ["a"]),
+        ({"if": {"type": "string"}, "then": {"minLength": 2}, "else": {"minimum": 2}}, ["ab", 2], ["a", 1]),
+    ],
+)  # fmt: skip
+def test_value_fits_or_not(part: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+    schema = one(**part)
+    assert problems_of_schema(schema) == []
+    for value in good:
+        assert problems_of_values(schema, {"a": value}) == [], value
+    for value in bad:
+        found = problems_of_values(schema, {"a": value}, "s")
+        assert found, value
+        assert all(field.startswith("s.a") for field in fields(found))
+
+
+def test_values_are_told_by_path_in_plain_words() -> None:
+    schema = {
+        "required": ["name"],
+        "additionalProperties": False,
+        "properties": {
+            "name": {"type": "string"},
+            "links": {"items": {"properties": {"url": {"format": "uri"}}, "required": ["label"]}},
+            "size": {"enum": ["s", "m"]},
+            "count": {"type": ["integer", "null"], "maximum": 5},
+        },
+    }
+    values = {"links": [{"label": "x"}, {"url": "x"}], "size": "xl", "count": 6, "odd name": 1}
+    assert {each["field"]: each["message"] for each in problems_of_values(schema, values, "config")} == {
+        "config.name": "This field is required.",
+        "config.links[1].url": "Must be a web address that starts with http:// or https://.",
+        "config.links[1].label": "This field is required.",
+        "config.size": "Must be one of s or m.",
+        "config.count": "Must be at most 5.",
+        'config["odd name"]': "There is no such setting.",
+    }
+
+
+@pytest.mark.spec(
+    "Contract 9 Manifest", "defaultConfig may leave out required properties; what it holds must be valid"
+)
+def test_part_of_the_values_may_lack_what_is_required_at_every_level() -> None:
+    schema = {
+        "required": ["a", "box"],
+        "minProperties": 2,
+        "properties": {
+            "a": {"type": "string"},
+            "box": {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}},
+            "list": {"items": {"required": ["c"], "properties": {"c": {"type": "integer"}}}},
+        },
+        "anyOf": [{"required": ["a"]}, {"required": ["z"]}],
+    }
+    assert problems_of_values(schema, {"box": {}, "list": [{}]}, partial=True) == []
+    assert problems_of_values(schema, {}, partial=True) == []
+    wrong = problems_of_values(schema, {"box": {"b": "x"}, "list": [{"c": "x"}]}, "d", partial=True)
+    assert fields(wrong) == ["d.box.b", "d.list[0].c"]
+    assert "box.b" in fields(problems_of_values(schema, {"a": "x", "box": {}}))
+
+
+@pytest.mark.parametrize("values", [None, [], "x", 1])
+def test_values_are_an_object(values: Any) -> None:
+    assert problems_of_values({}, values, "s") == [{"field": "s", "message": "Must be an object."}]
+
+
+@pytest.mark.parametrize("value", ["a\x00", "\ud800", float("nan"), 10**400, {"x": object()}, "x" * 65_536])
+def test_values_are_what_a_database_keeps(value: Any) -> None:
+    assert problems_of_values({}, {"a": value}, "s")
+
+
+def test_resolved_schema_has_no_references_and_leaves_its_source_alone() -> None:
+    schema = {
+        "$defs": {"color": {"type": "string", "title": "Color", "default": "#000000"}},
+        "properties": {
+            "a": {"$ref": "#/$defs/color", "title": "Ink"},
+            "b": {"$ref": "#/$defs/color", "minLength": 1},
+        },
+    }
+    assert resolved(schema) == {
+        "properties": {
+            "a": {"type": "string", "title": "Ink", "default": "#000000"},
+            "b": {"minLength": 1, "allOf": [{"type": "string", "title": "Color", "default": "#000000"}]},
+        }
+    }
+    assert schema["properties"]["a"] == {"$ref": "#/$defs/color", "title": "Ink"}  # type: ignore[index]
