@@ -5,6 +5,9 @@ A currency's number of decimals comes from ISO 4217; those that do not have two 
 
 from decimal import ROUND_HALF_UP, Decimal
 
+from django.utils import numberformat
+from django.utils.formats import get_format
+
 NO_DECIMALS = frozenset("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split())
 THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
 
@@ -32,3 +35,21 @@ def display(minor: int, currency: str) -> str:
     """For people: `12.50 USD`."""
     places = decimals(currency)
     return f"{Decimal(minor).scaleb(-places):,.{places}f} {currency}"
+
+
+def display_in(minor: int, currency: str, locale: str) -> str:
+    """As `display`, with the signs of a language tag: `1.234,50 EUR` for `de`.
+
+    A language that Django knows no signs for gets the English ones.
+    """
+    places = decimals(currency)
+    number = numberformat.format(
+        Decimal(minor).scaleb(-places),
+        get_format("DECIMAL_SEPARATOR", lang=locale.lower()),
+        decimal_pos=places,
+        grouping=get_format("NUMBER_GROUPING", lang=locale.lower()) or 3,
+        thousand_sep=get_format("THOUSAND_SEPARATOR", lang=locale.lower()),
+        force_grouping=True,
+        use_l10n=True,
+    )
+    return f"{number}\N{NO-BREAK SPACE}{currency}"

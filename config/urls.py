@@ -27,6 +27,7 @@ urlpatterns = [
         name="merchant_app_settings",
     ),
     path("merchant/", include("installations.merchant_urls")),
+    path("store/<slug:shop_slug>/", include("stores.urls")),
     path("developer/", include("developers.api.urls")),
     path("", include("marketplace.urls")),
     path("", include("installations.urls")),

@@ -91,6 +91,11 @@ class Product(models.Model):
                 name="product_listed",
                 condition=models.Q(status=ProductStatus.ACTIVE),
             ),
+            models.Index(
+                fields=["business", "category"],
+                name="product_category",
+                condition=models.Q(status=ProductStatus.ACTIVE),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -119,6 +124,13 @@ class Order(models.Model):
     customer_phone = models.CharField(max_length=40, blank=True)
     note = models.TextField(blank=True)
     is_guest = models.BooleanField(default=True)
+    page_key_digest = models.CharField(
+        max_length=64,
+        null=True,
+        unique=True,
+        editable=False,
+        help_text="SHA-256 of what opens the order's page in the storefront; none of other orders.",
+    )
     validation = models.CharField(
         max_length=13, choices=OrderValidation.choices, default=OrderValidation.VALID
     )

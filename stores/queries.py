@@ -10,6 +10,7 @@ from django.db.models import Count, Model, Q, QuerySet
 from accounts.models import Business
 from common.errors import NotFound
 from common.ids import parse_id
+from common.secrets import digest
 from stores.enums import DeliveryMethod, ProductStatus
 from stores.models import Order, Product, Review, SitePage, StoreSettings, StoreTotals
 
@@ -65,6 +66,12 @@ def listed_products(
     return Listing(business, rows, None if narrowed else "products")
 
 
+def categories(business: Business) -> list[str]:
+    """The categories that listed products are in, by name."""
+    rows = Product.objects.filter(business=business, status=ProductStatus.ACTIVE).exclude(category="")
+    return list(rows.values_list("category", flat=True).distinct().order_by("category"))
+
+
 def product_by_id(business: Business, product_id: UUID | None) -> Product:
     """An archived one too (contract section 9, "Orders"). `NotFound` where there is none."""
     return _only(_with_id(Product.objects.filter(business=business), product_id), "Product")
@@ -106,6 +113,11 @@ def order_by_id(business: Business, order_id: UUID | None) -> Order:
     return _only(_with_id(_whole_orders().filter(business=business), order_id), "Order")
 
 
+def order_by_page_key(business: Business, key: str) -> Order | None:
+    """The order that a checkout page with this key has placed, with lines and payment; None so far."""
+    return _whole_orders().filter(business=business, page_key_digest=digest(key)).first()
+
+
 def _whole_orders() -> QuerySet[Order]:
     return Order.objects.select_related("payment").prefetch_related("items")
 
@@ -139,8 +151,11 @@ class ReviewStats:
         return ratings / self.total if self.total else None
 
 
-def review_stats(business: Business) -> ReviewStats:
+def review_stats(business: Business, *, product: Product | None = None) -> ReviewStats:
+    """Of all reviews, or of one product's."""
     rows = Review.objects.filter(business=business).order_by()
+    if product is not None:
+        rows = rows.filter(product=product)
     counted = dict(rows.values_list("rating").annotate(number=Count("pk")))
     return ReviewStats({rating: counted.get(rating, 0) for rating in RATINGS})
 

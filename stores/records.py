@@ -191,11 +191,15 @@ def page_record(row: Row) -> dict[str, Any]:
     }
 
 
+def storefront_url(business: Business) -> str:
+    return f"{settings.BASE_URL}/store/{business.slug}/"
+
+
 def business_record(business: Business) -> dict[str, Any]:
     return {
         "id": str(business.pk),
         "slug": business.slug,
-        "storefrontUrl": f"{settings.BASE_URL}/store/{business.slug}/",
+        "storefrontUrl": storefront_url(business),
         "name": business.name,
         "type": business.type,
         "address": business.address,

@@ -30,6 +30,7 @@ def seed() -> SimpleNamespace:
     noor = person("Noor Haddad", Role.MERCHANT, business_name="Corner Flowers")
     apps = apps_of(dana, rae)
     return SimpleNamespace(
+        store=storefront(dana, mira),
         dana=dana,
         noor=noor,
         noors_shop=asked_for_more(apps["till"], noor),
@@ -42,6 +43,56 @@ def seed() -> SimpleNamespace:
         **listed_apps(mira),
         **reviews_of(person("Ines Faro", Role.DEVELOPER), rae),
     )
+
+
+def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
+    """A sandbox shop, an empty one, and orders of shoppers in each state of their payment, by their page's key."""
+    from django.utils import timezone
+
+    from accounts.models import Business
+    from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, filled
+    from stores.models import Product
+    from stores.services.payments import expire_payments, settle_payment
+    from stores.services.storefront import place_once
+    from tests.factories import order_request
+
+    shop = Business.objects.sandbox_of(developer)
+    bread, cake = Product.objects.filter(business=shop, slug__in=["country-sourdough", "carrot-cake"])
+    soon = timezone.now() + timedelta(minutes=14)
+    method = PaymentMethod("pay:wallet", "Harbour Wallet", "pay", "Pay with your phone.")
+    details = {
+        "waiting": PaymentDetails(
+            "https://pay.example.com/i/1", "wallet://pay?i=1&a=45.60", "INV-2041", soon
+        ),
+        "paid": PaymentDetails("https://pay.example.com/i/2", invoice_id="INV-2042", expires_at=soon),
+        "expired": PaymentDetails("https://pay.example.com/i/3", expires_at=timezone.now()),
+        "failed": None,
+    }
+
+    def order(name: str, **fields: Any) -> str:
+        key = name.ljust(32, "x")
+        request = order_request(
+            (bread, 2), (cake, 1),
+            **{"customer_name": "Grace Okafor", "customer_email": "grace@example.com"} | fields,
+        )  # fmt: skip
+        placed = place_once(business=shop, key=key, request=request, offered=[method])
+        if name == "paid":
+            settle_payment(order=placed, status="COMPLETED")
+        return key
+
+    keys = {}
+    with filled("order.calculate_discounts", lambda question: Discount(456, "Ten stars: a treat on us")):
+        address = {
+            "delivery_method": "DELIVERY",
+            "address": "5 Orchard Close\nUpper Portside",
+            "note": "Sliced, please.",
+        }
+        keys["cash"] = order("cash", **address)
+        for name, answer in details.items():
+            with filled("checkout.create_payment", lambda question, answer=answer: answer):
+                keys[name] = order(name, payment_method=method.id)
+    expire_payments()
+    return {"shop": shop, "orders": keys}
 
 
 def asked_for_more(app: Any, merchant: Any) -> Any:

@@ -116,6 +116,39 @@ def consent(app: str) -> str:
     return f"/oauth/authorize?response_type=code&client_id={{{app}.client_id}}&state=xyz"
 
 
+STORE = "/store/{store[shop].slug}/"
+
+
+def into_cart(page: Page) -> None:
+    """Two of what is shown, and one of something else."""
+    page.get_by_label("Quantity").fill("2")
+    press("Add to cart")(page)
+    page.goto(page.url.replace("country-sourdough", "carrot-cake"))
+    press("Add to cart")(page)
+    page.get_by_role("link", name="Cart", exact=True).click()
+
+
+def cart_in_trouble(page: Page) -> None:
+    into_cart(page)
+    page.get_by_label("Quantity of Carrot Cake").fill("50")
+    press("Update quantities")(page)
+
+
+def to_checkout(page: Page) -> None:
+    into_cart(page)
+    page.get_by_role("link", name="Checkout").click()
+
+
+def to_delivery(page: Page) -> None:
+    to_checkout(page)
+    page.get_by_label("Delivery", exact=True).check()
+
+
+def empty_checkout(page: Page) -> None:
+    to_delivery(page)
+    press("Place order")(page)
+
+
 SHOTS = [
     Shot("home", "/"),
     Shot("home-developer", "/", "dana"),
@@ -237,6 +270,28 @@ SHOTS = [
     Shot("merchant-business-add", "/merchant/businesses/add/", "mira"),
     Shot("merchant-business-errors", "/merchant/businesses/add/", "mira", press("Add a business")),
     Shot("merchant-forbidden", "/merchant/", "rae", status=403),
+    Shot("store", STORE),
+    Shot("store-category", STORE + "?category=Cakes"),
+    Shot("store-nothing", STORE + "?q=zeppelin"),
+    Shot("store-empty", "/store/{noors_shop.slug}/"),
+    Shot("store-product", STORE + "products/country-sourdough/"),
+    Shot("store-product-few", STORE + "products/almond-croissant/"),
+    Shot("store-product-gone", STORE + "products/plum-danish/"),
+    Shot("store-review-errors", STORE + "products/country-sourdough/", act=press("Publish the review")),
+    Shot("store-added", STORE + "products/country-sourdough/", act=press("Add to cart")),
+    Shot("store-page", STORE + "pages/about/"),
+    Shot("store-cart", STORE + "products/country-sourdough/", act=into_cart),
+    Shot("store-cart-trouble", STORE + "products/country-sourdough/", act=cart_in_trouble),
+    Shot("store-cart-empty", STORE + "cart/"),
+    Shot("store-checkout", STORE + "products/country-sourdough/", act=to_checkout),
+    Shot("store-checkout-delivery", STORE + "products/country-sourdough/", act=to_delivery),
+    Shot("store-checkout-errors", STORE + "products/country-sourdough/", act=empty_checkout),
+    *(
+        Shot(f"store-order-{state}", STORE + f"orders/{{store[orders][{state}]}}/")
+        for state in ("cash", "waiting", "paid", "expired", "failed")
+    ),
+    Shot("store-pay-again", STORE + "orders/{store[orders][failed]}/pay/"),
+    Shot("store-404", STORE + "products/nothing/", status=404),
     Shot("admin", "/admin/", "rae"),
     Shot("review-queue", "/admin/marketplace/submission/", "rae"),
     Shot("review-queue-held", "/admin/marketplace/submission/?state=held", "rae"),

@@ -1,0 +1,43 @@
+"""Ordering from a checkout page, which may be sent more than once."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import IntegrityError
+
+from accounts.models import Business
+from common.errors import ServiceError
+from common.secrets import digest
+from stores import queries
+from stores.hookpoints import PaymentMethod
+from stores.models import Order
+from stores.services.checkout import OrderRequest, place_order
+
+
+def place_once(
+    *,
+    business: Business,
+    key: str,
+    request: OrderRequest,
+    offered: Sequence[PaymentMethod] = (),
+    now: datetime | None = None,
+) -> Order:
+    """The order of this checkout page: placed now, or by an earlier press of the same page.
+
+    `key` is the page's own random one. Of two presses at once both may ask the hook points, but one alone
+    commits: the other's transaction fails on the unique column, or finds the shelf emptied by the first, and
+    both lead to the same order. Raises as `place_order` does.
+    """
+    if placed := queries.order_by_page_key(business, key):
+        return placed
+
+    def keep_key(order: Order) -> None:
+        order.page_key_digest = digest(key)
+        order.save(update_fields=["page_key_digest"])
+
+    try:
+        return place_order(business=business, request=request, offered=offered, now=now, on_saved=keep_key)
+    except (IntegrityError, ServiceError):
+        if placed := queries.order_by_page_key(business, key):
+            return placed
+        raise

@@ -1,0 +1,1 @@
+"""The storefront: `/store/<business-slug>/…`."""

@@ -1,0 +1,148 @@
+"""The checkout page. Its button is safe to press twice: the page's key stands for one order."""
+
+import re
+import secrets
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from common.errors import Conflict, Invalid, NotFound, Refused, ServiceError
+from stores import hookpoints, offers, queries
+from stores.cart import CartLine, order_lines, subtotal
+from stores.enums import DeliveryMethod
+from stores.forms import CheckoutForm
+from stores.hookpoints import PaymentMethod
+from stores.models import Order
+from stores.services.checkout import OrderRequest
+from stores.services.storefront import place_once
+from stores.views.access import ShopRequest, shop_page, shop_render
+
+KEY = re.compile(r"[A-Za-z0-9_-]{32}")
+
+# Where the names of a refused request stand on the form.
+FORM_FIELDS = {
+    "customer": "customer_email",
+    "customer.name": "customer_name",
+    "customer.email": "customer_email",
+    "customer.phone": "customer_phone",
+    "address": "address",
+    "note": "note",
+    "paymentMethod": "payment_method",
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@shop_page
+def checkout(request: ShopRequest) -> HttpResponse:
+    if request.method == "POST":
+        return _place(request)
+    lines = request.cart.lines()
+    if not lines or any(line.problem for line in lines):
+        return redirect("store:cart", request.shop.slug)
+    methods = hookpoints.ask_payment_methods(business=request.shop)
+    return _checkout_page(request, CheckoutForm(methods=methods), lines, methods, new_key())
+
+
+def _place(request: ShopRequest) -> HttpResponse:
+    key = known_key(request.POST.get("key", ""))
+    if placed := queries.order_by_page_key(request.shop, key):
+        return _lead_to_order(request, key, placed)
+    lines = request.cart.lines()
+    if not lines:
+        messages.info(request, "There is nothing to order yet.")
+        return redirect("store:cart", request.shop.slug)
+    methods = offers.offered_on_page(request.shop, request.POST.get("offered", ""))
+    form = CheckoutForm(request.POST, methods=methods)
+    status = 422
+    if form.is_valid() and _is_as_seen(form, lines):
+        try:
+            placed = place_once(
+                business=request.shop, key=key, request=_order_request(form, lines), offered=methods
+            )
+        except ServiceError as error:
+            _say(form, error, request.cart.lines())
+            status = error.status if isinstance(error, Conflict | Refused) else 422
+        else:
+            return _lead_to_order(request, key, placed)
+    return _checkout_page(request, form, request.cart.lines(), methods, key, status)
+
+
+def new_key() -> str:
+    """Stands for one order, and opens its page: 192 random bits."""
+    return secrets.token_urlsafe(24)
+
+
+def known_key(text: str) -> str:
+    """The key of a page of ours; a new one for what can't be any."""
+    return text if KEY.fullmatch(text) else new_key()
+
+
+def _lead_to_order(request: ShopRequest, key: str, order: Order) -> HttpResponse:
+    request.cart.order_placed(order, key)
+    return redirect("store:order", request.shop.slug, key)
+
+
+def _is_as_seen(form: CheckoutForm, lines: list[CartLine]) -> bool:
+    """Nobody orders at another price than the page showed: what has changed since is said first."""
+    problems = [f"{line.name}: {line.problem}" for line in lines if line.problem]
+    if not problems and form.cleaned_data["seen"] != subtotal(lines):
+        problems = ["The prices or items have changed since you opened this page. Check the summary."]
+    for problem in problems:
+        form.add_error(None, problem)
+    return not problems
+
+
+def _order_request(form: CheckoutForm, lines: list[CartLine]) -> OrderRequest:
+    typed = form.cleaned_data
+    is_delivery = typed["delivery_method"] == DeliveryMethod.DELIVERY
+    where = [typed["address"], typed["locality"]] if is_delivery else []
+    return OrderRequest(
+        items=order_lines(lines),
+        customer_name=typed["customer_name"],
+        customer_email=typed["customer_email"],
+        customer_phone=typed["customer_phone"],
+        delivery_method=typed["delivery_method"],
+        address="\n".join(part for part in where if part),
+        locality=typed["locality"] if is_delivery else "",
+        payment_method=typed["payment_method"],
+        note=typed["note"],
+    )
+
+
+def _say(form: CheckoutForm, error: ServiceError, lines: list[CartLine]) -> None:
+    """Why the order was not taken: an app's reason in its own words, the shelf's in those of the cart."""
+    problems = [f"{line.name}: {line.problem}" for line in lines if line.problem]
+    if isinstance(error, Conflict | NotFound) and problems:
+        for problem in problems:
+            form.add_error(None, problem)
+    elif isinstance(error, Invalid) and error.details:
+        for detail in error.details:
+            form.add_error(FORM_FIELDS.get(detail["field"]), detail["message"])
+    else:
+        form.add_error(None, error.message)
+
+
+def _checkout_page(
+    request: ShopRequest,
+    form: CheckoutForm,
+    lines: Sequence[CartLine],
+    methods: Sequence[PaymentMethod],
+    key: str,
+    status: int = 200,
+) -> HttpResponse:
+    delivery_fee = queries.delivery_fee(request.shop, DeliveryMethod.DELIVERY)
+    context = {
+        "form": form,
+        "key": key,
+        "offered": offers.seal(request.shop, methods),
+        "lines": lines,
+        "subtotal": subtotal(lines),
+        "delivery_fee": delivery_fee,
+        "total_delivered": subtotal(lines) + delivery_fee,
+    }
+    return shop_render(request, "store/checkout.html", context, status)
