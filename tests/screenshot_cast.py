@@ -57,7 +57,9 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
     from tests.factories import order_request
 
     shop = Business.objects.sandbox_of(developer)
-    bread, cake = Product.objects.filter(business=shop, slug__in=["country-sourdough", "carrot-cake"])
+    bread, cake = Product.objects.filter(
+        business=shop, slug__in=["butter-croissant", "birthday-cake-to-order"]
+    )
     soon = timezone.now() + timedelta(minutes=14)
     method = PaymentMethod("pay:wallet", "Harbour Wallet", "pay", "Pay with your phone.")
     details = {
