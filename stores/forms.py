@@ -12,6 +12,7 @@ from stores.hookpoints import PaymentMethod
 
 MAX_NOTE = 1000  # characters
 MAX_COMMENT = 2000
+MAX_LOCALITY = 120
 
 # What the merchant takes outside the service: name, and a sentence.
 BUILT_IN = {
@@ -139,7 +140,7 @@ class CheckoutForm(PaymentForm):
     locality = forms.CharField(
         label="Town",
         required=False,
-        max_length=120,
+        max_length=MAX_LOCALITY,
         widget=forms.TextInput({"autocomplete": "address-level2"}),
     )
     note = forms.CharField(

@@ -144,6 +144,12 @@ def to_delivery(page: Page) -> None:
     page.get_by_label("Delivery", exact=True).check()
 
 
+def total(page: Page) -> None:
+    to_delivery(page)
+    page.get_by_label("Town").fill("Portside")
+    press("Work out the total")(page)
+
+
 def empty_checkout(page: Page) -> None:
     to_delivery(page)
     press("Place order")(page)
@@ -285,6 +291,7 @@ SHOTS = [
     Shot("store-cart-empty", STORE + "cart/"),
     Shot("store-checkout", STORE + "products/country-sourdough/", act=to_checkout),
     Shot("store-checkout-delivery", STORE + "products/country-sourdough/", act=to_delivery),
+    Shot("store-checkout-total", STORE + "products/country-sourdough/", act=total),
     Shot("store-checkout-errors", STORE + "products/country-sourdough/", act=empty_checkout),
     *(
         Shot(f"store-order-{state}", STORE + f"orders/{{store[orders][{state}]}}/")

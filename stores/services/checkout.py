@@ -21,7 +21,7 @@ from stores.services.payments import chosen_method, make_payment, open_payment
 from stores.services.stock import announce, move_stock
 from stores.services.totals import count_order
 
-__all__ = ["OrderLine", "OrderRequest", "place_order"]
+__all__ = ["OrderLine", "OrderRequest", "Price", "place_order", "quote"]
 
 # Prices that change while the shop's apps are being asked make their answers stale, so they are asked
 # again; a shop whose prices change faster than that can't take the order.
@@ -60,13 +60,43 @@ class OrderRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What was agreed on over a basket before it becomes an order. Money in minor units."""
+class Price:
+    """What a basket costs, with what apps take off and ask for its delivery. Minor units."""
 
+    subtotal: int
     discount: int
     discount_reason: str
     delivery_fee: int
+
+    @property
+    def amount(self) -> int:
+        return self.subtotal - self.discount + self.delivery_fee
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What was agreed on over a basket before it becomes an order."""
+
+    price: Price
     validation: OrderValidation
+
+
+def quote(
+    *, business: Business, items: Sequence[OrderLine], delivery_method: str, locality: str = ""
+) -> Price:
+    """What an order of these lines would cost now, apps asked; nothing is kept, and nobody judges it.
+
+    Not inside a transaction. Raises `NotFound` and `Conflict` as `place_order` does.
+    """
+    forbid_transaction()
+    return _price(
+        business,
+        read_basket(business, merge(items)),
+        delivery_method=delivery_method,
+        locality=locality,
+        promo_discount=0,
+        budget=Budget.start(),
+    )
 
 
 def place_order(
@@ -134,41 +164,60 @@ def _item_problems(request: OrderRequest) -> list[ErrorDetail]:
 
 def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Budget) -> Terms:
     """Ask the three hook points that come before an order is saved, over one budget of time."""
-    subtotal = basket.subtotal
-    if request.promo_discount > subtotal:
+    if request.promo_discount > basket.subtotal:
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
     basket.check_available()
     verdict = hookpoints.ask_verdict(
         business=business,
         lines=basket.lines,
-        subtotal=subtotal,
+        subtotal=basket.subtotal,
         delivery_method=request.delivery_method,
         budget=budget,
     )
     if not verdict.valid:
         raise Refused(verdict.reason or DEFAULT_REFUSAL)
-    built_in_fee = queries.delivery_fee(business, request.delivery_method)
+    price = _price(
+        business,
+        basket,
+        delivery_method=request.delivery_method,
+        locality=request.locality,
+        promo_discount=request.promo_discount,
+        budget=budget,
+    )
+    return Terms(price, OrderValidation.VALID if verdict.all_heard else OrderValidation.NOT_VALIDATED)
+
+
+def _price(
+    business: Business,
+    basket: Basket,
+    *,
+    delivery_method: str,
+    locality: str,
+    promo_discount: int,
+    budget: Budget,
+) -> Price:
+    built_in_fee = queries.delivery_fee(business, delivery_method)
     discount = hookpoints.ask_discount(
         business=business,
         lines=basket.lines,
-        subtotal=subtotal,
-        promo_discount=request.promo_discount,
+        subtotal=basket.subtotal,
+        promo_discount=promo_discount,
         delivery_fee=built_in_fee,
         budget=budget,
     )
     fee = hookpoints.ask_shipping_fee(
         business=business,
-        delivery_method=request.delivery_method,
-        locality=request.locality,
-        subtotal=subtotal,
+        delivery_method=delivery_method,
+        locality=locality,
+        subtotal=basket.subtotal,
         built_in_fee=built_in_fee,
         budget=budget,
     )
-    return Terms(
-        discount=min(request.promo_discount + discount.amount, subtotal),
+    return Price(
+        subtotal=basket.subtotal,
+        discount=min(promo_discount + discount.amount, basket.subtotal),
         discount_reason=discount.reason[:300],
         delivery_fee=fee,
-        validation=OrderValidation.VALID if verdict.all_heard else OrderValidation.NOT_VALIDATED,
     )
 
 
@@ -217,9 +266,9 @@ def _unpriced(business: Business, request: OrderRequest) -> Order:
 def _write(business: Business, request: OrderRequest, basket: Basket, terms: Terms, now: datetime) -> Order:
     order = _unpriced(business, request)
     order.subtotal = basket.subtotal
-    order.discount = terms.discount
-    order.discount_reason = terms.discount_reason
-    order.delivery_fee = terms.delivery_fee
+    order.discount = terms.price.discount
+    order.discount_reason = terms.price.discount_reason
+    order.delivery_fee = terms.price.delivery_fee
     order.amount = order.subtotal - order.discount + order.delivery_fee
     order.validation = terms.validation
     order.created_at = order.updated_at = now

@@ -14,10 +14,10 @@ from common.errors import Conflict, Invalid, NotFound, Refused, ServiceError
 from stores import hookpoints, offers, queries
 from stores.cart import CartLine, order_lines, subtotal
 from stores.enums import DeliveryMethod
-from stores.forms import CheckoutForm
+from stores.forms import MAX_LOCALITY, CheckoutForm
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
-from stores.services.checkout import OrderRequest
+from stores.services.checkout import OrderRequest, Price, quote
 from stores.services.storefront import place_once
 from stores.views.access import ShopRequest, shop_page, shop_render
 
@@ -57,6 +57,8 @@ def _place(request: ShopRequest) -> HttpResponse:
         messages.info(request, "There is nothing to order yet.")
         return redirect("store:cart", request.shop.slug)
     methods = offers.offered_on_page(request.shop, request.POST.get("offered", ""))
+    if "total" in request.POST:
+        return _total_page(request, lines, methods, key)
     form = CheckoutForm(request.POST, methods=methods)
     status = 422
     if form.is_valid() and _is_as_seen(form, lines):
@@ -70,6 +72,25 @@ def _place(request: ShopRequest) -> HttpResponse:
         else:
             return _lead_to_order(request, key, placed)
     return _checkout_page(request, form, request.cart.lines(), methods, key, status)
+
+
+def _total_page(
+    request: ShopRequest, lines: Sequence[CartLine], methods: Sequence[PaymentMethod], key: str
+) -> HttpResponse:
+    """The page again with what was typed so far, and the whole price: nothing is missed yet, so nothing is wrong."""
+    form = CheckoutForm(initial=request.POST.dict(), methods=methods)
+    chosen = str(form["delivery_method"].value())
+    is_delivery = chosen == DeliveryMethod.DELIVERY
+    try:
+        price = quote(
+            business=request.shop,
+            items=order_lines(lines),
+            delivery_method=chosen if is_delivery else DeliveryMethod.PICKUP,
+            locality=str(form["locality"].value() or "")[:MAX_LOCALITY] if is_delivery else "",
+        )
+    except (Conflict, NotFound):  # said in the cart, line by line
+        return redirect("store:cart", request.shop.slug)
+    return _checkout_page(request, form, lines, methods, key, price=price)
 
 
 def new_key() -> str:
@@ -134,6 +155,7 @@ def _checkout_page(
     methods: Sequence[PaymentMethod],
     key: str,
     status: int = 200,
+    price: Price | None = None,
 ) -> HttpResponse:
     delivery_fee = queries.delivery_fee(request.shop, DeliveryMethod.DELIVERY)
     context = {
@@ -143,6 +165,7 @@ def _checkout_page(
         "lines": lines,
         "subtotal": subtotal(lines),
         "delivery_fee": delivery_fee,
+        "price": price,
         "total_delivered": subtotal(lines) + delivery_fee,
     }
     return shop_render(request, "store/checkout.html", context, status)

@@ -98,6 +98,54 @@ def test_discount_is_shown_with_its_reason(shopper):
     assert "8.50" in page
 
 
+@pytest.mark.spec("Contract 4 Placing an order", "The whole price can be seen before the order is placed")
+def test_total_is_worked_out_before_anything_is_ordered(shopper):
+    verdict = answering(Verdict())
+    with (
+        filled("order.validate", verdict),
+        filled("order.calculate_discounts", answering(Discount(150, "Rainy day"))),
+        filled("checkout.shipping_rates", answering(ShippingRate(725))),
+    ):
+        page = shopper.checkout_page()
+        typed = {
+            "delivery_method": "DELIVERY",
+            "locality": "Portside",
+            "customer_name": "",
+            "note": "Kept words",
+        }
+        response = shopper.place(page, total="1", **typed)
+    assert response.status_code == 200
+    shown = text(response)
+    for words in (
+        "Rainy day",
+        "−1.50",
+        "7.25\N{NO-BREAK SPACE}USD",
+        "15.75\N{NO-BREAK SPACE}USD",
+        "Kept words",
+        "Portside",
+    ):
+        assert words in shown
+    assert "There is a problem" not in shown
+    assert not Order.objects.exists()
+    assert verdict.questions == []
+    assert shopper.place(page).status_code == 302  # the same page still stands for its one order
+
+
+def test_total_of_what_can_not_be_had_leads_to_the_cart(shopper):
+    page = shopper.checkout_page()
+    Product.objects.update(stock=0)
+    assert shopper.place(page, total="1")["Location"] == shopper.at("cart/")
+
+
+@pytest.mark.parametrize(
+    "typed", [{"delivery_method": "DRONE"}, {"delivery_method": ""}, {"payment_method": "x"}]
+)
+def test_total_of_a_strange_choice_is_that_of_a_pickup(shopper, typed):
+    response = shopper.place(total="1", **typed)
+    assert response.status_code == 200
+    assert "Free" in text(response)
+
+
 def test_price_is_the_one_in_the_database(shop, shopper, bread):
     page = shopper.checkout_page()
     shopper.place(page | {"seen": "1", "price": "1", "subtotal": "1"})

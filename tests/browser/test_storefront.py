@@ -1,0 +1,276 @@
+"""A shop as a shopper uses it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import Business, User
+from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, Verdict, filled
+from stores.models import Order, Product
+from stores.services.pages import create_page
+from stores.services.payments import settle_payment
+from tests import factories
+
+from .axe import violations
+from .chromium import overflow
+from .conftest import PHONE, NewPage, SignIn
+
+LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
+WALLET = PaymentMethod("pay:wallet", "Harbour Wallet", "pay", "Pay with your phone.")
+
+
+@pytest.fixture
+def store(shop: Business) -> str:
+    """The shop's address, with goods on the shelf."""
+    for name, stock in (("Sourdough", 10), ("Rye", None), ("Bun", 0)):
+        factories.product(shop, name=name, slug=name.lower(), price=650, stock=stock, category="Bread")
+    factories.product(
+        shop,
+        name="A cake whose name goes on for as long as eighty characters do allow it to",
+        category="Cakes",
+    )
+    create_page(business=shop, title="About us", slug="about", content="<h2>Hours</h2><p>Seven to six.</p>")
+    return f"/store/{shop.slug}/"
+
+
+@pytest.fixture
+def wallet() -> Iterator[dict[str, Any]]:
+    """An app's method; `answer` is what making the payment gives."""
+    answers: dict[str, Any] = {"answer": None}
+    with (
+        filled("checkout.payment_methods", lambda question: [WALLET]),
+        filled("checkout.create_payment", lambda question: answers["answer"]),
+    ):
+        yield answers
+
+
+def to_checkout(page: Page, store: str) -> None:
+    page.goto(store)
+    page.get_by_role("link", name="Sourdough").click()
+    page.get_by_label("Quantity").fill("2")
+    page.get_by_role("button", name="Add to cart").click()
+    page.get_by_role("link", name="Cart", exact=True).click()
+    page.get_by_role("link", name="Checkout").click()
+    page.get_by_label("Name", exact=True).fill("Kim")
+    page.get_by_label("E-mail").fill("kim@example.com")
+
+
+@pytest.mark.spec(
+    "Contract 7 Pages", "Shoppers browse, fill a cart, check out and see their order, without scripts"
+)
+@pytest.mark.parametrize("scripted", [True, False])
+def test_shopper_orders_for_delivery(new_page: NewPage, store: str, scripted: bool) -> None:
+    page = new_page(java_script_enabled=scripted)
+    to_checkout(page, store)
+    expect(page.get_by_label("Address")).to_be_hidden()
+    page.get_by_label("Delivery", exact=True).check()
+    page.get_by_label("Address").fill("1 Quay Street")
+    page.get_by_label("Town").fill("Portside")
+    expect(page.get_by_text("18.00\N{NO-BREAK SPACE}USD")).to_be_visible()
+    page.get_by_role("button", name="Place order").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+    expect(page.get_by_text("18.00\N{NO-BREAK SPACE}USD")).to_be_visible()
+    order = Order.objects.get()
+    assert order.address == "1 Quay Street\nPortside"
+    page.reload()
+    assert Order.objects.count() == 1
+    page.goto(store)
+    page.get_by_role("link", name=f"Your order {order.number}").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+
+
+def test_shopper_orders_by_keyboard(page: Page, store: str) -> None:
+    def reach(name: str) -> None:
+        """Tab until the focus is on what bears this name."""
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            found = page.evaluate(
+                "document.activeElement.labels?.[0]?.textContent.trim() || document.activeElement.textContent.trim()"
+            )
+            if found.startswith(name):
+                return
+        raise AssertionError(f"{name} can't be reached")
+
+    page.goto(store)
+    reach("Sourdough")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/products/sourdough/")
+    reach("Add to cart")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 × Sourdough added.")).to_be_visible()
+    reach("Cart")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/cart/")
+    reach("Checkout")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/checkout/")
+    reach("Name")
+    page.keyboard.type("Kim")
+    reach("Phone")
+    page.keyboard.type("+1 555 0100")
+    reach("Place order")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+    assert Order.objects.get().customer_phone == "+1 555 0100"
+
+
+def test_two_presses_give_one_order(new_page: NewPage, store: str) -> None:
+    """Without the script that holds the second one back."""
+    page = new_page(java_script_enabled=False)
+    to_checkout(page, store)
+    page.get_by_role("button", name="Place order").dblclick()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+    assert Order.objects.count() == 1
+    page.go_back()
+    expect(page.get_by_text("Nothing in here yet")).to_be_visible()
+    assert Order.objects.count() == 1
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_refusal_is_said_on_top_and_keeps_what_was_typed(
+    new_page: NewPage, store: str, wallet: dict[str, Any], scripted: bool
+) -> None:
+    page = new_page(java_script_enabled=scripted)
+    to_checkout(page, store)
+    page.get_by_label("Harbour Wallet").check()
+    page.get_by_label("Note to the shop").fill("Sliced, please.")
+    with filled("order.validate", lambda question: Verdict(valid=False, reason="Only one loaf a day.")):
+        page.get_by_role("button", name="Place order").click()
+    expect(page.get_by_role("alert")).to_contain_text("Only one loaf a day.")
+    if scripted:
+        expect(page.get_by_role("alert")).to_be_focused()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Kim")
+    expect(page.get_by_label("Note to the shop")).to_have_value("Sliced, please.")
+    expect(page.get_by_label("Harbour Wallet")).to_be_checked()
+    page.get_by_label("Cash").check()
+    page.get_by_role("button", name="Place order").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_failed_payment_is_chosen_again_and_shown_when_paid(
+    new_page: NewPage, store: str, wallet: dict[str, Any], scripted: bool
+) -> None:
+    page = new_page(java_script_enabled=scripted)
+    to_checkout(page, store)
+    page.get_by_label("Harbour Wallet").check()
+    with filled("order.calculate_discounts", lambda question: Discount(100, "Ten stars")):
+        page.get_by_role("button", name="Place order").click()
+    expect(page.get_by_text("The payment did not work.")).to_be_visible()
+    expect(page.get_by_text("Ten stars")).to_be_visible()
+    soon = timezone.now() + timedelta(minutes=10)
+    wallet["answer"] = PaymentDetails("https://pay.example.com/1", "wallet://1", "INV-1", soon)
+    page.get_by_role("link", name="Choose how to pay").click()
+    page.get_by_label("Harbour Wallet").check()
+    page.get_by_role("button", name="Pay this way").click()
+    expect(page.get_by_role("link", name="Pay 12.00")).to_have_attribute("href", "https://pay.example.com/1")
+    expect(page.get_by_role("img", name="QR code of the payment")).to_be_visible()
+    if scripted:
+        expect(page.get_by_text("9:5")).to_contain_text(" left")
+    settle_payment(order=Order.objects.get(), status="COMPLETED")
+    if not scripted:
+        page.get_by_role("link", name="Check again").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+    assert Order.objects.count() == 1
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_shopper_writes_a_review(new_page: NewPage, store: str, scripted: bool) -> None:
+    page = new_page(java_script_enabled=scripted)
+    page.goto(store + "products/rye/")
+    page.get_by_role("button", name="Publish the review").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose a rating from 1 to 5.")
+    page.get_by_label("4 – good").check()
+    page.get_by_label("Comment").fill("Dense, as it should be.")
+    page.get_by_label("Your name").fill("Kim")
+    page.get_by_role("button", name="Publish the review").click()
+    expect(page.get_by_text("Dense, as it should be.")).to_be_visible()
+    expect(page.get_by_text("4.0 from 1 review", exact=True)).to_be_visible()
+
+
+def test_enter_in_a_quantity_updates_and_removes_nothing(page: Page, store: str) -> None:
+    page.goto(store + "products/sourdough/")
+    page.get_by_role("button", name="Add to cart").click()
+    page.goto(store + "cart/")
+    page.get_by_label("Quantity of Sourdough").fill("3")
+    page.get_by_label("Quantity of Sourdough").press("Enter")
+    expect(page.get_by_text("19.50\N{NO-BREAK SPACE}USD").first).to_be_visible()
+    page.get_by_role("button", name="Remove Sourdough").click()
+    expect(page.get_by_text("Nothing in here yet")).to_be_visible()
+
+
+def test_merchant_gets_to_the_store(page: Page, store: str, sign_in: SignIn, mira: User) -> None:
+    sign_in(page.context, mira)
+    page.goto("/merchant/")
+    page.get_by_role("link", name="View store").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All products")
+
+
+def visit(page: Page, store: str, path: str) -> None:
+    """A page of the store in an interesting state."""
+    if path == "cart/":
+        page.goto(store + "products/sourdough/")
+        page.get_by_role("button", name="Add to cart").click()
+        page.goto(store + "products/rye/")
+        page.get_by_role("button", name="Add to cart").click()
+        Product.objects.filter(slug="rye").update(is_available=False)
+    elif path != "cart/ empty" and path.startswith(("checkout/", "orders/")):
+        to_checkout(page, store)
+        if path == "checkout/ delivery":
+            page.get_by_label("Delivery", exact=True).check()
+        if path == "checkout/ errors":
+            page.get_by_label("Name", exact=True).fill("")
+            page.get_by_role("button", name="Place order").click()
+        if path.startswith("orders/"):
+            page.get_by_label("Cash" if path.endswith("cash") else "Harbour Wallet").check()
+            page.get_by_role("button", name="Place order").click()
+        if path.endswith("again"):
+            page.get_by_role("link", name="Choose how to pay").click()
+        return
+    page.goto(store + path.partition(" ")[0])
+
+
+PATHS = (
+    "",
+    "?q=zeppelin",
+    "products/sourdough/",
+    "products/bun/",
+    "pages/about/",
+    "cart/",
+    "cart/ empty",
+    "checkout/ delivery",
+    "checkout/ errors",
+    "orders/ cash",
+    "orders/ waiting",
+    "orders/ failed",
+    "orders/ again",
+    "products/nothing/",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_are_accessible(
+    new_page: NewPage, store: str, wallet: dict[str, Any], path: str, look: str
+) -> None:
+    if path.endswith("waiting"):
+        soon = timezone.now() + timedelta(minutes=10)
+        wallet["answer"] = PaymentDetails("https://pay.example.com/1", "wallet://1", "INV-1", soon)
+    page = new_page(**LOOKS[look])
+    visit(page, store, path)
+    assert violations(page) == []
+    expect(page.locator("h1")).to_have_count(1)
+    assert page.locator(".button.primary").count() <= 1
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert overflow(page) == 0
+
+
+def test_checkout_is_accessible(page: Page, store: str) -> None:
+    """One of the pages above with every run."""
+    to_checkout(page, store)
+    assert violations(page) == []
