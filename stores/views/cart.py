@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from stores.cart import MAX_QUANTITY, subtotal
@@ -10,6 +11,7 @@ from stores.views.access import ShopRequest, shop_page, shop_render
 
 
 @require_safe
+@never_cache  # else Back shows what is ordered already
 @shop_page
 def cart(request: ShopRequest) -> HttpResponse:
     lines = request.cart.lines()

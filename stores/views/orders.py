@@ -108,8 +108,16 @@ def _may_choose_again(order: Order) -> bool:
 def _state(order: Order) -> str:
     """Whatever changes the payment's part of the page."""
     payment = _payment(order)
-    made = payment and (payment.payment_url or payment.qr_code or payment.invoice_id)
-    return f"{order.status}:{payment.status if payment else ''}:{'made' if made else ''}"
+    making = "making" if _is_being_made(payment) else ""
+    return f"{order.status}:{payment.status if payment else ''}:{making}"
+
+
+def _is_being_made(payment: Payment | None) -> bool:
+    """The app that makes it has not answered yet: the row is as it was opened."""
+    if payment is None or payment.status != PaymentStatus.PENDING:
+        return False
+    has_details = payment.payment_url or payment.qr_code or payment.invoice_id
+    return not has_details and payment.updated_at == payment.created_at
 
 
 def _is_over(payment: Payment | None) -> bool:
@@ -127,6 +135,7 @@ def _payment_words(order: Order) -> dict[str, object]:
         "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,
         "is_cancelled": order.status == OrderStatus.CANCELLED,
         "may_choose_again": _may_choose_again(order),
+        "is_being_made": _is_being_made(_payment(order)),
         "is_over": _is_over(_payment(order)),
         "state": _state(order),
     }

@@ -132,8 +132,11 @@ def test_link_that_is_no_https_address_is_not_offered(shopper, url):
     assert f'href="{url}"' not in page
 
 
-def test_payment_without_details_says_so(shopper):
-    assert "The shop tells you how to pay." in shopper.see(pay_by_wallet(shopper, PaymentDetails()))
+@pytest.mark.parametrize("expires_at", [None, datetime(2100, 1, 1, tzinfo=UTC)])
+def test_payment_without_details_says_so(shopper, expires_at):
+    page = shopper.see(pay_by_wallet(shopper, PaymentDetails(expires_at=expires_at)))
+    assert "The shop tells you how to pay." in page
+    assert ("Pay before" in page) is bool(expires_at)
 
 
 def test_payment_still_being_made_says_so(shop, shopper):
