@@ -16,7 +16,7 @@ from stores import hookpoints, queries, signals
 from stores.enums import DeliveryMethod, OrderValidation
 from stores.hookpoints import Budget, PaymentMethod
 from stores.models import Order, OrderItem
-from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge
+from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge, read_basket
 from stores.services.payments import chosen_method, make_payment, open_payment
 from stores.services.stock import announce, move_stock
 from stores.services.totals import count_order
