@@ -79,7 +79,7 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
         )  # fmt: skip
         placed = place_once(business=shop, key=key, request=request, offered=[method])
         if name == "paid":
-            settle_payment(order=placed, status="COMPLETED")
+            settle_payment(order=placed, provider="pay", status="COMPLETED")
         return key
 
     keys = {}

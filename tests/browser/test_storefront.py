@@ -171,7 +171,7 @@ def test_failed_payment_is_chosen_again_and_shown_when_paid(
     expect(page.get_by_role("img", name="QR code of the payment")).to_be_visible()
     if scripted:
         expect(page.get_by_text("9:5")).to_contain_text(" left")
-    settle_payment(order=Order.objects.get(), status="COMPLETED")
+    settle_payment(order=Order.objects.get(), provider="pay", status="COMPLETED")
     if not scripted:
         page.get_by_role("link", name="Check again").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")

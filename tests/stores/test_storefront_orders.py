@@ -159,7 +159,7 @@ def test_payment_still_being_made_says_so(shop, shopper):
 def test_paid_order_is_confirmed(shopper):
     path = pay_by_wallet(shopper, PaymentDetails("https://pay.example.com/1"))
     before = shopper.get(shopper.at(path + "state/")).json()
-    settle_payment(order=Order.objects.get(), status="COMPLETED")
+    settle_payment(order=Order.objects.get(), provider="pay", status="COMPLETED")
     page = shopper.see(path)
     assert "Thank you for your order" in page
     assert "Paid" in page
