@@ -7,7 +7,9 @@ from django.utils.dateparse import parse_datetime
 
 def iso(moment: datetime) -> str:
     """`2026-11-20T15:04:05.123Z` for an aware datetime."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
