@@ -1,0 +1,1 @@
+"""Django's PostgreSQL, with a health check that costs no statement."""

@@ -1,0 +1,64 @@
+"""A session with PostgreSQL that is kept from request to request."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def kept() -> Iterator[Any]:
+    """A session of our own, as a request finds it that another one has left."""
+    session = connection.copy()
+    session.settings_dict = session.settings_dict | {"CONN_HEALTH_CHECKS": True, "CONN_MAX_AGE": 600}
+    ask(session)
+    next_request(session)
+    yield session
+    session.close()
+
+
+def ask(session: Any) -> int:
+    """The number of the process that serves the session."""
+    with session.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
+
+
+def next_request(session: Any) -> None:
+    session.close_if_unusable_or_obsolete()
+    assert session.health_check_enabled
+    assert not session.health_check_done
+
+
+def test_session_that_is_alive_is_not_asked_for_it(kept: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    execute = psycopg.Connection.execute
+    monkeypatch.setattr(
+        psycopg.Connection,
+        "execute",
+        lambda self, sql, *a, **k: asked.append(sql) or execute(self, sql, *a, **k),
+    )
+    before = ask(kept)
+    next_request(kept)
+    assert ask(kept) == before
+    assert "SELECT 1" not in asked
+
+
+def test_session_that_the_server_ended_is_replaced_unnoticed(kept: Any) -> None:
+    before = ask(kept)
+    next_request(kept)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [before])
+        assert cursor.fetchone() == (True,)
+    assert ask(kept) != before
+
+
+def test_connection_that_was_closed_on_our_side_is_replaced_too(kept: Any) -> None:
+    before = ask(kept)
+    next_request(kept)
+    kept.connection.close()
+    assert ask(kept) != before
