@@ -23,7 +23,9 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 def is_api_path(path: str) -> bool:
     """Whether a path belongs to those that always answer JSON."""
-    return any(path == root or path.startswith(root + "/") for root in API_ROOTS)
+    return path.startswith(API_ROOTS) and any(
+        path == root or path.startswith(root + "/") for root in API_ROOTS
+    )
 
 
 def error_response(

@@ -65,14 +65,14 @@ MIDDLEWARE = [
     "common.middleware.HostMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "common.page_middleware.ContentPolicy",
     "common.middleware.ApiPathMiddleware",
-    "common.answering.SessionMiddleware",
+    "common.page_middleware.Sessions",
     "django.middleware.common.CommonMiddleware",
     "common.middleware.PageMethodMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "common.answering.MessageMiddleware",
+    "common.page_middleware.Authentication",
+    "common.page_middleware.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "common.middleware.ErrorMiddleware",
 ]
@@ -113,6 +113,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}  # a file, since threads share it
 else:
+    DATABASES["default"]["ENGINE"] = "common.postgresql"
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
