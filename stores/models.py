@@ -1,8 +1,11 @@
 """A plain shop. Money is in minor units of the business's currency (`common.money`)."""
 
+from typing import Any
+
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from accounts.models import Business
 from common.ids import new_id
@@ -31,6 +34,9 @@ class StoreTotals(models.Model):
     orders = models.PositiveIntegerField(default=0)
     reviews = models.PositiveIntegerField(default=0)
     last_order_number = models.PositiveIntegerField(default=1000)
+    rank_changes = models.PositiveBigIntegerField(
+        default=0, help_text="How often a list has changed other than by a new row on top."
+    )
 
     class Meta:
         verbose_name_plural = "store totals"
@@ -91,9 +97,24 @@ class Product(models.Model):
                 name="product_listed",
                 condition=models.Q(status=ProductStatus.ACTIVE),
             ),
+            # The filters of lists. `search` has an index of PostgreSQL's own (migration 0003).
             models.Index(
-                fields=["business", "category"],
-                name="product_category",
+                "business",
+                "category",
+                models.F("id").desc(),
+                name="product_in_category",
+                condition=models.Q(status=ProductStatus.ACTIVE),
+            ),
+            models.Index(
+                "business",
+                "is_available",
+                models.F("id").desc(),
+                name="product_available",
+                condition=models.Q(status=ProductStatus.ACTIVE),
+            ),
+            models.Index(
+                fields=["business", "updated_at"],
+                name="product_updated",
                 condition=models.Q(status=ProductStatus.ACTIVE),
             ),
         ]
@@ -150,10 +171,17 @@ class Order(models.Model):
         indexes = [
             models.Index("business", models.F("id").desc(), name="order_newest"),
             models.Index(fields=["business", "created_at"], name="order_by_time"),
+            models.Index("business", "status", models.F("id").desc(), name="order_in_status"),
+            models.Index(fields=["business", "updated_at"], name="order_updated"),
         ]
 
     def __str__(self) -> str:
         return f"Order {self.number}"
+
+    @cached_property
+    def lines(self) -> list["OrderItem"]:
+        """Its items, read once. Lists bring them along by `LINES`."""
+        return list(self.items.all())
 
 
 class OrderItem(models.Model):
@@ -173,6 +201,9 @@ class OrderItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.quantity} × {self.name}"
+
+
+LINES: Any = models.Prefetch("items", to_attr="lines")  # mypy would see another `lines`
 
 
 class Payment(models.Model):

@@ -1,18 +1,21 @@
 """Reading a shop. Lists come newest first: ids are ordered by time, so they order the rows alone."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import Count, Model, Q, QuerySet
+from django.db.models import Count, Model, Q, QuerySet, UUIDField
 
 from accounts.models import Business
+from common.compiled import Compiled, Param
 from common.errors import NotFound
 from common.ids import parse_id
 from common.secrets import digest
+from common.totals import total_of
 from stores.enums import DeliveryMethod, ProductStatus
-from stores.models import Order, Product, Review, SitePage, StoreSettings, StoreTotals
+from stores.models import LINES, Order, Product, Review, SitePage, StoreSettings, StoreTotals
 
 DEFAULT_DELIVERY_FEE = 500  # minor units
 RATINGS = range(1, 6)
@@ -35,9 +38,40 @@ class Listing(Generic[Row]):
     def total(self) -> int:
         """How many rows there are: read from the business's totals where nothing filters, else counted."""
         if self.counter is None:
-            return self.rows.order_by().count()
-        totals = StoreTotals.objects.filter(business=self.business)
-        return totals.values_list(self.counter, flat=True).get()
+            return total_of(self.rows)
+        return counted(self.business, self.counter)[0]
+
+
+@dataclass(frozen=True)
+class WholeList(Generic[Row]):
+    """A list that nothing narrows, so that its SQL need be written only once.
+
+    `of` gives the rows of the business with an id, or of the `Param` that stands for one.
+    """
+
+    business: Business
+    of: Callable[[Any], QuerySet[Row]]
+    counter: str
+
+    @property
+    def rows(self) -> QuerySet[Row]:
+        return self.of(self.business.pk)
+
+    @property
+    def total(self) -> int:
+        return counted(self.business, self.counter)[0]
+
+
+AnyList = Listing[Row] | WholeList[Row]
+
+BUSINESS = Param("business", UUIDField())
+_TOTALS = Compiled(lambda: StoreTotals.objects.filter(business=BUSINESS))
+
+
+def counted(business: Business, counter: str) -> tuple[int, int]:
+    """How many rows `counter` counts, and how often ranks in the business's lists have changed."""
+    totals = _TOTALS.rows(business=business.pk)[0]
+    return getattr(totals, counter), totals.rank_changes
 
 
 # --- Products ---------------------------------------------------------------------------------------
@@ -50,7 +84,7 @@ def listed_products(
     is_available: bool | None = None,
     search: str | None = None,
     updated_since: datetime | None = None,
-) -> Listing[Product]:
+) -> AnyList[Product]:
     """Products that are not archived; the unavailable ones too. `search` looks into name and description;
     `updated_since` includes the moment."""
     narrowed = Q()
@@ -62,8 +96,13 @@ def listed_products(
         narrowed &= Q(name__icontains=search) | Q(description__icontains=search)
     if updated_since is not None:
         narrowed &= Q(updated_at__gte=updated_since)
-    rows = Product.objects.filter(narrowed, business=business, status=ProductStatus.ACTIVE).order_by("-id")
-    return Listing(business, rows, None if narrowed else "products")
+    if not narrowed:
+        return WholeList(business, _listed, "products")
+    return Listing(business, _listed(business.pk).filter(narrowed), None)
+
+
+def _listed(business_id: Any) -> QuerySet[Product]:
+    return Product.objects.filter(business=business_id, status=ProductStatus.ACTIVE).order_by("-id")
 
 
 def categories(business: Business) -> list[str]:
@@ -74,7 +113,7 @@ def categories(business: Business) -> list[str]:
 
 def product_by_id(business: Business, product_id: UUID | None) -> Product:
     """An archived one too (contract section 9, "Orders"). `NotFound` where there is none."""
-    return _only(_with_id(Product.objects.filter(business=business), product_id), "Product")
+    return _found(_PRODUCT_BY_ID, business, product_id, "Product")
 
 
 def product_by_slug(business: Business, slug: str) -> Product:
@@ -92,7 +131,7 @@ def orders(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
     updated_since: datetime | None = None,
-) -> Listing[Order]:
+) -> AnyList[Order]:
     """Orders with lines and payment brought along. `created_after` and `created_before` exclude the moment,
     `updated_since` includes it."""
     narrowed = Q()
@@ -104,13 +143,18 @@ def orders(
         narrowed &= Q(created_at__lt=created_before)
     if updated_since is not None:
         narrowed &= Q(updated_at__gte=updated_since)
-    rows = _whole_orders().filter(narrowed, business=business).order_by("-id")
-    return Listing(business, rows, None if narrowed else "orders")
+    if not narrowed:
+        return WholeList(business, _orders_of, "orders")
+    return Listing(business, _orders_of(business.pk).filter(narrowed), None)
+
+
+def _orders_of(business_id: Any) -> QuerySet[Order]:
+    return _whole_orders().filter(business=business_id).order_by("-id")
 
 
 def order_by_id(business: Business, order_id: UUID | None) -> Order:
     """With lines and payment. `NotFound` where there is none."""
-    return _only(_with_id(_whole_orders().filter(business=business), order_id), "Order")
+    return _found(_ORDER_BY_ID, business, order_id, "Order")
 
 
 def order_by_page_key(business: Business, key: str) -> Order | None:
@@ -119,19 +163,22 @@ def order_by_page_key(business: Business, key: str) -> Order | None:
 
 
 def _whole_orders() -> QuerySet[Order]:
-    return Order.objects.select_related("payment").prefetch_related("items")
+    return Order.objects.select_related("payment").prefetch_related(LINES)
 
 
 # --- Reviews and pages ------------------------------------------------------------------------------
 
 
-def reviews(business: Business, *, product_id: UUID | str | None = None) -> Listing[Review]:
+def reviews(business: Business, *, product_id: UUID | str | None = None) -> AnyList[Review]:
     """All of them, or those of one product. Text that is no id names no product, so there are none."""
-    rows = Review.objects.filter(business=business).order_by("-id")
     if product_id is None:
-        return Listing(business, rows, "reviews")
-    wanted = parse_id(product_id)
+        return WholeList(business, _reviews_of, "reviews")
+    wanted, rows = parse_id(product_id), _reviews_of(business.pk)
     return Listing(business, rows.filter(product=wanted) if wanted else rows.none(), None)
+
+
+def _reviews_of(business_id: Any) -> QuerySet[Review]:
+    return Review.objects.filter(business=business_id).order_by("-id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +228,17 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
     return DEFAULT_DELIVERY_FEE if chosen is None else chosen
 
 
-def _with_id(rows: QuerySet[Row], row_id: UUID | None) -> QuerySet[Row]:
+_ID = Param("id", UUIDField())
+_PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_ID))
+_ORDER_BY_ID = Compiled(lambda: _whole_orders().filter(business=BUSINESS, pk=_ID))
+
+
+def _found(query: Compiled[Row], business: Business, row_id: UUID | None, noun: str) -> Row:
     """None is what `common.ids.parse_id` makes of text that is no id: there is no such row."""
-    return rows.none() if row_id is None else rows.filter(pk=row_id)
+    row = query.first(business=business.pk, id=row_id) if row_id else None
+    if row is None:
+        raise NotFound(f"{noun} not found")
+    return row
 
 
 def _with_slug(rows: QuerySet[Row], slug: str) -> QuerySet[Row]:

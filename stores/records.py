@@ -69,7 +69,7 @@ def order_record(order: Order) -> dict[str, Any]:
         "id": str(order.pk),
         "orderNumber": order.number,
         "status": str(order.status),
-        "items": _items(order.items.all(), currency),
+        "items": _items(order.lines, currency),
         "subtotal": to_major(order.subtotal, currency),
         "discount": to_major(order.discount, currency),
         "deliveryFee": to_major(order.delivery_fee, currency),

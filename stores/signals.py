@@ -8,7 +8,7 @@ carries `now`, the aware datetime of the change.
 from django.dispatch import Signal
 
 order_created = Signal()
-"""An order has been saved. Arguments: `order` (with its items), `now`."""
+"""An order has been saved. Arguments: `order` (with its `lines`), `now`."""
 
 order_status_changed = Signal()
 """An order moved. Arguments: `order`, `previous` (the former status), `now`."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from accounts.models import Business
@@ -274,8 +273,8 @@ def _write(business: Business, request: OrderRequest, basket: Basket, terms: Ter
     order.created_at = order.updated_at = now
     order.number = count_order(business)
     order.save(force_insert=True)
-    OrderItem.objects.bulk_create(_items(order, basket))
-    prefetch_related_objects([order], "items")
+    order.lines = OrderItem.objects.bulk_create(_items(order, basket))
+    Order._meta.get_field("payment").set_cached_value(order, None)  # nobody need ask for it
     return order
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from common.errors import Conflict, NotFound
 from stores import signals
 from stores.enums import OrderStatus, may_move
-from stores.models import Order
+from stores.models import LINES, Order
 from stores.services.stock import announce, give_back
 
 
@@ -36,7 +36,7 @@ def change_order_status(*, order: Order, status: str, now: datetime | None = Non
 
 
 def _lock(order: Order) -> Order:
-    rows = Order.objects.select_related("business", "payment").prefetch_related("items")
+    rows = Order.objects.select_related("business", "payment").prefetch_related(LINES)
     try:
         return rows.select_for_update(no_key=True, of=("self",)).get(pk=order.pk)
     except Order.DoesNotExist:

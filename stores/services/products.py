@@ -131,7 +131,8 @@ def _set_status(product: Product, status: ProductStatus, now: datetime) -> Produ
     product.updated_at = now
     product.save(update_fields=["status", "updated_at"])
     _tell_update(product, {"status"}, now)
-    move_totals(product.business, products=1 if status == ProductStatus.ACTIVE else -1)
+    # Brought back, too, it stands among the others by its age and not on top.
+    move_totals(product.business, products=1 if status == ProductStatus.ACTIVE else -1, rank_changes=1)
     return product
 
 

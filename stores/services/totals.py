@@ -10,7 +10,9 @@ from stores.models import Order, Product, Review, StoreTotals
 
 
 def move_totals(business: Business, **by: int) -> None:
-    """Add to the named columns: `move_totals(business, reviews=-1)`."""
+    """Add to the named columns: `move_totals(business, reviews=-1)`. What leaves a list changes ranks in it."""
+    if any(difference < 0 for difference in by.values()):
+        by["rank_changes"] = 1
     changes = {column: F(column) + difference for column, difference in by.items() if difference}
     if changes:
         StoreTotals.objects.filter(business=business).update(**changes)
@@ -30,4 +32,5 @@ def recount(*, business: Business) -> None:
     totals.products = Product.objects.filter(business=business, status=ProductStatus.ACTIVE).count()
     totals.orders = Order.objects.filter(business=business).count()
     totals.reviews = Review.objects.filter(business=business).count()
-    totals.save(update_fields=["products", "orders", "reviews"])
+    totals.rank_changes += 1
+    totals.save(update_fields=["products", "orders", "reviews", "rank_changes"])

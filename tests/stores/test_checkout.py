@@ -120,7 +120,7 @@ def test_signal_brings_the_order_with_its_lines(shop, bread, ear, django_assert_
     assert heard["order"] is order
     assert heard["now"] == NOON
     with django_assert_num_queries(0):
-        assert len(heard["order"].items.all()) == 1
+        assert len(heard["order"].lines) == 1
 
 
 # --- What stands against it -------------------------------------------------------------------------
