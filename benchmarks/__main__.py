@@ -25,6 +25,9 @@ BENCHMARKS = {
     "fan-out": "benchmarks.fanout.fan_out",
     "backlog": "benchmarks.backlog.backlog",
     "memory": "benchmarks.memory.memory",
+    "product-list": "benchmarks.app_api.product_list",
+    "product-list-size": "benchmarks.app_api.product_list_size",
+    "app-api": "benchmarks.app_api.app_api_calls",
 }
 QUIET = 0.25  # load per core that leaves figures as they are
 

@@ -39,20 +39,29 @@ class Dispatchers:
 
     def sessions(self) -> list[int]:
         """The processes of PostgreSQL that serve these."""
-        from django.db import connection
-
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = ANY(%s)",
-                [[process.name for process in self.processes]],
-            )
-            return [pid for (pid,) in cursor.fetchall()]
+        return _sessions([process.name for process in self.processes])
 
     def _postgres(self) -> float | None:
-        pids = self.sessions()
-        if not all(_is_postgres(pid) for pid in pids):
-            return None
-        return sum(cpu_of(pid) for pid in pids)
+        return cpu_of_sessions([process.name for process in self.processes])
+
+
+def cpu_of_sessions(names: Sequence[str]) -> float | None:
+    """Seconds of processor of PostgreSQL's processes that serve those with these names; None where it is elsewhere."""
+    pids = _sessions(names)
+    if not all(_is_postgres(pid) for pid in pids):
+        return None
+    return sum(cpu_of(pid) for pid in pids)
+
+
+def _sessions(names: Sequence[str]) -> list[int]:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = ANY(%s)",
+            [list(names)],
+        )
+        return [pid for (pid,) in cursor.fetchall()]
 
 
 def _is_postgres(pid: int) -> bool:

@@ -27,9 +27,9 @@ SCOPES = [scope] if (scope := catalogue.EVENTS[EVENT_TYPE].scope) else []
 
 def endpoints(urls: Sequence[str]) -> list[Webhook]:
     """A webhook for each URL, every one of an app and a business of its own. Never seen before."""
-    developer, merchant = _user(Role.DEVELOPER), _user(Role.MERCHANT)
+    developer, merchant = user(Role.DEVELOPER), user(Role.MERCHANT)
     installations = Installation.objects.bulk_create(
-        _installation(_app(developer), _business(merchant)) for _ in urls
+        installation(app(developer), _business(merchant)) for _ in urls
     )
     return Webhook.objects.bulk_create(
         _webhook(installation, url) for installation, url in zip(installations, urls, strict=True)
@@ -38,9 +38,9 @@ def endpoints(urls: Sequence[str]) -> list[Webhook]:
 
 def listeners(business: Business, urls: Sequence[str]) -> list[Webhook]:
     """Webhooks of one business, 20 for an app, as many as an app may have."""
-    developer = _user(Role.DEVELOPER)
+    developer = user(Role.DEVELOPER)
     installations = Installation.objects.bulk_create(
-        _installation(_app(developer), business) for _ in urls[::20]
+        installation(app(developer), business) for _ in urls[::20]
     )
     return Webhook.objects.bulk_create(
         _webhook(installations[number // 20], url) for number, url in enumerate(urls)
@@ -48,7 +48,7 @@ def listeners(business: Business, urls: Sequence[str]) -> list[Webhook]:
 
 
 def business() -> Business:
-    return _business(_user(Role.MERCHANT))
+    return _business(user(Role.MERCHANT))
 
 
 def add_due(webhooks: Sequence[Webhook], count: int) -> None:
@@ -122,7 +122,7 @@ def _business(owner: User) -> Business:
     return Business.objects.create(owner=owner, name="Shop", slug=f"shop-{uuid4()}")
 
 
-def _app(developer: User) -> App:
+def app(developer: User) -> App:
     fields = {
         "name": "App",
         "description": "Listens.",
@@ -136,7 +136,7 @@ def _app(developer: User) -> App:
     return app
 
 
-def _installation(app: App, business: Business) -> Installation:
+def installation(app: App, business: Business) -> Installation:
     return Installation(
         app=app,
         business=business,
@@ -151,5 +151,5 @@ def _webhook(installation: Installation, url: str) -> Webhook:
     return Webhook(installation=installation, url=url, secret=secret, events=[EVENT_TYPE])
 
 
-def _user(role: Role) -> User:
+def user(role: Role) -> User:
     return User.objects.create(email=f"{uuid4()}@example.com", name="Kim", role=role, password="!")

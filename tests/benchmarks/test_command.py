@@ -90,6 +90,20 @@ def test_quick_drain_and_fan_out_measure_every_row_and_leave_no_database() -> No
     assert f"benchmark_{run.pid}" not in databases()
 
 
+@pytest.mark.postgres
+@pytest.mark.redis
+@pytest.mark.benchmark
+@pytest.mark.timeout(300)
+def test_quick_benchmarks_of_the_app_api_measure_every_row() -> None:
+    run = benchmarks("--quick", "product-list", "product-list-size", "app-api", **services())
+
+    assert run.returncode == 0, run.stderr
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in run.stdout.splitlines()[2:]]
+    assert len(rows) == 9
+    assert all(float(row[3].split()[0].replace(",", "")) > 0 for row in rows)
+    assert f"benchmark_{run.pid}" not in databases()
+
+
 def services() -> dict[str, str]:
     """The test run's own, whose database the benchmarks leave alone."""
     return {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL")}

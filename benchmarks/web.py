@@ -1,0 +1,118 @@
+"""gunicorn as an operator starts it, requests to it over kept connections, and what they cost."""
+
+import socket
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.dispatchers import cpu_of_sessions
+from benchmarks.processes import Failed, Process, cpu_of, started, wait_for
+
+CONNECTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds per request: of the worker's processor, of its sessions' in PostgreSQL (None where that is
+    elsewhere), and until the answer was there."""
+
+    worker: float
+    postgres: float | None
+    answered: float
+
+    @property
+    def all(self) -> float:
+        """Of all processors that work on it."""
+        return self.worker + (self.postgres or 0.0)
+
+
+class Server:
+    def __init__(self, process: Process, port: int) -> None:
+        self.port = port
+        self._process = process
+        wait_for(self._listens, 60, f"{process.name} to listen")
+        (self._worker,) = _children(process.pid)
+
+    def cost(self, requests: Sequence[bytes], expected: int = 200) -> Cost:
+        """Send them all over a few connections, the next one when the answer to the last one is there.
+
+        Raises `Failed` for an answer of another status than expected.
+        """
+        before, sql_before = cpu_of(self._worker), cpu_of_sessions([self._process.name])
+        with ThreadPoolExecutor(CONNECTIONS) as threads:
+            parts = [requests[start::CONNECTIONS] for start in range(CONNECTIONS)]
+            seconds = sum(threads.map(lambda part: self._send(part, expected), parts))
+        after, sql_after = cpu_of(self._worker), cpu_of_sessions([self._process.name])
+        sql = None if sql_before is None or sql_after is None else (sql_after - sql_before) / len(requests)
+        return Cost((after - before) / len(requests), sql, seconds / len(requests))
+
+    def _send(self, requests: Sequence[bytes], expected: int) -> float:
+        """Seconds until all had been answered, one after another."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
+            began = perf_counter()
+            for request in requests:
+                connection.sendall(request)
+                answer = _answer(connection)
+                if int(answer.split(b" ", 2)[1]) != expected:
+                    raise Failed(f"{self._process.name} answered {answer[:2000]!r}")
+            return perf_counter() - began
+
+    def _listens(self) -> bool:
+        if not self._process.alive():
+            self._process.hear()  # which tells why
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+            return bool(_children(self._process.pid))
+        return False
+
+
+@contextmanager
+def serving(folder: Path, name: str, settings: str) -> Iterator[Server]:
+    """One worker of 8 threads with a settings module."""
+    port = _free_port()
+    arguments = (
+        f"-m gunicorn config.wsgi --workers 1 --threads 8 --keep-alive 30 --bind 127.0.0.1:{port} "
+        f"--env DJANGO_SETTINGS_MODULE={settings} --log-level warning"
+    )
+    with started(folder, name, *arguments.split()) as process:
+        yield Server(process, port)
+
+
+def request(method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1:8000"]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    lines += [f"Content-Length: {len(body)}"] if body else []
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def _answer(connection: socket.socket) -> bytes:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += _some(connection)
+    head = received.partition(b"\r\n\r\n")[0]
+    if b"chunked" in head.lower():
+        while not received.endswith(b"0\r\n\r\n"):
+            received += _some(connection)
+        return received
+    length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+    while len(received) < len(head) + 4 + length:
+        received += _some(connection)
+    return received
+
+
+def _some(connection: socket.socket) -> bytes:
+    part = connection.recv(262_144)
+    if not part:
+        raise Failed("The server closed a connection in the middle of an answer.")
+    return part
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
