@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from csp.middleware import CSPMiddleware
 from django.contrib.auth.middleware import AuthenticationMiddleware
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 
 from common.answering import MessageMiddleware, SessionMiddleware
 from common.middleware import is_api_path
