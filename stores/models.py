@@ -97,7 +97,7 @@ class Product(models.Model):
                 name="product_listed",
                 condition=models.Q(status=ProductStatus.ACTIVE),
             ),
-            # The filters of lists. `search` has an index of PostgreSQL's own (migration 0003).
+            # The filters of lists. `search` has an index of PostgreSQL's own (migration 0002).
             models.Index(
                 "business",
                 "category",

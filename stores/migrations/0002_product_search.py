@@ -41,5 +41,5 @@ def remove(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("stores", "0002_long_lists")]
+    dependencies = [("stores", "0001_initial")]
     operations = [migrations.RunPython(add, remove, elidable=False)]
