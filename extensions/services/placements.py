@@ -1,0 +1,114 @@
+"""Blocks on site pages: adding, moving, setting up, removing. The one door to `Placement`.
+
+Positions of a page's blocks have no gaps after any of these. The page's row is locked first.
+"""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from common.errors import Conflict, NotFound
+from extensions.enums import ExtensionType
+from extensions.models import Definition, Placement
+from installations.models import Installation
+from installations.services.lifecycle import locked
+from stores.models import SitePage
+
+MOST = 50  # blocks on one page
+
+
+@transaction.atomic
+def add_block(
+    *,
+    page: SitePage,
+    installation: Installation,
+    definition: Definition,
+    settings: dict[str, Any] | None = None,
+    now: datetime | None = None,
+) -> Placement:
+    """Put a block below the others of a page of the installation's business.
+
+    Raises `Conflict` where the installation has ended or the page is full, `NotFound` for a page of another business
+    and for what is no active block of the app.
+    """
+    installation = locked(installation)
+    _lock(page)
+    if page.business_id != installation.business_id:
+        raise NotFound("Page not found")
+    if (
+        definition.type != ExtensionType.BLOCK
+        or definition.app_id != installation.app_id
+        or not definition.is_active
+    ):
+        raise NotFound("Block not found")
+    position = Placement.objects.filter(page=page).count()
+    if position >= MOST:
+        raise Conflict(f"A page holds at most {MOST} blocks.")
+    return Placement.objects.create(
+        page=page,
+        installation=installation,
+        definition=definition,
+        position=position,
+        settings=settings or {},
+        created_at=now or timezone.now(),
+    )
+
+
+@transaction.atomic
+def move_block(*, placement: Placement, by: int) -> None:
+    """Move a block `by` places down, up where negative, as far as the page's ends."""
+    page = _page_of(placement)
+    order = _order(page)
+    if placement.pk not in order:
+        raise NotFound("Block not found")
+    at = order.index(placement.pk)
+    order.insert(max(0, min(len(order) - 1, at + by)), order.pop(at))
+    _number(order)
+
+
+@transaction.atomic
+def save_block_settings(*, placement: Placement, settings: dict[str, Any]) -> None:
+    """Keep the merchant's values, which the caller has validated with the block's schema. Raises `NotFound` for a block
+    that has been removed meanwhile."""
+    if not Placement.objects.filter(pk=placement.pk).update(settings=settings):
+        raise NotFound("Block not found")
+
+
+@transaction.atomic
+def remove_block(*, placement: Placement) -> None:
+    """Take a block off its page; one that is gone already stays gone."""
+    page = _page_of(placement)
+    Placement.objects.filter(pk=placement.pk).delete()
+    _number(_order(page))
+
+
+def remove_all_of(installation: Installation) -> int:
+    """Take every block of an installation off its pages, in the transaction that ends it; on how many pages it was."""
+    pages = set(Placement.objects.filter(installation=installation).values_list("page_id", flat=True))
+    for page in SitePage.objects.select_for_update().filter(pk__in=pages).order_by("pk"):
+        Placement.objects.filter(page=page, installation=installation).delete()
+        _number(_order(page))
+    return len(pages)
+
+
+def _lock(page: SitePage) -> SitePage:
+    locked_page = SitePage.objects.select_for_update().filter(pk=page.pk).first()
+    if locked_page is None:
+        raise NotFound("Page not found")
+    return locked_page
+
+
+def _page_of(placement: Placement) -> SitePage:
+    return _lock(SitePage(pk=placement.page_id))
+
+
+def _order(page: SitePage) -> list[UUID]:
+    return list(Placement.objects.filter(page=page).order_by("position", "id").values_list("pk", flat=True))
+
+
+def _number(order: list[UUID]) -> None:
+    for position, placement_id in enumerate(order):
+        Placement.objects.filter(pk=placement_id).exclude(position=position).update(position=position)

@@ -1,0 +1,28 @@
+"""The session token of `service:init`: the platform's word on who looks at an app's admin page (contract section 6).
+
+A JWT (RFC 7519) signed with HS256 and the installation's webhook secret, which only the app's server has: what the
+page is told in the browser may be forged, this may not.
+"""
+
+from datetime import datetime, timedelta
+
+import jwt
+from django.utils import timezone
+
+from accounts.models import User
+from installations.models import Installation
+
+LIFETIME = timedelta(seconds=60)
+
+
+def session_token(*, installation: Installation, user: User, now: datetime | None = None) -> str:
+    """`aud` is the app's Client ID, `sub` the user's id; it is good for 60 seconds."""
+    expires_at = (now or timezone.now()) + LIFETIME
+    claims = {
+        "aud": installation.app.client_id,
+        "sub": str(user.pk),
+        "businessId": str(installation.business_id),
+        "installationId": str(installation.pk),
+        "exp": int(expires_at.timestamp()),
+    }
+    return jwt.encode(claims, installation.webhook_secret, algorithm="HS256")
