@@ -5,7 +5,6 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from config import health, metrics, styleguide, views
-from extensions.views import app_settings
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -21,11 +20,7 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     path("auth/", include("accounts.api.urls")),
     path("portal/", include("developers.urls")),
-    path(
-        "merchant/apps/<str:installation_id>/settings/",
-        app_settings.app_settings,
-        name="merchant_app_settings",
-    ),
+    path("merchant/", include("extensions.merchant_urls")),
     path("merchant/", include("installations.merchant_urls")),
     path("store/<slug:shop_slug>/", include("stores.urls")),
     path("developer/", include("developers.api.urls")),

@@ -29,7 +29,7 @@ def app_settings(request: MerchantRequest, installation: Installation) -> HttpRe
     )
     if form.is_valid() and _save(request, installation, form):
         messages.success(request, f"Saved. {installation.app_fields.name} has your new settings.")
-        return redirect("merchant_app_settings", installation.pk)
+        return redirect("extensions:settings", installation.pk)
     context = {"installation": installation, "form": form}
     status = 422 if form.is_bound and form.errors else 200
     return render(request, "extensions/app_settings.html", context, status=status)

@@ -19,5 +19,5 @@
 
   // Load events don't bubble, but they can be caught on their way down.
   const heard = ({ target }) => target instanceof Element && target.matches("iframe[data-admin-page]") && tell(target);
-  addEventListener("load", heard, true);
+  document.addEventListener("load", heard, true);
 })();

@@ -22,11 +22,12 @@ def launch(playwright: Playwright) -> Browser:
 
 
 class Watch:
-    """Collects a page's `problems`: errors and warnings of its console, and requests to other hosts."""
+    """Collects a page's `problems`: errors and warnings of its console, and requests to other hosts than those of the
+    given origins."""
 
-    def __init__(self, page: Page, origin: str) -> None:
+    def __init__(self, page: Page, *origins: str) -> None:
         self.problems: list[str] = []
-        self.host = urlsplit(origin).netloc
+        self.hosts = {urlsplit(origin).netloc for origin in origins}
         page.on("console", lambda message: self._said(message.type, message.text))
         page.on("pageerror", lambda error: self.problems.append(f"script error: {error}"))
         page.on("request", lambda request: self._asked(request.url))
@@ -38,7 +39,7 @@ class Watch:
 
     def _asked(self, url: str) -> None:
         parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.netloc != self.host:
+        if parts.scheme in ("http", "https") and parts.netloc not in self.hosts:
             self.problems.append(f"request to another host: {url}")
 
 

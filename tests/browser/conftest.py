@@ -46,7 +46,13 @@ def site(live_server: Any, settings: Any) -> str:
 
 
 @pytest.fixture
-def new_page(chromium: Browser, site: str) -> Iterator[NewPage]:
+def other_hosts() -> list[str]:
+    """The origins besides the site's that pages of this test may ask; none, unless a test's folder says otherwise."""
+    return []
+
+
+@pytest.fixture
+def new_page(chromium: Browser, site: str, other_hosts: list[str]) -> Iterator[NewPage]:
     """Makes a page in a profile of its own; takes the options of Playwright's `new_context`.
 
     At the end every page must have been free of errors and of requests to other hosts.
@@ -59,7 +65,7 @@ def new_page(chromium: Browser, site: str) -> Iterator[NewPage]:
         context.set_default_timeout(10_000)
         contexts.append(context)
         page = context.new_page()
-        watches.append(Watch(page, site))
+        watches.append(Watch(page, site, *other_hosts))
         return page
 
     yield make

@@ -1,0 +1,23 @@
+"""The icons that a manifest may name (contract section 9, "Manifest"): any is accepted, an unknown one shows a neutral one."""
+
+import re
+from functools import lru_cache
+
+from django.contrib.staticfiles import finders
+
+from common.templatetags.ui import SPRITE
+
+NEUTRAL = "puzzle"
+
+
+@lru_cache(maxsize=1)
+def known_icons() -> frozenset[str]:
+    """The names of the symbols in the sprite that pages draw icons from."""
+    path = finders.find(SPRITE)
+    assert isinstance(path, str), SPRITE
+    with open(path, encoding="utf-8") as sprite:
+        return frozenset(re.findall(r'<symbol[^>]* id="([^"]+)"', sprite.read()))
+
+
+def icon_or_neutral(name: str) -> str:
+    return name if name in known_icons() else NEUTRAL
