@@ -66,6 +66,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "common.page_middleware.ContentPolicy",
+    "extensions.policy.AppSourcesMiddleware",
     "common.middleware.ApiPathMiddleware",
     "common.page_middleware.Sessions",
     "django.middleware.common.CommonMiddleware",

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
 from accounts.models import Business
@@ -15,9 +14,6 @@ from installations.models import Installation
 from stores.models import SitePage
 
 Settings = dict[str, Any]
-
-SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups"
-"""Of every app's iframe (service interface, "Admin page iframe contract"; contract section 6, "Host pages")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +72,3 @@ def blocks_on(page: SitePage) -> list[PlacedBlock]:
 def settings_in_force(schema: dict[str, Any], default_config: Settings, values: Settings) -> Settings:
     """The schema's defaults, overlaid by the definition's `defaultConfig`, overlaid by the merchant's values."""
     return overlaid(overlaid(defaults_of(schema), default_config), values)
-
-
-def frame_url(render_url: str, business: Business) -> str:
-    """An iframe's address: the app's, with `businessId` and `locale` added to its query."""
-    parts = urlsplit(render_url)
-    added = urlencode({"businessId": str(business.pk), "locale": business.locale})
-    query = f"{parts.query}&{added}" if parts.query else added
-    return urlunsplit(parts._replace(query=query))
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port, as browsers compare them and as `event.origin` and policies name them."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
-    host = f"[{host}]" if ":" in host else host
-    default = {"https": 443, "http": 80}.get(parts.scheme)
-    port = f":{parts.port}" if parts.port and parts.port != default else ""
-    return f"{parts.scheme}://{host}{port}"

@@ -10,11 +10,11 @@ from django.views.decorators.http import require_safe
 from accounts.merchant_pages import MerchantRequest
 from common.errors import NotFound
 from extensions import definitions
+from extensions.addresses import SANDBOX, frame_url, origin_of
 from extensions.enums import ExtensionType
-from extensions.policy import widen
+from extensions.policy import allow_frame
 from extensions.queries import extensions_on
 from extensions.session_tokens import session_token
-from extensions.storefront import SANDBOX, frame_url, origin_of
 from installations.models import Installation
 from installations.views.access import active_page
 
@@ -38,7 +38,8 @@ def admin_page(request: MerchantRequest, installation: Installation, page_id: st
         "sandbox": SANDBOX,
         "init": _init(request, installation),
     }
-    return widen(render(request, "extensions/admin_page.html", context), frames=[page.render_url])
+    allow_frame(request, page.render_url)
+    return render(request, "extensions/admin_page.html", context)
 
 
 @require_safe

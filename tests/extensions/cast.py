@@ -34,7 +34,7 @@ DEFAULTS: dict[ExtensionType, dict[str, Any]] = {
 }
 
 
-def define(app: App, kind: ExtensionType, key: str, **content: Any) -> Definition:
+def define(app: App, kind: ExtensionType, key: str, /, **content: Any) -> Definition:
     """An active definition; `content` are fields of the manifest by their names there."""
     position = Definition.objects.filter(app=app, type=kind).count()
     return Definition.objects.create(

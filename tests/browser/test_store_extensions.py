@@ -1,0 +1,225 @@
+"""What apps put into a storefront, with an app on another origin: blocks, widgets and scripts."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from accounts.models import Business, User
+from extensions.enums import ExtensionType
+from extensions.models import Definition, Placement
+from extensions.services.embeds import save_embed_settings, switch_embed
+from extensions.services.placements import add_block
+from installations.models import Installation
+from installations.services import uninstall
+from marketplace.models import App
+from stores.models import SitePage
+from stores.services.pages import create_page
+from tests import factories
+from tests.extensions.cast import define
+from tests.installations.pages import installed, listed_app
+
+from .app_site import AppSite
+from .axe import violations
+from .conftest import NewPage
+
+SCHEMA = {"type": "object", "properties": {"title": {"type": "string", "default": "Stars"}}}
+
+
+@pytest.fixture
+def app_site(site: str) -> Iterator[AppSite]:
+    with AppSite(site) as app_site:
+        yield app_site
+
+
+@pytest.fixture
+def other_hosts(app_site: AppSite) -> list[str]:
+    return [app_site.url]
+
+
+@pytest.fixture
+def app(dana: User, app_site: AppSite) -> App:
+    app = listed_app(dana, ["read_orders"], name="Loyalty Stars", slug="stars")
+    define(app, ExtensionType.BLOCK, "stars", renderUrl=f"{app_site.url}/block", settingsSchema=SCHEMA)
+    return app
+
+
+@pytest.fixture
+def installation(app: App, shop: Business) -> Installation:
+    return installed(app, shop)
+
+
+@pytest.fixture
+def about(shop: Business) -> SitePage:
+    return create_page(business=shop, title="About us", slug="about", content="<p>We bake.</p>")
+
+
+@pytest.fixture
+def placement(about: SitePage, installation: Installation) -> Placement:
+    block = Definition.objects.get(type=ExtensionType.BLOCK)
+    return add_block(
+        page=about, installation=installation, definition=block, settings={"title": "Five stars"}
+    )
+
+
+def frame_of(page: Page, path: str) -> Frame:
+    [found] = [frame for frame in page.frames if path in frame.url]
+    return found
+
+
+@pytest.mark.spec("Block iframe message protocol", "READY is answered by INIT with settings and blockId")
+@pytest.mark.spec("Block iframe message protocol", "RESIZE sets the height, at most 400 px")
+def test_block_is_told_its_settings_and_gets_its_height(
+    page: Page, shop: Business, placement: Placement, app_site: AppSite
+) -> None:
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    frame = page.locator("iframe.block")
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Five stars")
+    heard = frame_of(page, "/block").evaluate("window.heard")
+    assert heard == [{"settings": {"title": "Five stars"}, "blockId": str(placement.pk)}]
+    assert set((frame.get_attribute("sandbox") or "").split()) == {
+        "allow-scripts", "allow-same-origin", "allow-forms", "allow-popups",
+    }  # fmt: skip
+    assert frame.get_attribute("src") == f"{app_site.url}/block?businessId={shop.pk}&locale=en"
+    for asked, given in ((300, "300"), (900, "400"), (-5, "0"), (120.4, "120")):
+        frame_of(page, "/block").evaluate(f"window.block.resize({asked})")
+        expect(frame).to_have_attribute("height", given)
+    for nonsense in ("'300'", "NaN", "Infinity", "null", "{}"):
+        frame_of(page, "/block").evaluate(
+            f"parent.postMessage({{type: 'SERVICE_BLOCK_RESIZE', height: {nonsense}}}, '*')"
+        )
+    page.wait_for_timeout(200)
+    expect(frame).to_have_attribute("height", "120")
+    assert violations(page) == []
+
+
+@pytest.mark.spec("Contract 6 Extensions", "Messages from another frame or origin are ignored")
+def test_messages_of_others_are_ignored(page: Page, shop: Business, placement: Placement) -> None:
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    block = frame_of(page, "/block")
+    block.wait_for_function("window.heard.length === 1")
+    resize = "{type: 'SERVICE_BLOCK_RESIZE', height: 333}"
+    page.evaluate(f"window.postMessage({resize}, '*')")  # the page itself
+    block.evaluate(  # another window of the app's own origin
+        f"""() => new Promise(done => {{
+            const inner = document.createElement("iframe");
+            inner.srcdoc = `<script>top.postMessage({resize}, "*")</script>`;
+            inner.onload = done;
+            document.body.append(inner);
+        }})"""
+    )
+    page.locator("iframe.block").evaluate("frame => { frame.dataset.origin = 'https://app.example.com'; }")
+    block.evaluate(f"parent.postMessage({resize}, '*')")  # the frame, of another origin than its app's
+    block.evaluate("parent.postMessage({type: 'SERVICE_BLOCK_READY'}, '*')")
+    page.wait_for_timeout(300)
+    expect(page.locator("iframe.block")).to_have_attribute("height", "200")
+    assert len(block.evaluate("window.heard")) == 1
+
+
+@pytest.mark.spec(
+    "Embed definition", "FLOATING_WIDGET: an iframe at a fixed position, bottom_right or bottom_left"
+)
+@pytest.mark.parametrize("position", ["bottom_right", "bottom_left"])
+def test_widget_sits_at_its_corner_on_every_page(
+    page: Page, shop: Business, app: App, installation: Installation, app_site: AppSite, position: str
+) -> None:
+    chat = define(
+        app, ExtensionType.EMBED, "chat", position=position, renderUrl=f"{app_site.url}/widget",
+        settingsSchema=SCHEMA, defaultConfig={"title": "Ask us"},
+    )  # fmt: skip
+    for path in (f"/store/{shop.slug}/", f"/store/{shop.slug}/cart/"):
+        page.goto(path)
+        expect(page.frame_locator("iframe.widget").locator("#title")).to_have_text("Ask us")
+        box = page.locator("iframe.widget").bounding_box()
+        window = page.viewport_size
+        assert box
+        assert window
+        assert box["y"] + box["height"] == window["height"] - 16
+        edge = box["x"] if position == "bottom_left" else window["width"] - box["x"] - box["width"]
+        assert edge == 16
+        assert (
+            page.locator("iframe.widget").evaluate("w => getComputedStyle(w.parentElement).position")
+            == "fixed"
+        )
+    save_embed_settings(installation=installation, definition=chat, settings={"title": "Write to us"})
+    page.reload()
+    expect(page.frame_locator("iframe.widget").locator("#title")).to_have_text("Write to us")
+    assert frame_of(page, "/widget").evaluate("window.heard[0].blockId") == str(chat.pk)
+    switch_embed(installation=installation, definition=chat, is_on=False)
+    page.reload()
+    expect(page.locator("iframe.widget")).to_have_count(0)
+
+
+@pytest.mark.spec(
+    "Embed definition", "GLOBAL_SCRIPT: injected into every storefront page, at head or body_end"
+)
+@pytest.mark.parametrize("position", ["head", "body_end"])
+def test_script_runs_on_every_page_of_the_store(
+    page: Page,
+    shop: Business,
+    app: App,
+    installation: Installation,
+    about: SitePage,
+    app_site: AppSite,
+    position: str,
+) -> None:
+    product = factories.product(shop)
+    define(
+        app, ExtensionType.EMBED, "pixel", kind="GLOBAL_SCRIPT", position=position,
+        scriptUrl=f"{app_site.url}/script.js", settingsSchema=SCHEMA, defaultConfig={"id": 7},
+    )  # fmt: skip
+    paths = ("", f"products/{product.slug}/", "pages/about/", "cart/", "checkout/")
+    for path in paths:
+        page.goto(f"/store/{shop.slug}/{path}")
+        page.wait_for_function("document.documentElement.dataset.appScript")
+        told = json.loads(page.evaluate("document.documentElement.dataset.appScript"))
+        assert told == {"app": "stars", "businessId": str(shop.pk), "settings": {"title": "Stars", "id": 7}}
+        script = page.locator('script[src$="/script.js"]')
+        assert script.evaluate("s => s.parentElement.tagName") == ("HEAD" if position == "head" else "BODY")
+        assert script.evaluate("s => s.async") is True
+
+
+@pytest.mark.spec("Installation", "uninstalled: blocks removed from pages, embeds stop being injected")
+def test_after_the_uninstall_all_is_gone_from_the_next_page_view(
+    page: Page, shop: Business, app: App, installation: Installation, placement: Placement, app_site: AppSite
+) -> None:
+    define(app, ExtensionType.EMBED, "chat", renderUrl=f"{app_site.url}/widget")
+    define(
+        app,
+        ExtensionType.EMBED,
+        "pixel",
+        kind="GLOBAL_SCRIPT",
+        position="head",
+        scriptUrl=f"{app_site.url}/script.js",
+    )
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    expect(page.locator("iframe")).to_have_count(2)
+    uninstall(installation=installation)
+    page.reload()
+    expect(page.locator("h1")).to_have_text("About us")
+    expect(page.locator("iframe")).to_have_count(0)
+    expect(page.locator('script[src$="/script.js"]')).to_have_count(0)
+    assert not Placement.objects.exists()
+
+
+def test_suspended_app_shows_nothing_until_it_is_reinstated(
+    page: Page, shop: Business, app: App, placement: Placement
+) -> None:
+    App.objects.update(suspended_at=placement.created_at)
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    expect(page.locator("iframe")).to_have_count(0)
+    App.objects.update(suspended_at=None)
+    page.reload()
+    expect(page.locator("iframe.block")).to_have_count(1)
+
+
+def test_widget_fits_a_phone(
+    new_page: NewPage, shop: Business, app: App, installation: Installation, app_site: AppSite
+) -> None:
+    define(app, ExtensionType.EMBED, "chat", renderUrl=f"{app_site.url}/widget")
+    page = new_page(viewport={"width": 320, "height": 640})
+    page.goto(f"/store/{shop.slug}/")
+    box = page.locator("iframe.widget").bounding_box()
+    assert box
+    assert (box["x"], box["width"]) == (16, 288)
