@@ -10,6 +10,7 @@ from extensions.definitions import Block, Embed
 from extensions.enums import ExtensionType
 from extensions.models import EmbedState, Placement
 from extensions.queries import defaults_of, extensions_on, overlaid, working_installations
+from extensions.schemas import resolved
 from installations.models import Installation
 from stores.models import SitePage
 
@@ -71,4 +72,4 @@ def blocks_on(page: SitePage) -> list[PlacedBlock]:
 
 def settings_in_force(schema: dict[str, Any], default_config: Settings, values: Settings) -> Settings:
     """The schema's defaults, overlaid by the definition's `defaultConfig`, overlaid by the merchant's values."""
-    return overlaid(overlaid(defaults_of(schema), default_config), values)
+    return overlaid(overlaid(defaults_of(resolved(schema)), default_config), values)

@@ -12,7 +12,7 @@ from accounts.models import Business
 from common.templatetags.ui import app_icon, icon
 from extensions import definitions
 from extensions.addresses import SANDBOX, frame_url, origin_of
-from extensions.definitions import AdminPage
+from extensions.definitions import AdminPage, Block
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.icons import icon_or_neutral
 from extensions.policy import allow_frame, allow_script
@@ -47,6 +47,11 @@ def page_icon(page: AdminPage, installation: Installation) -> SafeString:
 def has_settings(installation: Installation) -> bool:
     """Whether the merchant of an installed app can set it up."""
     return settings_schema_of(installation.app) is not None
+
+
+@register.simple_tag
+def block_icon(block: Block) -> SafeString:
+    return icon(icon_or_neutral(block.icon_name))
 
 
 @register.simple_tag

@@ -9,7 +9,8 @@ from accounts.merchant_pages import MerchantRequest
 from common.errors import NotFound
 from common.ids import parse_id
 from extensions.models import Definition
-from extensions.services.embeds import switch_embed
+from extensions.schema_forms import settings_form
+from extensions.services.embeds import save_embed_settings, switch_embed
 from extensions.storefront import StoreEmbed, embeds_on
 from installations.models import Installation
 from installations.views.access import active_page
@@ -19,7 +20,7 @@ from installations.views.access import active_page
 @active_page
 def embeds(request: MerchantRequest, installation: Installation) -> HttpResponse:
     """What the app puts on every page of the store, each with its switch. POST: `embed` and `on` (1 or 0)."""
-    own = [each for each in embeds_on(installation.business) if each.installation.pk == installation.pk]
+    own = _own(installation)
     if request.method != "POST":
         return render(request, "extensions/embeds.html", {"installation": installation, "embeds": own})
     chosen = embed_of(own, request.POST.get("embed", ""))
@@ -37,3 +38,29 @@ def embed_of(embeds: list[StoreEmbed], embed_id: object) -> StoreEmbed:
         if each.embed.id == known_id:
             return each
     raise NotFound("The app has no such embed.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@active_page
+def embed_settings(request: MerchantRequest, installation: Installation, embed_id: str) -> HttpResponse:
+    """The form of an embed's `settingsSchema`. A button of a list changes the form and keeps nothing."""
+    chosen = embed_of(_own(installation), embed_id)
+    form = settings_form(
+        chosen.embed.settings_schema,
+        values=chosen.values,
+        defaults=chosen.embed.default_config,
+        timezone=request.business.timezone,
+        data=request.POST if request.method == "POST" else None,
+    )
+    if form.is_valid():
+        definition = Definition.objects.get(pk=chosen.embed.id)
+        save_embed_settings(installation=installation, definition=definition, settings=form.values)
+        messages.success(request, f"Saved. {chosen.embed.name} has your new settings.")
+        return redirect("extensions:embeds", installation.pk)
+    context = {"installation": installation, "chosen": chosen, "form": form}
+    status = 422 if form.is_bound and form.errors else 200
+    return render(request, "extensions/embed_settings.html", context, status=status)
+
+
+def _own(installation: Installation) -> list[StoreEmbed]:
+    return [each for each in embeds_on(installation.business) if each.installation.pk == installation.pk]

@@ -1,0 +1,199 @@
+"""The page editor as a merchant uses it, with an app on another origin."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from accounts.models import Business, User
+from extensions.enums import ExtensionType
+from extensions.models import Placement
+from extensions.services.placements import add_block
+from installations.models import Installation
+from stores.models import SitePage
+from stores.services.pages import create_page
+from tests.extensions.cast import define
+from tests.installations.pages import installed, listed_app
+
+from .app_site import AppSite
+from .axe import violations
+from .conftest import PHONE, NewPage, SignIn
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "title": "Title", "default": "Stars", "maxLength": 20},
+        "colour": {"type": "string", "format": "color", "title": "Colour", "default": "#112233"},
+    },
+}
+
+
+@pytest.fixture
+def app_site(site: str) -> Iterator[AppSite]:
+    with AppSite(site) as app_site:
+        yield app_site
+
+
+@pytest.fixture
+def other_hosts(app_site: AppSite) -> list[str]:
+    return [app_site.url]
+
+
+@pytest.fixture
+def installation(dana: User, shop: Business, app_site: AppSite) -> Installation:
+    app = listed_app(dana, ["read_orders"], name="Loyalty Stars", slug="stars")
+    define(
+        app,
+        ExtensionType.BLOCK,
+        "stars",
+        name="Star wall",
+        renderUrl=f"{app_site.url}/block",
+        settingsSchema=SCHEMA,
+    )
+    define(app, ExtensionType.BLOCK, "plain", name="Opening hours", renderUrl=f"{app_site.url}/block?plain")
+    return installed(app, shop)
+
+
+@pytest.fixture
+def about(shop: Business) -> SitePage:
+    return create_page(business=shop, title="About us", slug="about", content="<p>We bake.</p>")
+
+
+@pytest.fixture
+def merchant(new_page: NewPage, sign_in: SignIn, mira: User) -> NewPage:
+    def make(**options: object) -> Page:
+        page = new_page(**options)
+        sign_in(page.context, mira)
+        return page
+
+    return make
+
+
+def frame_of(page: Page) -> Frame:
+    expect(page.locator("iframe.block[data-ready]")).to_have_count(1)
+    [found] = [frame for frame in page.frames if "/block" in frame.url]
+    return found
+
+
+@pytest.mark.spec(
+    "Contract 6 Extensions", "Host pages: blocks are placed in the page editor, with live settings"
+)
+@pytest.mark.spec("Block iframe message protocol", "UPDATE while settings change in the sidebar")
+def test_block_is_added_set_up_while_typing_and_saved(
+    merchant: NewPage, shop: Business, about: SitePage, installation: Installation
+) -> None:
+    page = merchant()
+    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    page.get_by_role("button", name="Add block").click()
+    page.get_by_role("button", name="Star wall").click()
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars")
+    page.get_by_role("textbox", name="Title").fill("Stars!")
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars!")
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    placement = Placement.objects.get()
+    assert placement.settings == {}
+    last = frame_of(page).evaluate("window.heard.at(-1)")
+    assert last == {"settings": {"title": "Stars!", "colour": "#112233"}, "blockId": str(placement.pk)}
+    assert violations(page) == []
+    page.get_by_role("button", name="Save").last.click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    placement.refresh_from_db()
+    assert placement.settings["title"] == "Stars!"
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars!")
+
+
+def test_value_that_the_schema_refuses_is_not_shown_or_saved(
+    merchant: NewPage, about: SitePage, installation: Installation
+) -> None:
+    page = merchant()
+    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    page.get_by_role("button", name="Add block").click()
+    page.get_by_role("button", name="Star wall").click()
+    told = len(frame_of(page).evaluate("window.heard"))
+    page.get_by_role("textbox", name="Title").evaluate("field => field.removeAttribute('maxlength')")
+    with page.expect_response("**/preview/") as answer:
+        page.get_by_role("textbox", name="Title").fill("Far more than twenty characters")
+    assert answer.value.status == 422
+    assert len(frame_of(page).evaluate("window.heard")) == told
+    page.get_by_role("button", name="Save").last.click()
+    expect(page.get_by_role("textbox", name="Title")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("Far more than twenty characters")
+    assert Placement.objects.get().settings == {}
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_blocks_are_moved_and_removed(
+    merchant: NewPage, about: SitePage, installation: Installation, scripted: bool
+) -> None:
+    page = merchant(java_script_enabled=scripted)
+    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    for name in ("Star wall", "Opening hours"):
+        page.get_by_role("button", name="Add block").click()
+        page.get_by_role("button", name=name, exact=True).click()
+    names = page.locator(".outline li > a span")
+    expect(names).to_have_text(["Star wall", "Opening hours"])
+    page.get_by_role("button", name="Move Opening hours up").click()
+    expect(names).to_have_text(["Opening hours", "Star wall"])
+    page.get_by_role("button", name="Move Opening hours down").click()
+    expect(names).to_have_text(["Star wall", "Opening hours"])
+    page.get_by_role("button", name="Remove Star wall").click()
+    expect(names).to_have_text(["Opening hours"])
+    assert [each.position for each in Placement.objects.all()] == [0]
+
+
+def test_text_of_the_page_is_edited_beside_its_blocks(
+    merchant: NewPage, shop: Business, about: SitePage, installation: Installation
+) -> None:
+    page = merchant(java_script_enabled=False)
+    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    page.get_by_role("textbox", name="Title").fill("Who we are")
+    page.get_by_role("textbox", name="Text").fill("<p>We bake bread.</p><script>alert(1)</script>")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("h1")).to_have_text("Who we are")
+    about.refresh_from_db()
+    assert (about.slug, about.content) == ("about", "<p>We bake bread.</p>")
+    page.get_by_role("textbox", name="Title").fill("")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Enter a title.").first).to_be_visible()
+
+
+def test_block_that_stays_silent_is_said_to_be_late(
+    merchant: NewPage, about: SitePage, installation: Installation, app_site: AppSite
+) -> None:
+    app_site.pages["/block"] = ("text/html", b"<!doctype html><title>Silent</title>")
+    page = merchant()
+    page.clock.install()
+    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    page.get_by_role("button", name="Add block").click()
+    page.get_by_role("button", name="Opening hours").click()
+    expect(page.get_by_text("This block has not loaded")).to_be_hidden()
+    page.clock.fast_forward(8100)
+    expect(page.get_by_text("This block has not loaded")).to_be_visible()
+    del app_site.pages["/block"]
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("This block has not loaded")).to_be_hidden()
+
+
+def test_page_of_another_merchant_is_not_found(
+    merchant: NewPage, about: SitePage, installation: Installation, dana: User, sandbox: Business
+) -> None:
+    other = create_page(business=sandbox, title="Not yours")
+    page = merchant()
+    answer = page.goto(f"/merchant/pages/{other.pk}/edit/")
+    assert answer
+    assert answer.status == 404
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", [{"color_scheme": "light"}, {"color_scheme": "dark"}, PHONE])
+def test_editor_is_accessible(
+    merchant: NewPage, about: SitePage, installation: Installation, look: dict[str, object]
+) -> None:
+    block = installation.app.definitions.get(key="stars")
+    placement = add_block(page=about, installation=installation, definition=block)
+    page = merchant(**look)
+    for query in ("", f"?block={placement.pk}"):
+        page.goto(f"/merchant/pages/{about.pk}/edit/{query}")
+        assert violations(page) == []
+        expect(page.locator("h1")).to_have_count(1)
