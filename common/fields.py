@@ -1,6 +1,8 @@
 """Model fields that every app may use."""
 
+import json
 from functools import lru_cache
+from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
@@ -43,3 +45,21 @@ class EncryptedTextField(models.TextField):
 
     def from_db_value(self, value: str | None, expression: object, connection: object) -> str | None:
         return None if value is None else decrypt(value)
+
+
+class JsonTextField(models.JSONField):
+    """A JSON document that comes back as it was given: the order of keys too, which `jsonb` would lose.
+
+    Kept as text, so nothing can be looked up inside it.
+    """
+
+    description = "JSON, kept as text"
+
+    def get_internal_type(self) -> str:
+        return "TextField"
+
+    def get_db_prep_value(self, value: Any, connection: object, prepared: bool = False) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
+        return None if value is None else json.loads(value)

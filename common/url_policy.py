@@ -60,6 +60,22 @@ def check_redirect_url(url: str, *, debug: bool) -> None:
     _host(_parts(url), plain_http=debug)
 
 
+def check_page_url(url: str, *, debug: bool) -> None:
+    """Raise `InvalidUrl` for a URL that a page of ours should not load a frame or a script from.
+
+    HTTPS, or plain HTTP to 127.0.0.1 and localhost with `debug`; no user name. A fragment is the app's own matter.
+    """
+    _host(_parts(url, fragment=True), plain_http=debug)
+
+
+def host_of(url: str) -> str:
+    """The host of a URL that was found to be in order, in one spelling: small letters, DNS form, an address in its
+    usual notation, no dot at the end."""
+    host = _ascii_host(urlsplit(url).hostname or "")
+    literal = literal_address(host)
+    return str(literal) if literal is not None else host.rstrip(".").lower()
+
+
 def check_addresses(host: str, *, allow_local: bool, budget: float = RESOLVE_BUDGET) -> None:
     """Raise `InvalidUrl` where a host name has an address that is refused.
 
@@ -90,14 +106,14 @@ def resolve_host(host: str, *, budget: float = RESOLVE_BUDGET) -> list[IPAddress
         return []
 
 
-def _parts(url: str) -> SplitResult:
+def _parts(url: str, *, fragment: bool = False) -> SplitResult:
     if not url:
         raise InvalidUrl("Enter a URL.")
     if len(url) > MAX_URL_LENGTH:
         raise InvalidUrl(f"Enter a URL of at most {MAX_URL_LENGTH} characters.")
     if _FORBIDDEN.search(url):
         raise InvalidUrl("Enter a URL without spaces, backslashes and control characters.")
-    if "#" in url:
+    if "#" in url and not fragment:
         raise InvalidUrl("Enter a URL without a fragment, the part that begins with #.")
     try:
         parts = urlsplit(url)

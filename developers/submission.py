@@ -5,11 +5,12 @@ from typing import Final
 
 from accounts.models import User
 from common.errors import ErrorDetail
+from extensions.submission import hooks_without_url
 from marketplace import rules
 from marketplace.models import App, Submission
 from marketplace.services import reviews
 
-CHECKS: Final[tuple[reviews.Check, ...]] = ()
+CHECKS: Final[tuple[reviews.Check, ...]] = (hooks_without_url,)
 """Of the floors above the marketplace, which finds what is wrong with the app's own fields by itself."""
 
 

@@ -5,6 +5,7 @@ from django.urls import path
 from developers.api.views.analytics import AnalyticsView
 from developers.api.views.apps import AppsView, AppView, ClientSecretView
 from developers.api.views.deliveries import DeliveriesView, DeliveryView, RedeliverView, TestEventsView
+from developers.api.views.manifests import ManifestView
 from developers.api.views.reviews import SubmissionsView, SubmitView, WithdrawView
 from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
 
@@ -14,6 +15,7 @@ urlpatterns = [
     path("apps", AppsView.as_view(), name="apps"),
     path("apps/<str:app_id>", AppView.as_view(), name="app"),
     path("apps/<str:app_id>/client-secret", ClientSecretView.as_view(), name="client_secret"),
+    path("apps/<str:app_id>/manifest", ManifestView.as_view(), name="manifest"),
     path("apps/<str:app_id>/submit", SubmitView.as_view(), name="submit"),
     path("apps/<str:app_id>/submissions", SubmissionsView.as_view(), name="submissions"),
     path("apps/<str:app_id>/withdraw", WithdrawView.as_view(), name="withdraw"),

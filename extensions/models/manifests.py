@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
+from common.fields import JsonTextField
 from common.ids import new_id
 from extensions.enums import ExtensionType
 from marketplace.models import App, AppVersion
@@ -16,7 +17,7 @@ class Manifest(models.Model):
     """
 
     app = models.OneToOneField(App, on_delete=models.CASCADE, primary_key=True, related_name="+")
-    document = models.JSONField(default=dict)
+    document = JsonTextField(default=dict)
     saved_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
@@ -32,7 +33,7 @@ class ManifestSave(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+", db_index=False)
-    document = models.JSONField()
+    document = JsonTextField()
     changes = models.JSONField()
     saved_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField()
@@ -49,7 +50,8 @@ class Definition(models.Model):
 
     `key` is its blockType, embedType, hookPoint or pageId. `content` is the definition as it was saved, with the
     defaults of the specification filled in; `extensions.definitions` reads it. One that left the manifest keeps its
-    last content and is inactive. Written by `extensions.services.manifests`.
+    last content and is inactive. Written by `extensions.services.manifests`. The order of keys in it counts: a
+    settings form has its fields in the order of the schema.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -57,7 +59,7 @@ class Definition(models.Model):
     type = models.CharField(max_length=9, choices=ExtensionType.choices)
     key = models.CharField(max_length=100)
     position = models.PositiveSmallIntegerField(help_text="Its place in the manifest's list.")
-    content = models.JSONField()
+    content = JsonTextField()
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -74,7 +76,7 @@ class ApprovedManifest(models.Model):
     """The manifest as it was when a version of the app was approved. Written when the approval is announced."""
 
     version = models.OneToOneField(AppVersion, on_delete=models.CASCADE, primary_key=True, related_name="+")
-    document = models.JSONField(default=dict)
+    document = JsonTextField(default=dict)
 
     def __str__(self) -> str:
         return f"Manifest of version {self.version_id}"
