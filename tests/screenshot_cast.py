@@ -10,6 +10,18 @@ from typing import Any
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 
+BAD_MANIFEST = """{
+  "blocks": [{ "blockType": "stars", "name": "Star rating", "renderURL": "http://127.0.0.1:9/block" }],
+  "hooks": [{ "hookPoint": "checkout.shipping_rate", "url": "/hooks/rates", "timeout": 60000 }]
+}"""
+OTHER_MANIFEST = """{
+  "blocks": [
+    { "blockType": "stars", "name": "Ratings", "category": "Reviews", "renderUrl": "http://127.0.0.1:9/block" },
+    { "blockType": "badge", "name": "Trust badge", "renderUrl": "http://127.0.0.1:9/badge" }
+  ],
+  "hooks": [{ "hookPoint": "order.calculate_discounts", "url": "/hooks/discounts" }]
+}"""
+
 
 def seed() -> SimpleNamespace:
     """The cast, made by the services that users reach.
@@ -150,6 +162,7 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     reason = "The new till prints reviews on the receipt, and books orders by itself."
     approved = factories.approve(till, scope_reason=reason)
     type(approved).objects.update(approved_at=timezone.now() - timedelta(days=17))
+    first_save = manifests_of(developer, stars, till, wall)
     submit(app=wall, developer=developer, how_to_test="Leave a review in the shop.\nIt appears on the wall.")
     chat = reviewed(make("Corner Chat", "corner-chat", "communication", scopes=["read_orders"]), rae)
     sent = one_of_each(installation)
@@ -157,7 +170,24 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     test_install(app=till, developer=developer)
     test_uninstall(app=till, developer=developer)
     made = {"stars": stars, "parcels": parcels, "till": till, "wall": wall, "chat": chat}
-    return made | {"sent": sent, "on_sandbox": installation}
+    return made | {"sent": sent, "on_sandbox": installation, "first_save": first_save}
+
+
+def manifests_of(developer: Any, stars: Any, till: Any, wall: Any) -> Any:
+    """One of everything, and a history in which something was switched off; gives the first save of that."""
+    from extensions.models import ManifestSave
+    from extensions.services.manifests import save_manifest
+    from tests.extensions.manifests import admin_page, block, full, hook, script
+
+    def save(app: Any, document: dict[str, Any]) -> None:
+        save_manifest(app=app, developer=developer, document=document)
+
+    save(stars, full())
+    save(wall, {"blocks": [block(name="Wall of reviews", category="Reviews", iconName="star")]})
+    pages = [admin_page(title="Till", pageId="till")]
+    save(till, {"adminPages": pages, "hooks": [hook(hookPoint="order.validate", url="/hooks/orders")]})
+    save(till, {"adminPages": pages, "embeds": [script()]})
+    return ManifestSave.objects.filter(app=till).order_by("id")[0]
 
 
 def apps_at(merchant: Any, developer: Any) -> dict[str, Any]:

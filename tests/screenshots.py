@@ -109,6 +109,20 @@ def bad_settings(page: Page) -> None:
     page.wait_for_timeout(400)
     page.get_by_role("button", name="Save").last.click()
     page.wait_for_load_state()
+def misspell(page: Page) -> None:
+    """Types over the manifest in the editor, and has it checked."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(screenshot_cast.BAD_MANIFEST)
+    press("Check")(page)
+
+
+def rename_block(page: Page) -> None:
+    """Another manifest than the one in force, on its way to be saved."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(screenshot_cast.OTHER_MANIFEST)
+    press("Save")(page)
 
 
 def consent(app: str) -> str:
@@ -192,6 +206,16 @@ SHOTS = [
     Shot("portal-details", "/portal/apps/{stars.slug}/details/", "dana"),
     Shot("portal-details-approved", "/portal/apps/{till.slug}/details/", "dana"),
     Shot("portal-details-in-review", "/portal/apps/{wall.slug}/details/", "dana"),
+    Shot("portal-manifest", "/portal/apps/{stars.slug}/manifest/", "dana"),
+    Shot("portal-manifest-empty", "/portal/apps/{parcels.slug}/manifest/", "dana"),
+    Shot("portal-manifest-errors", "/portal/apps/{stars.slug}/manifest/", "dana", misspell),
+    Shot("portal-manifest-save", "/portal/apps/{stars.slug}/manifest/", "dana", rename_block),
+    Shot(
+        "portal-manifest-addresses", "/portal/apps/{stars.slug}/manifest/", "dana", press("Check addresses")
+    ),
+    Shot("portal-manifest-in-review", "/portal/apps/{wall.slug}/manifest/", "dana"),
+    Shot("portal-manifest-history", "/portal/apps/{till.slug}/manifest/history/", "dana"),
+    Shot("portal-manifest-back", "/portal/apps/{till.slug}/manifest/history/{first_save.pk}/", "dana"),
     Shot("portal-credentials", "/portal/apps/{stars.slug}/credentials/", "dana"),
     Shot("portal-regenerate", "/portal/apps/{stars.slug}/credentials/regenerate/", "dana"),
     Shot("portal-client-secret", "/portal/apps/{stars.slug}/credentials/regenerate/", "dana", regenerate),

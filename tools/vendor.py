@@ -1,6 +1,6 @@
 """Fetches the pinned files under `static/vendor/` and `tests/browser/vendor/`, and writes their lists: `python -m tools.vendor`.
 
-For maintainers; needs `npm` and a network. Running or testing the project never does, since the results are
+For maintainers; needs `npm`, `node` and a network. Running or testing the project never does, since the results are
 committed. To move to another version, change `PACKAGES`, run this, and change the version in the paths that
 name it (`static/css/tokens.css`, `common/templatetags/ui.py`).
 """
@@ -65,6 +65,31 @@ PACKAGES = (
 )  # fmt: skip
 
 
+EDITOR = Package("codemirror", "6.0.2", "codemirror", "MIT")
+"""Its tag `latest` is an old CodeMirror 5 under a wrong number."""
+
+BUNDLED = {
+    "codemirror": "6.0.2",
+    "@codemirror/commands": "6.11.1",
+    "@codemirror/lang-json": "6.0.2",
+    "@codemirror/language": "6.13.1",
+    "@codemirror/lint": "6.9.8",
+    "@codemirror/state": "6.7.6",
+    "@codemirror/view": "6.43.15",
+    "@lezer/common": "1.5.5",
+    "@lezer/highlight": "1.2.5",
+    "@lezer/json": "1.0.3",
+    "@lezer/lr": "1.4.12",
+    "@marijn/find-cluster-break": "1.0.4",
+    "crelt": "1.0.7",
+    "style-mod": "4.1.4",
+    "w3c-keyname": "2.2.8",
+}
+"""All that the editor's one file is made of; what `codemirror` needs beside it is left out of the file."""
+
+ESBUILD = "0.28.2"
+
+
 def main() -> None:
     entries: dict[Path, list[dict[str, Any]]] = {SERVED: [], FOR_TESTS: []}
     with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +107,7 @@ def main() -> None:
                 entries[package.root].append(
                     entry(package, target / "sprite.svg", change="some icons, joined into a sprite")
                 )
+        entries[SERVED].append(editor(Path(folder)))
     for root, listed in entries.items():
         (root / "manifest.json").write_text(json.dumps(listed, indent=2) + "\n")
 
@@ -96,6 +122,30 @@ def unpack(package: Package, folder: Path) -> Path:
     with tarfile.open(folder / packed.stdout.strip().splitlines()[-1]) as archive:
         archive.extractall(target, filter="data")
     return target / "package"
+
+
+def editor(folder: Path) -> dict[str, Any]:
+    """CodeMirror as one file that `tools/codemirror/editor.js` chooses from, with the notices of all its parts."""
+    workshop, target = folder / "editor", SERVED / f"{EDITOR.folder}-{EDITOR.version}"
+    workshop.mkdir()
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / "tools" / "codemirror" / "editor.js", workshop / "editor.js")
+    package = {"private": True, "dependencies": BUNDLED | {"esbuild": ESBUILD}, "overrides": BUNDLED}
+    (workshop / "package.json").write_text(json.dumps(package))
+    subprocess.run(["npm", "install", "--silent", "--no-audit"], cwd=workshop, check=True)
+    subprocess.run(
+        [
+            "node_modules/.bin/esbuild", "editor.js", "--bundle", "--minify", "--format=iife", "--target=es2022",
+            "--global-name=CodeMirror", "--legal-comments=none", f"--outfile={target / 'editor.js'}",
+        ],
+        cwd=workshop, check=True,
+    )  # fmt: skip
+    notices = [
+        f"{name} {version}\n\n{(workshop / 'node_modules' / name / 'LICENSE').read_text().strip()}\n"
+        for name, version in BUNDLED.items()
+    ]
+    (target / "LICENSE").write_text(f"\n{'-' * 72}\n\n".join(notices))
+    return entry(EDITOR, target / "editor.js", change="with its parts, joined into one file by esbuild")
 
 
 def sprite(icons: Path) -> str:

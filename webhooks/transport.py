@@ -48,7 +48,9 @@ _DEFAULT_HEADERS: Final = {
     "Content-Type": "application/json",
     "Accept-Encoding": "identity",
 }
-_KEPT_HEADERS: Final = ("content-type", "location", "retry-after")
+_KEPT_HEADERS: Final = (
+    "content-type", "location", "retry-after", "content-security-policy", "x-frame-options"
+)  # fmt: skip
 _UNSENDABLE: Final = re.compile(r"[\x00-\x20\x7f]")  # could end the request line, or a part of it
 
 T = TypeVar("T")
@@ -97,6 +99,7 @@ class Options(TypedDict, total=False):
     max_body: int
     fresh_connection: bool
     ssl_context: ssl.SSLContext | None
+    method: Literal["POST", "GET"]
 
 
 async def post(
@@ -108,8 +111,11 @@ async def post(
     max_body: int = MAX_BODY,
     fresh_connection: bool = False,
     ssl_context: ssl.SSLContext | None = None,
+    method: Literal["POST", "GET"] = "POST",
 ) -> Exchange:
     """Send one POST and say what came of it. To be awaited on `event_loop()`.
+
+    A GET, with an empty body, is for looking at what a browser would load.
 
     Nothing that the network or the endpoint does raises. `url` goes out as given, down to its escapes. `headers`
     overrule the defaults; one with a line break raises `ValueError`. `timeout` is in seconds, `max_body` in bytes.
@@ -127,7 +133,8 @@ async def post(
             attempt.answer = await _request(
                 attempt,
                 partial(
-                    _client().session.post,
+                    _client().session.request,
+                    method,
                     _sendable(url),
                     headers=headers,
                     data=body,
@@ -201,7 +208,9 @@ class _Attempt:
         if self.answer is not None:
             status, error = self.answer.status, _status_class(self.answer.status)
             headers = {
-                name: self.answer.headers[name] for name in _KEPT_HEADERS if name in self.answer.headers
+                name: ", ".join(self.answer.headers.getall(name))
+                for name in _KEPT_HEADERS
+                if name in self.answer.headers
             }
         return Exchange(
             status=status,

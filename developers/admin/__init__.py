@@ -5,6 +5,6 @@ Pages that act are functions in `review` and `suspension`; what they decide is d
 
 from django.contrib import admin
 
-from developers.admin import log, submissions  # noqa: F401  registers them; `apps` is named in the settings
+from developers.admin import flags, log, submissions  # noqa: F401  registers them; `apps` is named in the settings
 
 admin.site.site_title = admin.site.site_header = "Extension Platform"

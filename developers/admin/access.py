@@ -14,6 +14,7 @@ from accounts.models import User
 from common.errors import Conflict, NotFound
 from common.ids import parse_id
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
+from extensions.models import ManifestFlag
 from marketplace.models import App, Submission
 
 Row = TypeVar("Row", bound=Model)
@@ -31,6 +32,11 @@ def submission_page(view: Page) -> Page:
 def app_page(view: Page) -> Page:
     """For those who may suspend; the view gets the app that the address names. A refusal leads to its page."""
     return _page(view, MAY_SUSPEND, find_app, "admin:marketplace_app_change")
+
+
+def flag_page(view: Page) -> Page:
+    """For those who may suspend; the view gets the change since approval that the address names."""
+    return _page(view, MAY_SUSPEND, find_flag, "admin:extensions_manifestflag_change")
 
 
 def _page(view: Page, right: str, find: Callable[[str], Row], home: str) -> Page:
@@ -59,6 +65,14 @@ def find_submission(submission_id: str) -> Submission:
 def find_app(app_id: str) -> App:
     """Raises `NotFound`, for one that its developer has deleted too."""
     return _found(App.objects.live().select_related("approved_version", "developer"), app_id)
+
+
+def find_flag(flag_id: str) -> ManifestFlag:
+    """Raises `NotFound`."""
+    rows = ManifestFlag.objects.select_related(
+        "app__developer", "app__approved_version", "save_of__saved_by", "seen_by"
+    )
+    return _found(rows, flag_id)
 
 
 def _found(rows: "QuerySet[Row]", row_id: str) -> Row:

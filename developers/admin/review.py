@@ -15,7 +15,7 @@ from developers.admin.access import context, current_user, find_submission, subm
 from developers.admin.forms import DecisionForm, FindingsForm, RejectionForm
 from developers.review import checks, consequences, criteria, queue
 from developers.review.reviewers import MAY_REVIEW
-from developers.review.subject import asked_scopes, subject_of
+from developers.review.subject import asked_scopes, manifests_of, subject_of
 from marketplace.enums import SubmissionStatus, Verdict
 from marketplace.models import Submission
 from marketplace.services import reviews
@@ -185,6 +185,7 @@ def _page(
         "kind": queue.kind(queue.with_kind(Submission.objects.filter(pk=submission.pk)).get()),
         "subject": subject,
         "changes": subject.changes,
+        "manifests": manifests_of(submission, subject),
         "scopes": asked_scopes(submission, subject.fields),
         "screenshots": subject.screenshot_paths,
         "results": checks.results_of(submission),

@@ -10,12 +10,16 @@ from developers.admin.access import app_page, context, current_user
 from developers.admin.forms import SuspensionForm
 from developers.review import consequences
 from developers.review.reviewers import MAY_SUSPEND
+from extensions.manifest.content import definitions_in
+from extensions.models import ManifestFlag, ManifestSave
+from extensions.queries import manifest_document
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.services import reviews
 
 UNPROCESSABLE = 422
 PAGE = "admin:marketplace_app_change"
+SAVES = 20  # of the manifest, that the page of an app shows
 METHODS = ["GET", "HEAD", "POST"]
 
 
@@ -25,6 +29,9 @@ def show(request: HttpRequest, app: App) -> HttpResponse:
     values = {
         "app": app,
         "may_suspend": current_user(request).has_perm(MAY_SUSPEND),
+        "added": list(definitions_in(manifest_document(app))),
+        "flags": ManifestFlag.objects.filter(app=app, seen_at=None).order_by("raised_at"),
+        "saves": ManifestSave.objects.filter(app=app).select_related("saved_by").order_by("-id")[:SAVES],
         "installs": installed.filter(is_test=False).count(),
         "tests": installed.filter(is_test=True).count(),
         "submissions": app.submissions.select_related("reviewer").order_by("-submitted_at", "-id"),

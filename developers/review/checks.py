@@ -13,7 +13,7 @@ from typing import Final
 from django.utils.dateparse import parse_datetime
 
 from common.transactions import forbid_transaction
-from developers.review import pictures, signatures, urls
+from developers.review import frames, hook_signatures, pictures, signatures, urls
 from developers.review.evidence import Evidence, Outcome
 from marketplace.models import App, Submission
 from marketplace.services.findings import record_checks
@@ -30,8 +30,10 @@ CHECKS: Final = (
     Check("Webhook URL", urls.webhook_url),
     Check("Pictures", pictures.pictures),
     Check("Signatures", signatures.signatures),
+    Check("Frames and scripts", frames.frames),
+    Check("Signatures of hook calls", hook_signatures.hook_signatures),
 )
-"""In the order of the page. One that waits for the app's server ends by itself, within some ten seconds."""
+"""In the order of the page. One that waits for the app's server ends by itself, within some twenty seconds."""
 
 
 def run_checks(*, submission: Submission, now: datetime | None = None) -> Submission:

@@ -15,6 +15,8 @@ RIGHTS: Final = (
     "view_submission",
     "change_submission",  # to take, judge and decide it
     "view_reviewentry",
+    "view_manifestflag",
+    "change_manifestflag",  # to put it aside
 )
 MAY_REVIEW: Final = "marketplace.change_submission"
 MAY_SUSPEND: Final = "marketplace.change_app"
@@ -24,7 +26,9 @@ def grant_rights(using: str = "default", **kwargs: Any) -> None:
     """Make the group where it is missing, and give it these rights: no others are taken from it."""
     group = reviewers.group(using=using)
     group.permissions.add(
-        *Permission.objects.using(using).filter(content_type__app_label="marketplace", codename__in=RIGHTS)
+        *Permission.objects.using(using).filter(
+            content_type__app_label__in=("marketplace", "extensions"), codename__in=RIGHTS
+        )
     )
 
 

@@ -1,7 +1,12 @@
 """What a submission is about, and what it is compared with."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from extensions.manifest.content import Defined, definitions_in
+from extensions.manifest.differences import manifest_differences
+from extensions.models import ApprovedManifest
+from extensions.queries import manifest_document
 from marketplace.differences import Difference, differences
 from marketplace.enums import SubmissionStatus
 from marketplace.models import AppFields, AppVersion, Submission, picture_path
@@ -39,6 +44,34 @@ def _version_before(version: AppVersion) -> AppVersion | None:
     return (
         AppVersion.objects.filter(app=version.app_id, number__lt=version.number).order_by("-number").first()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Manifests:
+    """What the app would add to stores by this submission, and by the approval before it."""
+
+    now: dict[str, Any]
+    before: dict[str, Any]
+
+    @property
+    def changes(self) -> list[Difference]:
+        return manifest_differences(self.before, self.now)
+
+    @property
+    def added(self) -> list[Defined]:
+        return list(definitions_in(self.now))
+
+
+def manifests_of(submission: Submission, subject: Subject) -> Manifests:
+    """The manifest in force while the round lasts, since it can't be saved then; afterwards the approved one."""
+    is_open = submission.status == SubmissionStatus.PENDING_REVIEW
+    now = manifest_document(submission.app) if is_open else _approved(submission.approved_version)
+    return Manifests(now, _approved(subject.before))
+
+
+def _approved(version: AppVersion | None) -> dict[str, Any]:
+    kept = ApprovedManifest.objects.filter(version=version).first() if version else None
+    return kept.document if kept else {}
 
 
 @dataclass(frozen=True, slots=True)

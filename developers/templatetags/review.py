@@ -10,6 +10,7 @@ from django.utils.timesince import timesince
 
 from common.templatetags.ui import moment
 from developers.review import queue
+from extensions.models import ManifestFlag
 from marketplace.scopes import SCOPES
 
 register = template.Library()
@@ -20,7 +21,8 @@ SHOWN = 5
 @register.inclusion_tag("admin/review/waiting.html")
 def review_queue() -> dict[str, Any]:
     """The oldest of what waits, for the first page of the administration."""
-    return {"waiting": queue.waiting()[:SHOWN], "counts": queue.counts()}
+    changed = ManifestFlag.objects.filter(seen_at=None).count()
+    return {"waiting": queue.waiting()[:SHOWN], "counts": queue.counts(), "changed": changed}
 
 
 @register.filter

@@ -34,6 +34,7 @@ def test_reviewer_has_these_rights_only(
     entry = ReviewEntry.objects.get()
     seen = ["/admin/", QUEUE, page_of(submission), "/admin/marketplace/app/", page_of(stars)]
     seen += ["/admin/marketplace/reviewentry/", f"/admin/marketplace/reviewentry/{entry.pk}/change/"]
+    seen += ["/admin/extensions/manifestflag/"]
     for path in seen:
         assert admin.get(path).status_code == 200, path
     others = ["accounts/user", "accounts/business", "stores/order", "stores/product", "webhooks/webhook"]
@@ -41,7 +42,10 @@ def test_reviewer_has_these_rights_only(
     for path in others:
         assert admin.get(f"/admin/{path}/").status_code == 403, path
     assert admin.get(f"/admin/accounts/user/{mira.pk}/change/").status_code == 403
-    assert {app["app_label"] for app in admin.get("/admin/").context["app_list"]} == {"marketplace"}
+    assert {app["app_label"] for app in admin.get("/admin/").context["app_list"]} == {
+        "extensions",
+        "marketplace",
+    }
 
 
 @pytest.mark.spec(PAGES, "The administration is closed to developers, merchants and who is signed out")

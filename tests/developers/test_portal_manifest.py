@@ -1,0 +1,355 @@
+"""The manifest's pages in the portal, as a browser without JavaScript meets them (ux screen 6)."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts.models import Business, User
+from extensions.models import Definition, ManifestSave, Placement
+from extensions.queries import manifest_document
+from extensions.services.manifests import save_manifest
+from marketplace.models import App
+from stores.models import SitePage
+from tests import factories
+from tests.developers.test_portal_apps import signed_in
+from tests.developers.test_portal_reviews import words
+from tests.extensions.manifests import Document, admin_page, block, full, hook, script, widget
+from tests.receivers import Answer, Receiver
+
+SCREEN = "Contract 6 Manifest"
+PAGES = ("", "download/", "history/")
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+@pytest.fixture
+def receiver(settings: Any) -> Iterator[Receiver]:
+    settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
+    with Receiver() as running:
+        yield running
+
+
+def path(app: App, ending: str = "") -> str:
+    return f"/portal/apps/{app.slug}/manifest/{ending}"
+
+
+def press(browser: Client, app: App, button: str, text: str | Document, **more: Any) -> Any:
+    text = text if isinstance(text, str) else json.dumps(text, indent=2)
+    return browser.post(path(app), {"manifest": text, button: "", **more}, follow=True)
+
+
+def save(app: App, document: Document) -> None:
+    save_manifest(app=app, developer=app.developer, document=document)
+
+
+def typed(response: Any) -> str:
+    return str(response.context["text"])
+
+
+# --- Who may ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", PAGES)
+def test_pages_are_their_developers_alone(app: App, sam: User, mira: User, ending: str) -> None:
+    save(app, full())
+    assert "/accounts/login/" in Client().get(path(app, ending))["Location"]
+    assert signed_in(mira).get(path(app, ending)).status_code == 403
+    refused = signed_in(sam).get(path(app, ending))
+    assert (refused.status_code, "stars.example.com" in refused.text) == (404, False)
+
+
+def test_nothing_is_sent_to_anothers_app(app: App, sam: User) -> None:
+    save(app, full())
+    earlier = ManifestSave.objects.get()
+    stranger = signed_in(sam)
+    for ending in ("", "check/", f"history/{earlier.pk}/"):
+        assert stranger.post(path(app, ending), {"manifest": "{}", "confirm": ""}).status_code == 404
+    assert manifest_document(app) == full()
+
+
+def test_a_save_of_another_app_is_not_found(browser: Client, app: App, sam: User) -> None:
+    other = factories.app(sam)
+    save(other, full())
+    foreign = ManifestSave.objects.get(app=other)
+    for address in (f"history/{foreign.pk}/", f"?save={foreign.pk}", "history/none/"):
+        assert browser.get(path(app, address)).status_code == 404
+
+
+# --- The editor ---------------------------------------------------------------------------------------
+
+
+def test_editor_shows_the_manifest_in_its_order(browser: Client, app: App) -> None:
+    document = {"hooks": [hook()], "blocks": [block()]}
+    save(app, document)
+    response = browser.get(path(app))
+    assert json.loads(typed(response)) == document
+    assert list(json.loads(typed(response))) == ["hooks", "blocks"]
+    assert "Star rating" in words(response)
+
+
+def test_only_this_page_lets_the_editor_style_itself(browser: Client, app: App) -> None:
+    policy = browser.get(path(app))["Content-Security-Policy"]
+    assert "style-src 'self' 'nonce-" in policy
+    assert "unsafe" not in policy
+    assert "nonce" not in browser.get(path(app, "history/"))["Content-Security-Policy"]
+
+
+@pytest.mark.spec(SCREEN, "The portal lists every problem with its line and path")
+def test_check_lists_every_problem_and_keeps_the_text(browser: Client, app: App) -> None:
+    text = '{\n  "blokcs": [],\n  "hooks": [{"hookPoint": "order.validat", "url": "/x"}]\n}'
+    response = press(browser, app, "check", text)
+    assert response.status_code == 422
+    assert typed(response) == text
+    said = words(response)
+    assert "2 problems in the manifest" in said
+    assert 'Line 2, blokcs : Unknown key. Did you mean "blocks"?' in said
+    assert "Line 3, hooks[0].hookPoint" in said
+    assert "<title>Error: " in response.text
+    assert not ManifestSave.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": }', "\x00"])
+def test_text_that_is_no_object_is_kept_and_explained(browser: Client, app: App, text: str) -> None:
+    for button in ("check", "save", "confirm", "format", "frames"):
+        response = press(browser, app, button, text)
+        assert (response.status_code, typed(response)) == (422, text)
+    assert not ManifestSave.objects.exists()
+
+
+def test_check_of_a_good_text_shows_what_a_save_would_do(browser: Client, app: App) -> None:
+    response = press(browser, app, "check", full())
+    assert response.status_code == 200
+    assert "No problems It is not saved yet" in words(response)
+    assert [line.word for line in response.context["plan"].lines] == ["Added"] * 5
+    assert not ManifestSave.objects.exists()
+
+
+def test_format_changes_the_text_and_saves_nothing(browser: Client, app: App) -> None:
+    response = press(browser, app, "format", '{"hooks":[]}')
+    assert typed(response) == '{\n  "hooks": []\n}'
+    assert not ManifestSave.objects.exists()
+
+
+def test_a_file_takes_the_place_of_the_text(browser: Client, app: App) -> None:
+    file = SimpleUploadedFile("manifest.json", b'\xef\xbb\xbf{"hooks": []}\r\n')
+    assert typed(press(browser, app, "upload", "{}", file=file)) == '{"hooks": []}\n'
+
+
+def test_download_gives_the_manifest(browser: Client, app: App) -> None:
+    save(app, full())
+    response = browser.get(path(app, "download/"))
+    assert response.json() == full()
+    assert f'filename="{app.slug}-manifest.json"' in response["Content-Disposition"]
+
+
+def test_problems_for_the_script_have_places_and_fixes(browser: Client, app: App) -> None:
+    text = '{"hooks": [{"hookPoint": "order.validat", "url": "/x"}]}'
+    (problem,) = browser.post(path(app, "check/"), {"manifest": text}).json()["problems"]
+    assert (problem["line"], problem["column"], problem["length"]) == (1, 26, 15)
+    assert (problem["path"], problem["fix"]) == ("hooks[0].hookPoint", '"order.validate"')
+    assert browser.post(path(app, "check/"), {"manifest": "{}"}).json() == {"problems": []}
+    assert browser.get(path(app, "check/")).status_code == 405
+
+
+# --- Saving -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(SCREEN, "The portal shows the sync plan before a save takes effect")
+def test_save_shows_the_plan_first(
+    browser: Client, app: App, sandbox: Business, mira: User, shop: Business
+) -> None:
+    save(app, {"blocks": [block()], "embeds": [widget()], "hooks": [hook()]})
+    factories.installation(app, sandbox)
+    installed = factories.installation(app, shop)
+    page = SitePage.objects.create(business=shop, slug="about", title="About")
+    stars = Definition.objects.get(app=app, key="stars")
+    for position in range(2):
+        Placement.objects.create(installation=installed, definition=stars, page=page, position=position)
+
+    changed = {"blocks": [block(name="Ratings")], "embeds": [script()], "hooks": [hook()]}
+    response = press(browser, app, "save", changed)
+    lines = {line.key: (line.word, line.reach) for line in response.context["plan"].lines}
+    assert lines == {
+        "counter": ("Added", "On at 2 installations."),
+        "stars": ("Updated", "Placed 2 times."),
+        "chat": ("Switched off", "Goes from 2 installations."),
+    }
+    assert "Nothing is saved yet. It takes effect at once, at 2 installations." in words(response)
+    assert ManifestSave.objects.count() == 1
+
+    saved = press(browser, app, "confirm", typed(response))
+    assert "The manifest is saved" in words(saved) or "The manifest is saved" in saved.text
+    assert manifest_document(app) == changed
+    assert ManifestSave.objects.count() == 2
+
+
+def test_go_on_editing_keeps_the_text(browser: Client, app: App) -> None:
+    response = press(browser, app, "save", full())
+    assert json.loads(typed(press(browser, app, "check", typed(response)))) == full()
+    assert not ManifestSave.objects.exists()
+
+
+def test_confirm_checks_again(browser: Client, app: App) -> None:
+    assert press(browser, app, "confirm", {"nothing": 1}).status_code == 422
+    assert not ManifestSave.objects.exists()
+
+
+def test_saving_what_is_in_force_says_so(browser: Client, app: App) -> None:
+    save(app, full())
+    assert "Nothing differs" in press(browser, app, "save", full()).text
+    assert ManifestSave.objects.count() == 1
+
+
+@pytest.mark.spec("Contract 2 Status", "A manifest can't be saved while the app is in review")
+def test_manifest_is_locked_in_review(browser: Client, app: App) -> None:
+    save(app, {"blocks": [block()]})
+    factories.submit(app)
+    page = browser.get(path(app))
+    assert "Locked while the app is in review" in words(page)
+    assert 'name="save"' not in page.text
+    assert "readonly" in page.text
+    for button in ("save", "confirm"):
+        refused = press(browser, app, button, full())
+        assert (refused.status_code, json.loads(typed(refused))) == (409, full())
+    assert manifest_document(app) == {"blocks": [block()]}
+
+
+# --- History ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("Contract 2 Status", "A manifest save is recorded in the app's history")
+def test_history_says_what_each_save_changed(browser: Client, app: App) -> None:
+    save(app, {"blocks": [block()]})
+    save(app, {"blocks": [block(name="Ratings")], "hooks": [hook()]})
+    newest, first = browser.get(path(app, "history/")).context["saves"]
+    assert [(each.label, each.before, each.after) for each in newest[1]] == [
+        ("Block stars: name", ("Star rating",), ("Ratings",)),
+        ("Hook order.calculate_discounts", (), ("/hooks/discounts, within 5,000 ms, priority 100",)),
+    ]
+    assert [(each.label, each.before) for each in first[1]] == [("Block stars", ())]
+
+
+def test_history_is_cut_into_pages_that_compare_across(browser: Client, app: App) -> None:
+    for number in range(3):
+        save(app, {"blocks": [block(name=f"Name {number}")]})
+    ((_, differences),) = browser.get(path(app, "history/"), {"limit": 1}).context["saves"]
+    assert differences[0].before == ("Name 1",)
+
+
+def test_empty_history_says_so(browser: Client, app: App) -> None:
+    assert "Nothing saved yet" in words(browser.get(path(app, "history/")))
+
+
+def test_an_earlier_manifest_is_put_back_after_a_look(browser: Client, app: App) -> None:
+    save(app, full())
+    save(app, {"blocks": [block()]})
+    earlier = ManifestSave.objects.filter(app=app).order_by("id")[0]
+    page = browser.get(path(app, f"history/{earlier.pk}/"))
+    assert {line.word for line in page.context["plan"].lines} == {"Back", "Updated"}
+    assert manifest_document(app) == {"blocks": [block()]}
+    done = browser.post(path(app, f"history/{earlier.pk}/"), follow=True)
+    assert "in force again" in done.text
+    assert manifest_document(app) == full()
+
+
+def test_what_the_rules_of_today_refuse_opens_in_the_editor(browser: Client, app: App, settings: Any) -> None:
+    settings.DEBUG = True
+    save(app, {"blocks": [block(renderUrl="http://localhost:8001/")]})
+    settings.DEBUG = False
+    earlier = ManifestSave.objects.get()
+    page = browser.post(path(app, f"history/{earlier.pk}/"), follow=True)
+    assert "Mend it, then save it" in page.text
+    assert [shown.located.problem.path for shown in page.context["problems"]] == ["blocks[0].renderUrl"]
+
+
+def test_nothing_is_put_back_in_review(browser: Client, app: App) -> None:
+    save(app, full())
+    save(app, {})
+    factories.submit(app)
+    earlier = ManifestSave.objects.filter(app=app).order_by("id")[0]
+    assert browser.get(path(app, f"history/{earlier.pk}/")).status_code == 409
+    assert "in review" in browser.post(path(app, f"history/{earlier.pk}/"), follow=True).text
+    assert manifest_document(app) == {}
+    assert "Put back" not in browser.get(path(app, "history/")).text
+
+
+# --- Addresses ----------------------------------------------------------------------------------------
+
+
+def checked(browser: Client, app: App, document: Document) -> list[tuple[str, str]]:
+    evidence = press(browser, app, "frames", document).context["evidence"]
+    return [(each.outcome.value, each.text) for each in evidence]
+
+
+@pytest.mark.spec("Contract 9 Manifest", "Saving never fetches a URL")
+def test_saving_fetches_nothing(browser: Client, app: App, receiver: Receiver) -> None:
+    document = {"blocks": [block(renderUrl=receiver.url)]}
+    for button in ("check", "save", "confirm"):
+        press(browser, app, button, document)
+    assert manifest_document(app) == document
+    assert receiver.requests == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "outcome", "said"),
+    [
+        ({}, "WARN", "by plain HTTP"),
+        ({"X-Frame-Options": "DENY"}, "FAIL", "X-Frame-Options: DENY"),
+        ({"X-Frame-Options": "sameorigin"}, "FAIL", "X-Frame-Options"),
+        ({"Content-Security-Policy": "default-src *; frame-ancestors 'none'"}, "FAIL", "frame-ancestors 'none'"),
+        ({"Content-Security-Policy": "frame-ancestors *", "X-Frame-Options": "DENY"}, "WARN", "plain HTTP"),
+    ],
+)  # fmt: skip
+def test_frames_are_asked_whether_they_may_be_framed(
+    browser: Client, app: App, receiver: Receiver, headers: dict[str, str], outcome: str, said: str
+) -> None:
+    receiver.respond_with(Answer(headers=headers))
+    ((found, text),) = checked(browser, app, {"adminPages": [admin_page(renderUrl=receiver.url)]})
+    assert (found, said in text) == (outcome, True), text
+    assert (receiver.requests[0].method, receiver.requests[0].body) == ("GET", b"")
+
+
+def test_addresses_that_fail_are_named(browser: Client, app: App, receiver: Receiver) -> None:
+    receiver.respond_with(404)
+    (broken,) = checked(browser, app, {"blocks": [block(renderUrl=receiver.url)]})
+    assert broken[0] == "FAIL"
+    assert "answered 404" in broken[1]
+    with Receiver() as gone:
+        url = gone.url
+    (refused,) = checked(browser, app, {"blocks": [block(renderUrl=url)]})
+    assert refused[0] == "FAIL"
+    assert "no answer" in refused[1]
+
+
+def test_script_must_be_javascript(browser: Client, app: App, receiver: Receiver) -> None:
+    receiver.respond_with(
+        Answer(headers={"Content-Type": "text/html"}), Answer(headers={"Content-Type": "text/javascript"})
+    )
+    document = {"embeds": [script(scriptUrl=receiver.url)]}
+    assert [each[0] for each in checked(browser, app, document)] == ["FAIL"]
+    assert [each[0] for each in checked(browser, app, document)] == ["WARN"]  # plain HTTP
+
+
+def test_redirects_are_followed_as_a_browser_would(browser: Client, app: App, receiver: Receiver) -> None:
+    there = Answer(status=302, headers={"Location": "/there"})
+    receiver.respond_with(there, Answer(headers={"X-Frame-Options": "DENY"}))
+    document = {"blocks": [block(renderUrl=receiver.url)]}
+    ((outcome, text),) = checked(browser, app, document)
+    assert (outcome, "X-Frame-Options" in text) == ("FAIL", True)
+    assert [request.target for request in receiver.requests] == ["/", "/there"]
+    receiver.respond_with(Answer(status=302, headers={"Location": "http://10.0.0.1/"}))
+    ((outcome, text),) = checked(browser, app, document)
+    assert (outcome, "10.0.0.1" in text) == ("FAIL", True)
+
+
+def test_private_addresses_are_not_asked(browser: Client, app: App) -> None:
+    ((outcome, text),) = checked(browser, app, {"blocks": [block(renderUrl="https://10.0.0.1/")]})
+    assert outcome == "FAIL"
+    assert "no answer" in text
