@@ -53,6 +53,7 @@ def seed() -> SimpleNamespace:
         rae=rae,
         **apps,
         **listed_apps(mira),
+        flag=last_flag(),
         **reviews_of(person("Ines Faro", Role.DEVELOPER), rae),
     )
 
@@ -107,6 +108,11 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
                 keys[name] = order(name, payment_method=method.id)
     expire_payments()
     return {"shop": shop, "orders": keys}
+def last_flag() -> Any:
+    """The newest change since an approval."""
+    from extensions.models import ManifestFlag
+
+    return ManifestFlag.objects.order_by("-id").first()
 
 
 def asked_for_more(app: Any, merchant: Any) -> Any:
@@ -266,12 +272,14 @@ def listed_apps(merchant: Any) -> dict[str, Any]:
     from accounts.enums import Role
     from accounts.models import Business
     from accounts.services import register
+    from extensions.services.manifests import save_manifest
     from installations.services import lifecycle
     from marketplace.enums import Category
     from marketplace.models import App, AppTotals
     from marketplace.services.apps import create_app, update_app
     from marketplace.services.pictures import decode
     from tests import factories
+    from tests.extensions.manifests import full, script, widget
     from tests.pictures import upload
 
     nora = register(
@@ -307,6 +315,9 @@ def listed_apps(merchant: Any) -> dict[str, Any]:
         "Quotes of four carriers by weight and distance, for shops that send many parcels",
         long_words[:300].strip(), Category.SHIPPING, "read_products read_orders write_orders read_business", 1_000_000,
     )  # fmt: skip
+    ring = script(embedType="ring", name="Order sound", scriptUrl="https://apps.example.com/ring.js")
+    document = full() | {"embeds": [ring, widget(name="Table service")]}
+    save_manifest(app=quotes, developer=nora, document=document)
     shelf = make("Shelf Watch", "Says when to bake again.", Category.AUTOMATION, "read_products", 1)
     stamps = make("Stamp Card", "Ten coffees, one free.", Category.LOYALTY, "read_orders read_reviews", 0)
     for app in (bell, quotes, shelf, stamps):

@@ -56,6 +56,11 @@ class ManifestFlagAdmin(ReadOnly, admin.ModelAdmin):
         aside = path("<path:object_id>/aside/", aside_page, name="extensions_manifestflag_aside")
         return [aside, *super().get_urls()]
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Changed since approval"})
+
     def change_view(
         self,
         request: HttpRequest,

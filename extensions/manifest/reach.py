@@ -12,7 +12,6 @@ from extensions.models import EmbedState, Placement
 from installations.models import Installation
 from marketplace.models import App
 
-
 OFF = "Switched off"
 
 

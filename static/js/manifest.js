@@ -138,6 +138,8 @@ function edit(form) {
   return view;
 }
 
+await document.fonts.ready; // lines are measured once, and have another height in another font
+
 for (const form of document.querySelectorAll("form[data-manifest]")) {
   const view = edit(form);
   for (const link of document.querySelectorAll("a[data-line]")) {
