@@ -8,8 +8,10 @@ from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.differences import about
 from extensions.manifest.text import Located, Reading
+from extensions.schema_forms import SettingsForm
 
 EXCERPT = 120  # characters of a line
+MAX_PREVIEWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +70,27 @@ def outline(document: Mapping[str, Any]) -> list[Group]:
     ]
 
 
-def settings_schemas(document: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The schemas that become forms, with what each is for. One without properties makes no form."""
-    found = [("App settings", document.get("settingsSchema", {}))]
-    found += [
-        (f"{each.type.label} {each.name}", each.content["settingsSchema"])
+def previews(document: Mapping[str, Any]) -> list[tuple[str, SettingsForm]]:
+    """The settings forms that merchants will see, the first few, each with what it is for. A schema without
+    properties makes none."""
+    schemas: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("The app", document.get("settingsSchema", {}), {})
+    ]
+    schemas += [
+        (f"{each.type.label} {each.name}", each.content["settingsSchema"], each.content["defaultConfig"])
         for each in definitions_in(document)
         if "settingsSchema" in each.content
     ]
-    return [(title, schema) for title, schema in found if schema.get("properties")]
+    with_fields = [each for each in schemas if each[1].get("properties")][:MAX_PREVIEWS]
+    return [
+        (
+            title,
+            SettingsForm(
+                schema, values={}, timezone="UTC", defaults=defaults, prefix=f"preview-{number}", preview=True
+            ),
+        )
+        for number, (title, schema, defaults) in enumerate(with_fields)
+    ]
 
 
 def _lines(all_defined: Iterable[Defined]) -> Iterable[tuple[Defined, str]]:

@@ -109,6 +109,8 @@ def bad_settings(page: Page) -> None:
     page.wait_for_timeout(400)
     page.get_by_role("button", name="Save").last.click()
     page.wait_for_load_state()
+
+
 def misspell(page: Page) -> None:
     """Types over the manifest in the editor, and has it checked."""
     page.locator(".cm-content").click()

@@ -178,9 +178,9 @@ def _editor(
         "is_saved": same(document, in_force) and not problems,
         "plan": in_words(app, plan(app, document)) if reading and not problems else None,
         "outline": manifest_editor.outline(document),
+        "previews": manifest_editor.previews(document),
         "locked": app.status == AppStatus.PENDING_REVIEW,
         "newest": ManifestSave.objects.filter(app=app).select_related("saved_by").order_by("-id").first(),
-        "has_addresses": bool(addresses_of(definitions_in(document))),
         **more,
     }
     wrong = UNPROCESSABLE if problems and request.method == "POST" else status

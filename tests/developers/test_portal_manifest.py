@@ -1,6 +1,7 @@
 """The manifest's pages in the portal, as a browser without JavaScript meets them (ux screen 6)."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -92,6 +93,17 @@ def test_editor_shows_the_manifest_in_its_order(browser: Client, app: App) -> No
     assert json.loads(typed(response)) == document
     assert list(json.loads(typed(response))) == ["hooks", "blocks"]
     assert "Star rating" in words(response)
+
+
+def test_editor_shows_the_settings_forms(browser: Client, app: App) -> None:
+    """Of what stands in the text, with the defaults of each."""
+    color = {"properties": {"tint": {"type": "string", "format": "color", "title": "Tint"}}}
+    document = full() | {"blocks": [block(settingsSchema=color, defaultConfig={"tint": "#112233"})]}
+    response = press(browser, app, "check", document)
+    assert [title for title, _ in response.context["previews"]] == ["The app", "Block Star rating"]
+    assert 'value="#112233"' in response.text
+    identifiers = re.findall(r' id="([^"]+)"', response.text)
+    assert len(identifiers) == len(set(identifiers))
 
 
 def test_only_this_page_lets_the_editor_style_itself(browser: Client, app: App) -> None:
