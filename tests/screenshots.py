@@ -117,6 +117,9 @@ def misspell(page: Page) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(screenshot_cast.BAD_MANIFEST)
     press("Check")(page)
+    page.locator(".cm-lintRange-error").first.wait_for()
+    page.locator(".cm-editor").scroll_into_view_if_needed()  # it measures its lines once they are in view
+    page.wait_for_timeout(200)
 
 
 def rename_block(page: Page) -> None:

@@ -20,7 +20,7 @@ from extensions.manifest.content import definitions_in
 from extensions.manifest.differences import manifest_differences
 from extensions.manifest.reach import in_words
 from extensions.manifest.sync import plan, same
-from extensions.manifest.text import Reading, read, written
+from extensions.manifest.text import MAX_TEXT, Reading, read, written
 from extensions.models import ManifestSave
 from extensions.queries import manifest_document
 from extensions.services.manifests import put_back, save_manifest
@@ -122,7 +122,7 @@ def _text(request: HttpRequest) -> str:
     """What the form holds; an uploaded file takes its place. Browsers send line ends as CR LF."""
     file = request.FILES.get("file")
     if file is not None and "upload" in request.POST:
-        return file.read().decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+        return file.read(MAX_TEXT + 1).decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     return request.POST.get("manifest", "").replace("\r\n", "\n")
 
 

@@ -154,6 +154,12 @@ def test_a_file_takes_the_place_of_the_text(browser: Client, app: App) -> None:
     assert typed(press(browser, app, "upload", "{}", file=file)) == '{"hooks": []}\n'
 
 
+def test_a_text_that_is_too_long_says_so(browser: Client, app: App) -> None:
+    file = SimpleUploadedFile("manifest.json", b"x" * 3_000_000)
+    assert "The text is too long" in words(press(browser, app, "upload", "{}", file=file))
+    assert "262,144 bytes" in words(press(browser, app, "check", " " * 1_100_000 + "{}"))
+
+
 def test_download_gives_the_manifest(browser: Client, app: App) -> None:
     save(app, full())
     response = browser.get(path(app, "download/"))
