@@ -108,6 +108,8 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
                 keys[name] = order(name, payment_method=method.id)
     expire_payments()
     return {"shop": shop, "orders": keys}
+
+
 def last_flag() -> Any:
     """The newest change since an approval."""
     from extensions.models import ManifestFlag
