@@ -6,4 +6,3 @@ class ExtensionsConfig(AppConfig):
 
     def ready(self) -> None:
         from extensions import receivers  # noqa: F401  connects them
-        from extensions.manifest import receivers as of_manifests  # noqa: F401
