@@ -1,0 +1,1 @@
+"""The synchronous calls that ask a merchant's apps."""
