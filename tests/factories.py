@@ -9,6 +9,8 @@ from django.contrib.auth.hashers import make_password
 from accounts.enums import Role
 from accounts.models import Business, User
 from common.secrets import digest, hint, new_access_token, new_webhook_secret
+from extensions.enums import ExtensionType
+from extensions.models import Definition
 from installations.models import Installation
 from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
@@ -165,3 +167,14 @@ def installation(app: App, business: Business, **fields: Any) -> Installation:
     made = Installation.objects.create(app=app, business=business, **(defaults | fields))
     made.raw_token = token  # type: ignore[attr-defined]
     return made
+
+
+def hook(app: App, point: str, **content: Any) -> Definition:
+    """A hook in force, as a saved manifest would leave it; `content` are the manifest's fields."""
+    return Definition.objects.create(
+        app=app,
+        type=ExtensionType.HOOK,
+        key=point,
+        position=app.definitions.filter(type=ExtensionType.HOOK).count(),
+        content={"hookPoint": point, "url": f"/{point}", "timeout": 5000, "priority": 100} | content,
+    )

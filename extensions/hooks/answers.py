@@ -1,0 +1,113 @@
+"""Is an answer what its hook point expects (contract section 6)?
+
+It is JSON, an object of the point's schema, and what no schema says holds too: `paymentUrl` and `icon` are HTTPS,
+`expiresAt` is a moment. An optional text that is null or empty counts as left out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from django.conf import settings
+from jsonschema import Draft202012Validator
+
+from common.times import parse_moment
+from common.url_policy import InvalidUrl, check_redirect_url
+from extensions.enums import CallOutcome
+from extensions.hooks.schemas import ANSWER_SCHEMAS
+from stores.hookpoints import HookPoint
+
+MAX_BYTES: Final = 64 * 1024
+
+_VALIDATORS: Final = {point: Draft202012Validator(schema) for point, schema in ANSWER_SCHEMAS.items()}
+
+
+class BadAnswer(Exception):
+    """An answer that counts as a failure."""
+
+    def __init__(self, outcome: CallOutcome, problem: str) -> None:
+        super().__init__(problem)
+        self.outcome = outcome
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong. `field` is its path (`methods[0].icon`), empty for the answer as a whole."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+def read(point: HookPoint, body: bytes) -> dict[str, Any]:
+    """The answer's object. Raises `BadAnswer`."""
+    answer = parse(body)
+    for problem in problems_of(point, answer):
+        raise BadAnswer(CallOutcome.UNEXPECTED, str(problem))
+    return answer
+
+
+def parse(body: bytes) -> Any:
+    """The JSON of an answer. Raises `BadAnswer` for what is none."""
+    try:
+        return _without_nul(orjson.loads(body))
+    except orjson.JSONDecodeError as error:
+        raise BadAnswer(CallOutcome.NOT_JSON, f"The answer is not JSON: {error}") from None
+
+
+def problems_of(point: HookPoint, answer: Any) -> Iterator[Problem]:
+    """All that is wrong with a parsed answer."""
+    sound = True
+    for error in _VALIDATORS[point].iter_errors(answer):
+        sound = False
+        yield Problem(_path(error.absolute_path), _shortened(error.message))
+    if not sound:
+        return
+    if point == HookPoint.PAYMENT_METHODS:
+        for index, method in enumerate(answer["methods"]):
+            yield from _url_problems(f"methods[{index}].icon", method.get("icon"))
+    elif point == HookPoint.CREATE_PAYMENT:
+        yield from _url_problems("paymentUrl", answer.get("paymentUrl"))
+        yield from _moment_problems("expiresAt", answer.get("expiresAt"))
+
+
+def _url_problems(field: str, url: str | None) -> Iterator[Problem]:
+    if not url:
+        return
+    try:
+        check_redirect_url(url.partition("#")[0], debug=settings.DEBUG)
+    except InvalidUrl as error:
+        yield Problem(field, f"{error} It was {_shortened(repr(url))}.")
+
+
+def _moment_problems(field: str, moment: str | None) -> Iterator[Problem]:
+    if not moment:
+        return
+    try:
+        parse_moment(moment)
+    except ValueError as error:
+        yield Problem(field, f"{error} It was {_shortened(repr(moment))}.")
+
+
+def _path(parts: Any) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return text.removeprefix(".")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:120]}…{text[-60:]}"
+
+
+def _without_nul(value: Any) -> Any:
+    """NUL fits no text column."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    if isinstance(value, list):
+        return [_without_nul(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_nul(item) for key, item in value.items()}
+    return value

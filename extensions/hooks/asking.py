@@ -1,0 +1,102 @@
+"""Asking the hooks of one point: priority groups one after the other, each side by side, within the budget.
+
+    with Asking(question) as asking:
+        for calls in asking.groups():
+            ...combine, and say in each call that failed what the shop does instead...
+
+Breakers and the ledger are written on the way out, whatever happened inside.
+"""
+
+import logging
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Final, Self
+
+from django.utils import timezone
+
+from common.transactions import forbid_transaction
+from extensions.enums import CallOutcome
+from extensions.hooks import breaker, ledger
+from extensions.hooks.breaker import Admission
+from extensions.hooks.calling import Call, begin, compose, judged, skipped
+from extensions.hooks.live import HookKey, LiveHook, groups, live_hooks
+from extensions.models import Breaker
+from stores.hookpoints import Question
+
+log = logging.getLogger(__name__)
+
+# A call that the others left less time than this, and less than its own timeout, says nothing about its hook.
+FAIR_SHARE: Final = 1.0  # seconds
+SKIPPED: Final = (CallOutcome.BREAKER_OPEN, CallOutcome.NO_TIME_LEFT)
+
+
+class Asking:
+    """`slug` asks the hook of one app alone. `calls` are those made or skipped so far, in order."""
+
+    def __init__(self, question: Question, *, slug: str = "") -> None:
+        self.question = question
+        self.calls: list[Call] = []
+        self._hooks = live_hooks(question.business, question.point, slug=slug)
+        self._breakers: dict[HookKey, Breaker] = breaker.breakers_of(self._hooks)
+        self._made: list[tuple[Call, Admission, float]] = []
+
+    def groups(self) -> Iterator[list[Call]]:
+        """The calls of each priority, in the order of the installs. Nobody after a group that the caller stops at is
+        asked."""
+        for hooks in groups(self._hooks):
+            calls = self._ask(hooks)
+            self.calls += calls
+            yield calls
+
+    def __enter__(self) -> Self:
+        forbid_transaction()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """What can't be written down must not cost the buyer the order."""
+        try:
+            self._settle()
+            ledger.record(self.question, self.calls)
+        except Exception:
+            log.exception("Hook calls of %s could not be recorded", self.question.point)
+
+    def _ask(self, hooks: list[LiveHook]) -> list[Call]:
+        """All are sent before the first is waited for."""
+        question, under_way, calls = self.question, {}, {}
+        now = timezone.now()
+        for hook in hooks:
+            seconds = min(hook.timeout, question.budget.left)
+            if not seconds:
+                calls[hook.key] = skipped(hook, CallOutcome.NO_TIME_LEFT, now=now)
+                continue
+            admission = breaker.admit(self._breakers.get(hook.key), timeout=seconds, now=now)
+            if admission is None:
+                calls[hook.key] = skipped(hook, CallOutcome.BREAKER_OPEN, now=now)
+                continue
+            request = compose(
+                point=question.point,
+                business_id=question.business.pk,
+                data=question.data,
+                secret=hook.secret,
+                now=now,
+            )
+            future = begin(question.point, hook.url, request, seconds=seconds)
+            under_way[hook.key] = hook, admission, seconds, future
+        for key, (hook, admission, seconds, future) in under_way.items():
+            call = judged(question.point, hook, future.result(), seconds=seconds, called_at=now)
+            self._made.append((call, admission, seconds))
+            calls[key] = call
+        return [calls[hook.key] for hook in hooks]
+
+    def _settle(self) -> None:
+        """Tell the breakers how the calls went that were made."""
+        now = timezone.now()
+        for call, admission, seconds in self._made:
+            if call.answer is not None:
+                breaker.succeeded(call.hook.key, admission, now=now)
+            elif call.outcome == CallOutcome.TIMEOUT and seconds < min(call.hook.timeout, FAIR_SHARE):
+                breaker.undecided(call.hook.key, admission)
+            else:
+                breaker.failed(call.hook.key, admission, now=now)

@@ -1,0 +1,128 @@
+"""Making hook calls: one signed POST each, in time, with an answer that is checked.
+
+What went wrong is told, never raised. Nothing here touches the database.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from common.times import iso
+from extensions.enums import CallOutcome
+from extensions.hooks.answers import MAX_BYTES, BadAnswer, read
+from extensions.hooks.live import LiveHook
+from stores.hookpoints import HookPoint
+from webhooks import transport
+from webhooks.signing import hook_signature_headers
+from webhooks.transport import Exchange
+
+_PROBLEMS: Final[Mapping[str, str]] = {
+    "dns": "The host's name could not be looked up.",
+    "refused": "The connection was refused.",
+    "reset": "The connection broke off.",
+    "tls": "The TLS handshake failed.",
+    "blocked_address": "The address is not on the public internet.",
+    "protocol": "The answer was not HTTP.",
+}
+_TIMEOUTS: Final = ("timeout_connect", "timeout_response")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent: the specification's four fields, and the headers that sign them."""
+
+    body: bytes
+    headers: dict[str, str]
+
+
+@dataclass(slots=True)
+class Call:
+    """What became of one hook at a point. `answer` is None on failure; `fallback` is what the shop did instead."""
+
+    hook: LiveHook
+    called_at: datetime
+    outcome: CallOutcome
+    problem: str = ""
+    duration_ms: int = 0
+    http_status: int | None = None
+    body: bytes = b""
+    answer: dict[str, Any] | None = None
+    fallback: str = ""
+
+
+def compose(
+    *, point: HookPoint, business_id: UUID, data: Mapping[str, Any], secret: str, now: datetime
+) -> Request:
+    """One request, signed at the moment of sending."""
+    envelope = {"hookPoint": point, "businessId": str(business_id), "timestamp": iso(now), "data": data}
+    body = orjson.dumps(envelope)
+    return Request(body, hook_signature_headers(secret, int(now.timestamp()), body))
+
+
+def begin(point: HookPoint, url: str, request: Request, *, seconds: float) -> Future[Exchange]:
+    """Send it. A payment must not be made twice, so that call is not sent again on a connection that died."""
+    return transport.submit(
+        url,
+        headers=request.headers,
+        body=request.body,
+        timeout=seconds,
+        max_body=MAX_BYTES,
+        fresh_connection=point == HookPoint.CREATE_PAYMENT,
+    )
+
+
+def judged(
+    point: HookPoint, hook: LiveHook, exchange: Exchange, *, seconds: float, called_at: datetime
+) -> Call:
+    """What came of a call that was given `seconds`."""
+    call = Call(
+        hook=hook,
+        called_at=called_at,
+        outcome=CallOutcome.ANSWERED,
+        duration_ms=exchange.duration_ms,
+        http_status=exchange.status,
+        body=exchange.body,
+    )
+    try:
+        check_exchange(exchange, seconds=seconds)
+        call.answer = read(point, exchange.body)
+    except BadAnswer as failure:
+        call.outcome, call.problem = failure.outcome, failure.problem
+    return call
+
+
+def skipped(hook: LiveHook, outcome: CallOutcome, *, now: datetime) -> Call:
+    return Call(hook=hook, called_at=now, outcome=outcome, problem=_SKIPPED[outcome])
+
+
+_SKIPPED: Final = {
+    CallOutcome.BREAKER_OPEN: "It failed too often in a row and is skipped for a while.",
+    CallOutcome.NO_TIME_LEFT: "The hooks before it used up the time.",
+}
+
+
+def check_exchange(exchange: Exchange, *, seconds: float) -> None:
+    """Raise `BadAnswer` unless a whole 2xx answer came."""
+    status = exchange.status
+    late = exchange.duration_ms >= seconds * 1000
+    if exchange.error_class in _TIMEOUTS or (status is None and late):
+        raise BadAnswer(CallOutcome.TIMEOUT, f"No answer within {round(seconds * 1000):,} ms.")
+    if status is None:
+        raise BadAnswer(CallOutcome.UNREACHABLE, _PROBLEMS[exchange.error_class or "reset"])
+    if exchange.error_class == "redirect":
+        raise BadAnswer(CallOutcome.HTTP_ERROR, f"It answered {status}. Redirects are not followed.")
+    if exchange.error_class:
+        raise BadAnswer(CallOutcome.HTTP_ERROR, f"It answered {status}.")
+    if len(exchange.body) >= MAX_BYTES and exchange.truncated:
+        raise BadAnswer(CallOutcome.UNEXPECTED, "The answer is larger than 64 KiB.")
+    if exchange.truncated and late:
+        raise BadAnswer(
+            CallOutcome.TIMEOUT, f"The answer was not complete within {round(seconds * 1000):,} ms."
+        )
+    if exchange.truncated:
+        raise BadAnswer(CallOutcome.NOT_JSON, "The answer broke off before its end.")

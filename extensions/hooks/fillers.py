@@ -1,0 +1,151 @@
+"""How the shop's five questions are answered by asking apps: the combining rules of contract section 6, and what the
+shop does instead where an app fails. Filled in by `ExtensionsConfig.ready()`."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from common.times import parse_moment
+from extensions.hooks.asking import Asking
+from extensions.hooks.calling import Call
+from extensions.models import HookPreference
+from stores import hookpoints
+from stores.hookpoints import (
+    Discount,
+    HookPoint,
+    PaymentDetails,
+    PaymentMethod,
+    Question,
+    ShippingRate,
+    Verdict,
+)
+
+# What the ledger says that the shop did instead.
+METHODS_LEFT_OUT: Final = "This app's payment methods were left out."
+PAYMENT_FAILED: Final = "The payment failed. The order stands, and the buyer may choose another way to pay."
+STORES_FEE: Final = "The store's own fee stood."
+EARLIER_FEE: Final = "The fee of the app before it stood."
+NOT_CHECKED: Final = "The order was accepted without this app's check."
+REFUSED_UNCHECKED: Final = "The order was refused, as the merchant wishes where this app can't check."
+NO_DISCOUNT: Final = "This app gave no discount."
+
+CANNOT_CHECK: Final = "This order can't be checked at the moment. Please try again in a few minutes."
+
+
+def fill_all() -> None:
+    for point, filler in (
+        (HookPoint.PAYMENT_METHODS, payment_methods),
+        (HookPoint.CREATE_PAYMENT, create_payment),
+        (HookPoint.SHIPPING_RATES, shipping_rate),
+        (HookPoint.VALIDATE, verdict),
+        (HookPoint.DISCOUNTS, discount),
+    ):
+        hookpoints.fill(point, filler)
+
+
+def payment_methods(question: Question) -> list[PaymentMethod]:
+    """All methods, in order. An id that an app gives twice counts once."""
+    found: dict[str, PaymentMethod] = {}
+    with Asking(question, slug=_owner(question)) as asking:
+        for calls in asking.groups():
+            for call in calls:
+                if call.answer is None:
+                    call.fallback = METHODS_LEFT_OUT
+                    continue
+                for each in call.answer["methods"]:
+                    method = _method(call, each)
+                    found.setdefault(method.id, method)
+    return list(found.values())
+
+
+def _owner(question: Question) -> str:
+    return (question.method_id or "").partition(":")[0]
+
+
+def _method(call: Call, given: dict[str, Any]) -> PaymentMethod:
+    return PaymentMethod(
+        id=f"{call.hook.slug}:{given['id']}",
+        name=given["name"],
+        provider=str(call.hook.app_id),
+        description=given.get("description") or None,
+        icon=given.get("icon") or None,
+    )
+
+
+def create_payment(question: Question) -> PaymentDetails | None:
+    """The owner alone. None where it failed, has gone, or has no such hook any more."""
+    with Asking(question, slug=_owner(question)) as asking:
+        for (call,) in asking.groups():
+            if call.answer is not None:
+                return _details(call.answer)
+            call.fallback = PAYMENT_FAILED
+    return None
+
+
+def _details(answer: dict[str, Any]) -> PaymentDetails:
+    until = answer.get("expiresAt")
+    return PaymentDetails(
+        payment_url=answer.get("paymentUrl") or "",
+        qr_code=answer.get("qrCode") or "",
+        invoice_id=answer.get("invoiceId") or "",
+        expires_at=parse_moment(until) if until else None,
+    )
+
+
+def shipping_rate(question: Question) -> ShippingRate | None:
+    """Each fee overrides the one before; a failure keeps the fee so far."""
+    rate = None
+    with Asking(question) as asking:
+        for calls in asking.groups():
+            for call in calls:
+                if call.answer is not None:
+                    rate = ShippingRate(int(call.answer["fee"]))
+                else:
+                    call.fallback = EARLIER_FEE if rate else STORES_FEE
+    return rate
+
+
+def verdict(question: Question) -> Verdict:
+    """The first refusal in order refuses, and no later group is asked. An app that fails counts as satisfied but
+    unheard, or refuses where the merchant wants it so."""
+    all_heard = True
+    with Asking(question) as asking:
+        for calls in asking.groups():
+            strict = _strict_among(calls)
+            refusal = None
+            for call in calls:
+                if call.answer is None:
+                    all_heard = False
+                    refuses = call.hook.installation_id in strict
+                    call.fallback = REFUSED_UNCHECKED if refuses else NOT_CHECKED
+                    reason = CANNOT_CHECK
+                else:
+                    refuses, reason = not call.answer["valid"], call.answer.get("reason") or ""
+                if refuses and refusal is None:
+                    refusal = Verdict(valid=False, reason=reason.strip()[:300], all_heard=all_heard)
+            if refusal:
+                return refusal
+    return Verdict(all_heard=all_heard)
+
+
+def _strict_among(calls: list[Call]) -> set[UUID]:
+    """Installations that failed, and whose merchant wants the order refused then."""
+    failed = [call.hook.installation_id for call in calls if call.answer is None]
+    if not failed:
+        return set()
+    strict = HookPreference.objects.filter(installation__in=failed, refuse_unvalidated=True)
+    return set(strict.values_list("installation_id", flat=True))
+
+
+def discount(question: Question) -> Discount:
+    """Discounts add up, never to more than the subtotal less the promo discount."""
+    amount, reasons = 0, []
+    with Asking(question) as asking:
+        for calls in asking.groups():
+            for call in calls:
+                if call.answer is None:
+                    call.fallback = NO_DISCOUNT
+                elif given := int(call.answer["discount"]):
+                    amount += given
+                    reasons.append((call.answer.get("reason") or "").strip())
+    most = max(0, question.data["subtotal"] - question.data["promoDiscount"])
+    return Discount(min(amount, most), "; ".join(filter(None, reasons))[:300])
