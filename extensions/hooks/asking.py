@@ -9,6 +9,7 @@ Breakers and the ledger are written on the way out, whatever happened inside.
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
@@ -56,11 +57,11 @@ class Asking:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """What can't be written down must not cost the buyer the order."""
-        try:
-            self._settle()
-            ledger.record(self.question, self.calls)
-        except Exception:
-            log.exception("Hook calls of %s could not be recorded", self.question.point)
+        for write in (self._settle, partial(ledger.record, self.question, self.calls)):
+            try:
+                write()
+            except Exception:
+                log.exception("Hook calls of %s could not be recorded", self.question.point)
 
     def _ask(self, hooks: list[LiveHook]) -> list[Call]:
         """All are sent before the first is waited for."""

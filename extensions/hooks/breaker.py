@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db.models import Case, DateTimeField, F, PositiveIntegerField, Q, QuerySet, Value, When
 
 from extensions.hooks.live import HookKey, LiveHook
 from extensions.models import Breaker, Definition
@@ -112,8 +112,14 @@ def _count(key: HookKey, now: datetime) -> int:
     last_straw = Q(open_until=None, failures__gte=THRESHOLD - 1)
     return _row_of(key).update(
         failures=F("failures") + 1,
-        opened_times=Case(When(last_straw, then=Value(1)), default=F("opened_times")),
-        open_until=Case(When(last_straw, then=Value(now + FIRST_PAUSE)), default=F("open_until")),
+        opened_times=Case(
+            When(last_straw, then=Value(1)), default=F("opened_times"), output_field=PositiveIntegerField()
+        ),
+        open_until=Case(
+            When(last_straw, then=Value(now + FIRST_PAUSE)),
+            default=F("open_until"),
+            output_field=DateTimeField(),
+        ),
         updated_at=now,
     )
 

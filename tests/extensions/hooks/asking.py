@@ -1,0 +1,51 @@
+"""The shop's five questions, with dull data where a test does not care."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from accounts.models import Business
+from stores import hookpoints
+from stores.hookpoints import Budget, Discount, PaymentMethod, Verdict
+
+
+@dataclass(frozen=True)
+class Line:
+    product_id: UUID
+    quantity: int
+
+
+LINES = [Line(uuid4(), 2)]
+
+
+def fee(shop: Business, *, built_in: int = 350, budget: Budget | None = None, **asked: Any) -> int:
+    return hookpoints.ask_shipping_fee(
+        business=shop,
+        **{"delivery_method": "DELIVERY", "subtotal": 2000, "built_in_fee": built_in, **asked},
+        budget=budget,
+    )
+
+
+def verdict(shop: Business, *, seconds: float = 5.0) -> Verdict:
+    return hookpoints.ask_verdict(
+        business=shop,
+        lines=LINES,
+        subtotal=2000,
+        delivery_method="PICKUP",
+        budget=Budget.start(seconds),
+    )
+
+
+def discount(shop: Business, *, subtotal: int = 2000, promo: int = 0) -> Discount:
+    return hookpoints.ask_discount(
+        business=shop,
+        lines=LINES,
+        subtotal=subtotal,
+        promo_discount=promo,
+        delivery_fee=350,
+        budget=Budget.start(),
+    )
+
+
+def methods(shop: Business, **asked: Any) -> list[PaymentMethod]:
+    return list(hookpoints.ask_payment_methods(business=shop, **asked))

@@ -1,0 +1,198 @@
+"""The circuit breaker, by what an app's server sees of it."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+
+from accounts.models import Business
+from extensions.hooks import breaker
+from extensions.models import HookCall
+from tests.extensions.hooks import asking
+from tests.extensions.hooks.conftest import Hooked, Hooking, says
+from tests.receivers import Answer
+
+SHIPPING = "checkout.shipping_rates"
+RULE = "Contract 6 Circuit breaker"
+
+
+@pytest.fixture
+def clock() -> Iterator[Any]:
+    with time_machine.travel("2026-11-20T12:00:00Z", tick=False) as travelling:
+        yield travelling
+
+
+@pytest.fixture
+def broken(hooking: Hooking) -> Hooked:
+    return hooking(SHIPPING, 500)
+
+
+def reached(shop: Business, app: Hooked) -> bool:
+    """Whether asking leads to a request at the app's server."""
+    before = len(app.receiver.requests)
+    asking.fee(shop)
+    return len(app.receiver.requests) > before
+
+
+def open_it(shop: Business, app: Hooked) -> None:
+    for _ in range(5):
+        assert reached(shop, app)
+
+
+@pytest.mark.spec(RULE, "After 5 failures in a row a hook is skipped for 30 seconds, and counts as failed")
+def test_hook_is_skipped_after_five_failures_in_a_row(shop: Business, broken: Hooked, clock: Any) -> None:
+    open_it(shop, broken)
+
+    assert not reached(shop, broken)
+    skipped = broken.calls[-1]
+    assert (skipped.outcome, skipped.duration_ms) == ("BREAKER_OPEN", 0)
+    assert skipped.fallback == "The store's own fee stood."
+    clock.shift(29.9)
+    assert not reached(shop, broken)
+    clock.shift(0.2)
+    assert reached(shop, broken)
+
+
+def test_success_between_starts_the_count_anew(shop: Business, hooking: Hooking, clock: Any) -> None:
+    app = hooking(SHIPPING, *[500] * 4, {"fee": 1}, *[500] * 5)
+
+    assert all(reached(shop, app) for _ in range(10))
+    assert not reached(shop, app)
+
+
+@pytest.mark.spec(RULE, "One trial call closes the breaker")
+def test_trial_that_succeeds_closes_it(shop: Business, hooking: Hooking, clock: Any) -> None:
+    app = hooking(SHIPPING, *[500] * 5, {"fee": 7}, 500)
+    open_it(shop, app)
+    clock.shift(31)
+
+    assert asking.fee(shop) == 7
+    assert (app.breaker.open_until, app.breaker.failures, app.breaker.opened_times) == (None, 0, 0)
+    assert all(reached(shop, app) for _ in range(5))
+    assert not reached(shop, app)
+
+
+@pytest.mark.spec(RULE, "Each failed trial doubles the pause, up to 10 minutes")
+def test_trial_that_fails_doubles_the_pause(shop: Business, broken: Hooked, clock: Any) -> None:
+    open_it(shop, broken)
+
+    for pause in (30, 60, 120, 240, 480, 600, 600):
+        clock.shift(pause - 0.1)
+        assert not reached(shop, broken), pause
+        clock.shift(0.2)
+        assert reached(shop, broken), pause
+        assert not reached(shop, broken), pause
+    assert broken.breaker.opened_times == 8
+
+
+def test_breaker_is_of_one_hook_on_one_installation(shop: Business, hooking: Hooking, clock: Any) -> None:
+    broken, sound = hooking(SHIPPING, 500), hooking(SHIPPING, {"fee": 1})
+    open_it(shop, broken)
+
+    assert not reached(shop, broken)
+    assert reached(shop, sound)
+
+
+@pytest.mark.spec(RULE, "It can be reset")
+def test_reset_has_the_hook_called_again_at_once(shop: Business, broken: Hooked, clock: Any) -> None:
+    open_it(shop, broken)
+
+    assert breaker.reset(installation=broken.installation, definition=broken.definition)
+    open_it(shop, broken)
+    assert not reached(shop, broken)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(status=302), Answer(body=b"no"), says({"fee": -1}), says({"fee": 1}, delay=1.0),
+        Answer(script=lambda connection: connection.close()),
+    ],
+)  # fmt: skip
+def test_every_kind_of_failure_opens_it(shop: Business, hooking: Hooking, clock: Any, answer: Answer) -> None:
+    app = hooking(SHIPPING, answer, timeout=100)
+    for _ in range(5):
+        asking.fee(shop)
+
+    assert not reached(shop, app)
+
+
+# --- Several at once --------------------------------------------------------------------------------
+
+
+def at_once(number: int, job: Any) -> None:
+    barrier = threading.Barrier(number)
+
+    def run() -> None:
+        try:
+            barrier.wait(timeout=10)
+            job()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(number) as threads:
+        for future in [threads.submit(run) for _ in range(number)]:
+            future.result()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.spec(RULE, "Of those who come when the pause is over one makes the trial call")
+def test_one_of_those_who_race_makes_the_trial(shop: Business, hooking: Hooking) -> None:
+    app = hooking(SHIPPING, *[500] * 5, says({"fee": 1}, delay=0.5))
+    with time_machine.travel("2026-11-20T12:00:00Z", tick=False):
+        open_it(shop, app)
+    with time_machine.travel("2026-11-20T12:01:00Z", tick=False):
+        at_once(4, lambda: asking.fee(shop))
+
+    assert len(app.receiver.requests) == 6
+    assert HookCall.objects.filter(outcome="BREAKER_OPEN").count() == 3
+    assert app.breaker.open_until is None
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_failures_of_several_threads_are_all_counted_and_open_it_once(
+    shop: Business, hooking: Hooking
+) -> None:
+    app = hooking(SHIPPING, Answer(status=500, delay=0.3))
+    with time_machine.travel("2026-11-20T12:00:00Z", tick=False):
+        at_once(4, lambda: asking.fee(shop))
+        assert (app.breaker.failures, app.breaker.open_until) == (4, None)
+        at_once(4, lambda: asking.fee(shop))
+
+    assert (app.breaker.failures, app.breaker.opened_times) == (8, 1)
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_reset_during_a_trial_is_not_undone_by_its_end(shop: Business, hooking: Hooking) -> None:
+    app = hooking(SHIPPING, *[500] * 5, Answer(status=500, delay=0.5))
+    with time_machine.travel("2026-11-20T12:00:00Z", tick=False):
+        open_it(shop, app)
+
+    def reset_when_asked() -> None:
+        app.receiver.wait_for(6)
+        breaker.reset(installation=app.installation, definition=app.definition)
+        connection.close()
+
+    with time_machine.travel("2026-11-20T12:01:00Z", tick=False), ThreadPoolExecutor(1) as thread:
+        resetting = thread.submit(reset_when_asked)
+        asking.fee(shop)
+        resetting.result()
+        assert reached(shop, app)
+
+
+def test_trial_whose_caller_died_is_taken_over(shop: Business, broken: Hooked, clock: Any) -> None:
+    open_it(shop, broken)
+    clock.shift(31)
+    row = broken.breaker
+    assert breaker.admit(row, timeout=5.0, now=row.open_until)
+
+    assert not reached(shop, broken)
+    clock.shift(11)
+    assert reached(shop, broken)

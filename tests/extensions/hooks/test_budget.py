@@ -1,0 +1,156 @@
+"""Time: what a call may take, and what all of them may take together."""
+
+import time
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from accounts.models import Business
+from extensions.models import Breaker, HookCall
+from stores import hookpoints
+from stores.models import Order, Product
+from stores.services import checkout
+from stores.services.checkout import place_order
+from tests import factories
+from tests.extensions.hooks import asking
+from tests.extensions.hooks.conftest import Hooking, says
+from tests.factories import order_request
+from tests.receivers import Receiver
+
+SHIPPING = "checkout.shipping_rates"
+VALIDATE = "order.validate"
+DISCOUNTS = "order.calculate_discounts"
+HANGS = says({}, delay=30.0)
+FAILURE = "Contract 6 Hooks"
+
+
+@pytest.mark.spec(FAILURE, "Each call gets the smaller of its timeout and what is left of the budget")
+def test_call_ends_with_the_budget(shop: Business, hooking: Hooking) -> None:
+    app = hooking(SHIPPING, HANGS, timeout=10_000)
+    began = time.monotonic()
+
+    assert asking.fee(shop, budget=hookpoints.Budget.start(0.3)) == 350
+    assert 0.29 < time.monotonic() - began < 0.6
+    assert app.call.outcome == "TIMEOUT"
+
+
+@pytest.mark.spec(FAILURE, "With nothing left a call counts as failed without being made")
+def test_nothing_left_is_a_failure_without_a_call(shop: Business, hooking: Hooking) -> None:
+    hooking(SHIPPING, HANGS, priority=1)
+    later = hooking(SHIPPING, {"fee": 1}, priority=2)
+
+    assert asking.fee(shop, budget=hookpoints.Budget.start(0.2)) == 350
+    assert (later.call.outcome, later.call.duration_ms) == ("NO_TIME_LEFT", 0)
+    assert later.call.fallback == "The store's own fee stood."
+    assert not later.receiver.requests
+
+
+def test_hook_that_got_no_fair_share_of_time_is_not_blamed(shop: Business, hooking: Hooking) -> None:
+    hooking(SHIPPING, says({"fee": 7}, delay=0.1), priority=1)
+    hurried = hooking(SHIPPING, HANGS, priority=2)
+
+    assert asking.fee(shop, budget=hookpoints.Budget.start(0.3)) == 7
+    assert hurried.call.outcome == "TIMEOUT"
+    assert not Breaker.objects.exists()
+
+
+@pytest.mark.spec(FAILURE, "The three points before an order is saved share one budget")
+def test_points_before_the_order_share_one_budget(
+    shop: Business, hooking: Hooking, bread: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = hookpoints.Budget.start
+    monkeypatch.setattr(checkout.Budget, "start", lambda: start(0.5))
+    hooking(VALIDATE, HANGS, timeout=300)
+    hooking(DISCOUNTS, HANGS)
+    unasked = hooking(SHIPPING, {"fee": 1})
+    began = time.monotonic()
+
+    order = place_order(business=shop, request=order_request((bread, 1)))
+
+    assert time.monotonic() - began < 1.0
+    assert (order.amount, order.validation) == (1000, "NOT_VALIDATED")
+    assert unasked.call.outcome == "NO_TIME_LEFT"
+
+
+@pytest.mark.slow
+@pytest.mark.spec(FAILURE, "Apps that hang hold an order up by at most ten seconds")
+def test_order_is_saved_within_ten_and_a_half_seconds(
+    shop: Business, hooking: Hooking, bread: Product
+) -> None:
+    for point in (VALIDATE, VALIDATE, DISCOUNTS, SHIPPING, SHIPPING):
+        hooking(point, HANGS, priority=HookCall.objects.count() + 1, timeout=6000)
+        hooking(point, HANGS, priority=500, timeout=6000)
+    began = time.monotonic()
+
+    order = place_order(business=shop, request=order_request((bread, 1)))
+
+    assert 9.9 < time.monotonic() - began < 10.5
+    assert order.validation == "NOT_VALIDATED"
+    assert HookCall.objects.count() == 10
+    assert set(HookCall.objects.values_list("outcome", flat=True)) == {"TIMEOUT", "NO_TIME_LEFT"}
+
+
+@pytest.mark.spec(FAILURE, "A hook call never happens inside a database transaction")
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_is_open_while_an_app_is_asked(
+    shop: Business, hooking: Hooking, bread: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside: list[bool] = []
+    begin = __import__("extensions.hooks.asking", fromlist=["begin"]).begin
+
+    def watched(*args: Any, **options: Any) -> Any:
+        inside.append(connection.in_atomic_block)
+        return begin(*args, **options)
+
+    monkeypatch.setattr("extensions.hooks.asking.begin", watched)
+    hooking(VALIDATE, {"valid": True})
+    hooking(DISCOUNTS, {"discount": 1})
+    hooking(SHIPPING, {"fee": 2})
+    with Receiver() as payments:
+        wallet = hooking("checkout.payment_methods", {"methods": [{"id": "a", "name": "A"}]})
+        factories.hook(wallet.app, "checkout.create_payment")
+        wallet.receiver.respond_with(says({"methods": [{"id": "a", "name": "A"}]}), says({}))
+        request = order_request((bread, 1), payment_method=f"{wallet.app.slug}:a")
+        order = place_order(business=shop, request=request)
+        assert not payments.requests
+
+    assert inside == [False] * 5
+    assert order.payment.status == "PENDING"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_asking_inside_a_transaction_is_refused(shop: Business, hooking: Hooking) -> None:
+    app = hooking(SHIPPING, {"fee": 1})
+
+    with transaction.atomic(), pytest.raises(RuntimeError, match="must not run inside a transaction"):
+        asking.fee(shop)
+    assert not app.receiver.requests
+
+
+@pytest.mark.spec(FAILURE, "It never breaks the flow")
+def test_ledger_that_fails_costs_nobody_the_order(
+    shop: Business, hooking: Hooking, bread: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise OSError("The disk is full.")
+
+    monkeypatch.setattr("extensions.hooks.ledger.record", broken)
+    hooking(DISCOUNTS, {"discount": 100})
+
+    assert place_order(business=shop, request=order_request((bread, 1))).discount == 100
+    assert Order.objects.exists()
+
+
+def test_statements_of_a_point_do_not_grow_with_its_apps(
+    shop: Business, hooking: Hooking, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(1):  # who is asked
+        asking.fee(shop)
+    hooking(SHIPPING, {"fee": 1})
+    with django_assert_num_queries(3):  # and how their breakers stand, and the ledger
+        asking.fee(shop)
+    hooking(SHIPPING, {"fee": 1})
+    hooking(SHIPPING, {"fee": 1})
+    with django_assert_num_queries(3):
+        asking.fee(shop)

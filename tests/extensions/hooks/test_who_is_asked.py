@@ -1,0 +1,124 @@
+"""Whose hooks are called: active installations of this business whose app has a Webhook URL."""
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Business, User
+from extensions.hooks.live import joined
+from extensions.models import HookCall
+from marketplace.models import App
+from tests import factories
+from tests.extensions.hooks import asking
+from tests.extensions.hooks.conftest import Hooked, Hooking
+from tests.receivers import Receiver
+
+SHIPPING = "checkout.shipping_rates"
+
+
+def is_asked(shop: Business, hooked: Hooked) -> bool:
+    fee = asking.fee(shop)
+    assert fee == (1 if hooked.receiver.requests else 350)
+    assert HookCall.objects.count() == len(hooked.receiver.requests)
+    return bool(hooked.receiver.requests)
+
+
+@pytest.fixture
+def hooked(hooking: Hooking) -> Hooked:
+    return hooking(SHIPPING, {"fee": 1})
+
+
+def test_installed_app_is_asked(shop: Business, hooked: Hooked) -> None:
+    assert is_asked(shop, hooked)
+
+
+def test_uninstalled_app_is_not_asked(shop: Business, hooked: Hooked) -> None:
+    hooked.installation.uninstalled_at = timezone.now()
+    hooked.installation.save()
+
+    assert not is_asked(shop, hooked)
+
+
+@pytest.mark.spec("Contract 6 After approval", "The hooks of a suspended app are off")
+def test_suspended_app_is_not_asked(shop: Business, hooked: Hooked) -> None:
+    App.objects.filter(pk=hooked.app.pk).update(suspended_at=timezone.now())
+
+    assert not is_asked(shop, hooked)
+
+
+def test_deleted_app_is_not_asked(shop: Business, hooked: Hooked) -> None:
+    App.objects.filter(pk=hooked.app.pk).update(deleted_at=timezone.now())
+
+    assert not is_asked(shop, hooked)
+
+
+def test_hook_that_left_the_manifest_is_not_asked(shop: Business, hooked: Hooked) -> None:
+    hooked.definition.is_active = False
+    hooked.definition.save()
+
+    assert not is_asked(shop, hooked)
+
+
+def test_hook_of_another_point_is_not_asked(shop: Business, hooking: Hooking) -> None:
+    assert not is_asked(shop, hooking("order.validate", {"valid": True}))
+
+
+def test_app_on_another_business_is_not_asked(shop: Business, hooking: Hooking) -> None:
+    elsewhere = factories.business(factories.merchant("noor@example.com"))
+
+    assert not is_asked(shop, hooking(SHIPPING, {"fee": 1}, business=elsewhere))
+
+
+def test_app_without_a_webhook_url_is_not_asked(shop: Business, hooked: Hooked) -> None:
+    assert hooked.app.approved_version
+    hooked.app.approved_version.webhook_url = ""
+    hooked.app.approved_version.save()
+
+    assert not is_asked(shop, hooked)
+
+
+@pytest.mark.spec(
+    "Contract 3 Scopes", "A production install follows the approved Webhook URL, not the draft's"
+)
+def test_draft_webhook_url_does_not_count_in_a_shop(shop: Business, hooked: Hooked) -> None:
+    App.objects.filter(pk=hooked.app.pk).update(webhook_url="https://draft.example.com/")
+
+    assert is_asked(shop, hooked)
+
+
+@pytest.fixture
+def draft(dana: User) -> App:
+    return factories.app(dana)
+
+
+def test_test_install_follows_the_working_copy(sandbox: Business, draft: App) -> None:
+    factories.hook(draft, SHIPPING)
+    factories.installation(draft, sandbox)
+    with Receiver() as receiver:
+        App.objects.filter(pk=draft.pk).update(webhook_url=receiver.url)
+        assert asking.fee(sandbox) == 350
+        (request,) = receiver.requests
+
+    assert request.target == f"/{SHIPPING}"
+
+
+def test_installation_of_a_stranger_is_not_asked_for_a_sandbox(
+    sandbox: Business, sam: User, hooking: Hooking
+) -> None:
+    app = hooking(SHIPPING, {"fee": 1}, business=Business.objects.sandbox_of(sam))
+
+    assert not is_asked(sandbox, app)
+
+
+@pytest.mark.spec("Contract 9 Manifest", "A hook's url is joined to the Webhook URL with exactly one slash")
+@pytest.mark.parametrize(
+    ("base", "path", "url"),
+    [
+        ("https://a.example", "x", "https://a.example/x"),
+        ("https://a.example/", "/x", "https://a.example/x"),
+        ("https://a.example/b", "x/y", "https://a.example/b/x/y"),
+        ("https://a.example/b/", "//x", "https://a.example/b/x"),
+        ("https://a.example/b?k=1", "x/", "https://a.example/b/x/?k=1"),
+    ],
+)
+def test_path_is_joined(base: str, path: str, url: str) -> None:
+    assert joined(base, path) == url
