@@ -176,6 +176,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(minute=37),
         "options": {"expires": 1800.0},
     },
+    "remove-old-hook-calls": {
+        "task": "extensions.tasks.remove_old_hook_calls",
+        "schedule": crontab(minute=47),
+        "options": {"expires": 1800.0},
+    },
     "expire-payments": {
         "task": "stores.tasks.expire_payments",
         "schedule": 20.0,  # EXPIRED is promised within 60 s

@@ -24,6 +24,7 @@ urlpatterns = [
     path("merchant/", include("installations.merchant_urls")),
     path("store/<slug:shop_slug>/", include("stores.urls")),
     path("developer/", include("developers.api.urls")),
+    path("merchant/apps/<str:installation_id>/checkout/", include("extensions.hooks.urls")),
     path("", include("marketplace.urls")),
     path("", include("installations.urls")),
     path("", include("appapi.urls")),

@@ -10,6 +10,7 @@ from developers.views import (
     deliveries,
     erasures,
     manifests,
+    hooks,
     reviews,
     test_events,
     test_installs,
@@ -53,6 +54,13 @@ urlpatterns = [
         "apps/<slug:slug>/deliveries/<str:delivery_id>/again/",
         deliveries.delivery_again,
         name="delivery_again",
+    ),
+    path("apps/<slug:slug>/hooks/", hooks.hook_list, name="hooks"),
+    path("apps/<slug:slug>/hooks/<str:point>/", hooks.hook_page, name="hook"),
+    path("apps/<slug:slug>/hooks/<str:point>/try/", hooks.hook_try, name="hook_try"),
+    path("apps/<slug:slug>/hooks/<str:point>/calls/<str:call_id>/", hooks.hook_call, name="hook_call"),
+    path(
+        "apps/<slug:slug>/hooks/<str:point>/reset/<str:installation_id>/", hooks.hook_reset, name="hook_reset"
     ),
     path("apps/<slug:slug>/erasures/", erasures.erasure_list, name="erasures"),
     path("apps/<slug:slug>/analytics/", analytics.analytics_page, name="analytics"),
