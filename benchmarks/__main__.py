@@ -28,6 +28,7 @@ BENCHMARKS = {
     "product-list": "benchmarks.app_api.product_list",
     "product-list-size": "benchmarks.app_api.product_list_size",
     "app-api": "benchmarks.app_api.app_api_calls",
+    "hook": "benchmarks.hooks.hook",
 }
 QUIET = 0.25  # load per core that leaves figures as they are
 

@@ -13,9 +13,12 @@ from accounts.models import Business, User
 from benchmarks.processes import wait_for
 from benchmarks.targets import Target
 from common.secrets import new_webhook_secret
+from extensions.enums import ExtensionType
+from extensions.models import Definition
 from installations.models import Installation
 from marketplace.enums import Category
 from marketplace.models import App, AppVersion
+from stores.hookpoints import HookPoint
 from webhooks import catalogue, message
 from webhooks.enums import WAITING
 from webhooks.models import Attempt, Delivery, Event, Webhook
@@ -49,6 +52,17 @@ def listeners(business: Business, urls: Sequence[str]) -> list[Webhook]:
 
 def business() -> Business:
     return _business(user(Role.MERCHANT))
+
+
+def hooked(url: str, point: HookPoint) -> tuple[Business, Installation, Definition]:
+    """A business with one app, whose hook at the point lies directly below `url`."""
+    owner, app = business(), _app(_user(Role.DEVELOPER))
+    AppVersion.objects.filter(app=app).update(webhook_url=url)
+    installation = _installation(app, owner)
+    installation.save()
+    content = {"hookPoint": point, "url": "0", "timeout": 5000, "priority": 100}
+    hook = Definition.objects.create(app=app, type=ExtensionType.HOOK, key=point, position=0, content=content)
+    return owner, installation, hook
 
 
 def add_due(webhooks: Sequence[Webhook], count: int) -> None:

@@ -6,6 +6,7 @@ does with a request stands in the first part of the path:
 /instant/…   answers at once         /endless/…  an endless body
 /wait/20/…   answers after 20 ms     /bomb/…     1 GB of zeros, packed to 1 MB
 /hang/…      never answers           /drip/…     a byte of the headers every 0.1 s
+/fee/…       answers a shipping hook
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from typing import Any, Final, cast
 from benchmarks.processes import Process, started
 
 OK: Final = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok"
+FEE: Final = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"fee":350}'
 ID_HEADER: Final = b"\r\nX-Service-Event-Id: "
 LENGTH_HEADER: Final = b"\r\nContent-Length: "
 BLOCK: Final = b"x" * 65536
@@ -76,6 +78,8 @@ class Connection(asyncio.Protocol):
         arrivals.append((_header(head, ID_HEADER).decode(), self._began))
         if behaviour == b"instant":
             self.transport.write(OK)
+        elif behaviour == b"fee":
+            self.transport.write(FEE)
         elif behaviour == b"wait":
             asyncio.get_running_loop().call_later(int(rest[0]) / 1000, self.transport.write, OK)
         elif behaviour != b"hang":
