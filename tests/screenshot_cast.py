@@ -41,15 +41,17 @@ def seed() -> SimpleNamespace:
     mira = person("Mira Santos", Role.MERCHANT, business_name="Harbour Bakery")
     noor = person("Noor Haddad", Role.MERCHANT, business_name="Corner Flowers")
     apps = apps_of(dana, rae)
+    at_shop = apps_at(mira, dana)
     return SimpleNamespace(
         store=storefront(dana, mira),
+        rates=asked_at_checkout(dana, at_shop["working"]),
         dana=dana,
         noor=noor,
         noors_shop=asked_for_more(apps["till"], noor),
         sam=person("Sam Lindqvist", Role.DEVELOPER),
         mira=mira,
         tom=person("Tom Adeyemi", Role.MERCHANT, business_name="Adeyemi Books"),
-        at_shop=apps_at(mira, dana),
+        at_shop=at_shop,
         rae=rae,
         **apps,
         **listed_apps(mira),
@@ -133,6 +135,38 @@ def asked_for_more(app: Any, merchant: Any) -> Any:
         granted_scopes=["read_products", "read_orders"],
     )
     return shop
+
+
+def asked_at_checkout(developer: Any, at_shop: Any) -> Any:
+    """An app with hooks that do well, badly and not at all, behind a server that answers; hooks at a merchant's shop."""
+    from extensions.enums import CallOutcome
+    from installations.services import test_install
+    from tests import factories
+    from tests.hook_calls import stop, week
+    from tests.receivers import Answer, Receiver
+
+    receiver = Receiver()
+    receiver.__enter__()  # as long as the process lives
+    receiver.respond_with(
+        Answer(
+            body=b'{"methods": [{"id": "wallet", "name": "Wallet", "icon": "http://pay.example.com/wallet.png"},'
+            b' {"id": "later", "description": "Pay in 30 days"}]}',
+            delay=0.2,
+        )
+    )
+    rates = factories.app(developer, name="Parcel Rates", slug="parcel-rates", webhook_url=receiver.url)
+    sandbox = test_install(app=rates, developer=developer).installation
+    factories.hook(rates, "checkout.payment_methods", url="checkout/methods")
+    late, skipped = [CallOutcome.TIMEOUT] * 5, [CallOutcome.BREAKER_OPEN] * 2
+    for app, installation in ((rates, sandbox), (at_shop.app, at_shop)):
+        fee = factories.hook(app, "checkout.shipping_rates", url="checkout/fee", priority=20)
+        week(installation, fee, *late, *skipped, fallback="The store's own fee stood.")
+        stop(installation, fee)
+        check = factories.hook(app, "order.validate", url="orders/check", timeout=2000)
+        wrong = (CallOutcome.UNEXPECTED, CallOutcome.HTTP_ERROR)
+        week(installation, check, *wrong, fallback="The order was accepted without this app's check.")
+        week(installation, factories.hook(app, "order.calculate_discounts", url="discount"))
+    return rates
 
 
 def apps_of(developer: Any, rae: Any) -> dict[str, Any]:

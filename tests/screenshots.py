@@ -128,6 +128,8 @@ def rename_block(page: Page) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(screenshot_cast.OTHER_MANIFEST)
     press("Save")(page)
+def first_failed_call(page: Page) -> None:
+    page.get_by_role("row", name="Wrong shape").get_by_role("link").click()
 
 
 def consent(app: str) -> str:
@@ -251,6 +253,17 @@ SHOTS = [
     Shot("portal-analytics", "/portal/apps/{till.slug}/analytics/", "dana"),
     Shot("portal-analytics-table", "/portal/apps/{till.slug}/analytics/", "dana", open_tables),
     Shot("portal-analytics-empty", "/portal/apps/{parcels.slug}/analytics/", "dana"),
+    Shot("portal-hooks", "/portal/apps/{rates.slug}/hooks/", "dana"),
+    Shot("portal-hooks-empty", "/portal/apps/{parcels.slug}/hooks/", "dana"),
+    Shot("portal-hook", "/portal/apps/{rates.slug}/hooks/checkout.shipping_rates/", "dana"),
+    Shot("portal-hook-call", "/portal/apps/{rates.slug}/hooks/order.validate/", "dana", first_failed_call),
+    Shot("portal-hook-try", "/portal/apps/{rates.slug}/hooks/order.validate/try/", "dana"),
+    Shot(
+        "portal-hook-tried",
+        "/portal/apps/{rates.slug}/hooks/checkout.payment_methods/try/",
+        "dana",
+        press("Call it"),
+    ),
     Shot("portal-erasures", "/portal/apps/{till.slug}/erasures/", "dana"),
     Shot("portal-erasures-empty", "/portal/apps/{stars.slug}/erasures/", "dana"),
     Shot("portal-recover", "/portal/apps/{stars.slug}/deliveries/recover/", "dana"),
@@ -291,6 +304,7 @@ SHOTS = [
     Shot("merchant-apps-empty", "/merchant/apps/", "tom"),
     Shot("merchant-apps-sandbox", "/merchant/apps/", "dana"),
     Shot("merchant-app", "/merchant/apps/{at_shop[working].id}/", "mira"),
+    Shot("merchant-app-checkout", "/merchant/apps/{at_shop[working].id}/checkout/", "mira"),
     Shot("merchant-app-asking", "/merchant/apps/{at_shop[asking].id}/", "mira"),
     Shot("merchant-app-trouble", "/merchant/apps/{at_shop[failing].id}/activity/", "mira"),
     Shot("merchant-app-sandbox", "/merchant/apps/{on_sandbox.id}/", "dana"),

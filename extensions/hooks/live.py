@@ -21,7 +21,6 @@ HookKey = tuple[UUID, UUID]
 
 # Plain values, of a query whose lasting part is built once: it is made three times for each order, by shops without
 # any app too.
-
 _READ: Final = (
     "app__installations__pk", "app__installations__is_test", "app__installations__webhook_secret",
     "app_id", "app__slug", "app__developer_id", "app__webhook_url",

@@ -112,6 +112,15 @@ PROTECTIONS: Final = {
         "if missed >= HOSTS and missed >= SHARE * count:\n                return True",
         "if False:\n                return True",
     ),
+    "budget of a flow's hooks": Change(
+        "extensions.hooks.asking", "min(hook.timeout, question.budget.left)", "hook.timeout"
+    ),
+    "breaker of a hook": Change(
+        "extensions.hooks.breaker", "    if breaker.open_until is None:\n", "    if True:\n"
+    ),
+    "check of an answer": Change(
+        "extensions.hooks.answers", "for problem in problems_of(point, answer):", "for problem in ():"
+    ),
     "comparison of the clocks": Change("webhooks.dispatcher", "            self._clock.compare()\n", ""),
 }
 
