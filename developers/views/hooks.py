@@ -97,7 +97,7 @@ def hook_try(request: HttpRequest, app: App, point: str) -> HttpResponse:
     definition = health.own_hook(app, point)
     installation = sandbox_installation(app=app, developer=current_developer(request))
     asked = HookPoint(point)
-    example = _pretty(simulator.example_data(asked))
+    example = _pretty(simulator.example_data(asked, installation))
     form = TrialForm(request.POST if request.method == "POST" else None, initial={"request_data": example})
     context = {
         "app": app,

@@ -61,22 +61,21 @@ def parse(body: bytes) -> Any:
 
 def problems_of(point: HookPoint, answer: Any) -> Iterator[Problem]:
     """All that is wrong with a parsed answer."""
-    sound = True
     for error in _VALIDATORS[point].iter_errors(answer):
-        sound = False
         yield Problem(_path(error.absolute_path), _shortened(error.message))
-    if not sound:
+    if not isinstance(answer, dict):
         return
-    if point == HookPoint.PAYMENT_METHODS:
+    if point == HookPoint.PAYMENT_METHODS and isinstance(answer.get("methods"), list):
         for index, method in enumerate(answer["methods"]):
-            yield from _url_problems(f"methods[{index}].icon", method.get("icon"))
+            if isinstance(method, dict):
+                yield from _url_problems(f"methods[{index}].icon", method.get("icon"))
     elif point == HookPoint.CREATE_PAYMENT:
         yield from _url_problems("paymentUrl", answer.get("paymentUrl"))
         yield from _moment_problems("expiresAt", answer.get("expiresAt"))
 
 
-def _url_problems(field: str, url: str | None) -> Iterator[Problem]:
-    if not url:
+def _url_problems(field: str, url: Any) -> Iterator[Problem]:
+    if not url or not isinstance(url, str):  # left out, or told by the schema
         return
     try:
         check_redirect_url(url.partition("#")[0], debug=settings.DEBUG)
@@ -84,8 +83,8 @@ def _url_problems(field: str, url: str | None) -> Iterator[Problem]:
         yield Problem(field, f"{error} It was {_shortened(repr(url))}.")
 
 
-def _moment_problems(field: str, moment: str | None) -> Iterator[Problem]:
-    if not moment:
+def _moment_problems(field: str, moment: Any) -> Iterator[Problem]:
+    if not moment or not isinstance(moment, str):
         return
     try:
         parse_moment(moment)

@@ -105,7 +105,7 @@ def _summary(found: Health, instead: str) -> str:
 
 
 def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number:,} times"
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
 def _seconds(milliseconds: int) -> str:

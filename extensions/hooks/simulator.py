@@ -66,8 +66,11 @@ class Trial:
         return min(100, round(100 * self.exchange.duration_ms / self.timeout_ms))
 
 
-def example_data(point: HookPoint) -> dict[str, Any]:
-    example: dict[str, Any] = REQUEST_SCHEMAS[point]["examples"][0]
+def example_data(point: HookPoint, installation: Installation | None) -> dict[str, Any]:
+    """The example of the schema; a business in it is that of the installation."""
+    example: dict[str, Any] = dict(REQUEST_SCHEMAS[point]["examples"][0])
+    if installation and "businessId" in example:
+        example["businessId"] = str(installation.business_id)
     return example
 
 

@@ -180,7 +180,7 @@ def test_fields_of_each_method_are_checked(
     assert [(each.path, bool(each.problem)) for each in trial.fields] == [
         ("methods", False),
         ("methods[0].id", False), ("methods[0].name", False),
-        ("methods[0].description", False), ("methods[0].icon", False),
+        ("methods[0].description", False), ("methods[0].icon", True),
         ("methods[1].id", False), ("methods[1].name", True),
         ("methods[1].description", False), ("methods[1].icon", False),
     ]  # fmt: skip
