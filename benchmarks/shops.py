@@ -56,13 +56,15 @@ def business() -> Business:
 
 def hooked(url: str, point: HookPoint) -> tuple[Business, Installation, Definition]:
     """A business with one app, whose hook at the point lies directly below `url`."""
-    owner, app = business(), _app(_user(Role.DEVELOPER))
-    AppVersion.objects.filter(app=app).update(webhook_url=url)
-    installation = _installation(app, owner)
-    installation.save()
+    owner, made = business(), app(user(Role.DEVELOPER))
+    AppVersion.objects.filter(app=made).update(webhook_url=url)
+    installed = installation(made, owner)
+    installed.save()
     content = {"hookPoint": point, "url": "0", "timeout": 5000, "priority": 100}
-    hook = Definition.objects.create(app=app, type=ExtensionType.HOOK, key=point, position=0, content=content)
-    return owner, installation, hook
+    hook = Definition.objects.create(
+        app=made, type=ExtensionType.HOOK, key=point, position=0, content=content
+    )
+    return owner, installed, hook
 
 
 def add_due(webhooks: Sequence[Webhook], count: int) -> None:
