@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from common.json_schema import Schema, document
 from marketplace.scopes import SCOPE_OF_EVENT
+from stores.schemas import product, review
 from webhooks import schemas
-from webhooks.schemas import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class EventType:
 
 
 def _event(group: str, name: str, sentence: str, schema: Schema) -> EventType:
-    return EventType(name, group, sentence, {**schema, "title": name, "description": sentence})
+    return EventType(name, group, sentence, document(schema, title=name, description=sentence))
 
 
 WEBHOOK_TEST = "webhook.test"
@@ -73,7 +74,7 @@ EVENTS: dict[str, EventType] = {
             "A payment made through an app was not taken in time.",
             schemas.payment(status="EXPIRED"),
         ),
-        _event("Products", "product.created", "A product was added.", schemas.product_created()),
+        _event("Products", "product.created", "A product was added.", product()),
         _event(
             "Products",
             "product.updated",
@@ -99,7 +100,7 @@ EVENTS: dict[str, EventType] = {
             "A product that had run out is in stock again.",
             schemas.stock_crossed(stock=25),
         ),
-        _event("Reviews", "review.created", "A customer reviewed a product.", schemas.review_created()),
+        _event("Reviews", "review.created", "A customer reviewed a product.", review()),
         _event("Reviews", "review.deleted", "A review was removed.", schemas.review_deleted()),
         _event(
             "Lifecycle",
