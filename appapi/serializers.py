@@ -20,7 +20,7 @@ class OptionalText(Text):
     """May be left out, null or blank, which all read as ""."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(default="", allow_blank=True, **options)
+        super().__init__(default="", allow_blank=True, allow_null=True, **options)
 
     def run_validation(self, data: Any = serializers.empty) -> str:
         return super().run_validation("" if data is None else data)
@@ -35,7 +35,7 @@ class OptionalAmount(Number):
     default_error_messages = {"decimals": "{currency} has {places} decimals, not more."}
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(default=0, min_value=0, max_value=MAX_AMOUNT, **options)
+        super().__init__(default=0, min_value=0, max_value=MAX_AMOUNT, allow_null=True, **options)
 
     def run_validation(self, data: Any = serializers.empty) -> int:
         value = super().run_validation(0 if data is None else data)  # within its limits from here on

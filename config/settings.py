@@ -261,6 +261,14 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "common.rest.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
+    "DEFAULT_SCHEMA_CLASS": "config.docs.openapi.OperationSchema",
+}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.0",
+    "TITLE": "Extension Platform",
+    "VERSION": "1.0.0",  # of the wire, not of the software
+    "ENFORCE_NON_BLANK_FIELDS": True,
+    "POSTPROCESSING_HOOKS": ["config.docs.openapi.complete"],
 }
 
 # --- Webhooks ---------------------------------------------------------------------------------------

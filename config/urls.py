@@ -19,6 +19,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("auth/", include("accounts.api.urls")),
+    path("docs/", include("config.docs.urls")),
     path("portal/", include("developers.urls")),
     path("merchant/", include("extensions.merchant_urls")),
     path("merchant/", include("installations.merchant_urls")),

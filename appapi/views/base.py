@@ -69,6 +69,7 @@ class AppApiView(JsonView):
 class UnknownPath(AppApiView):
     """Anything else below `/app-api` and `/webhooks`: absent, with a token and without, but counted."""
 
+    schema = None  # no part of the OpenAPI document
     required_scope = None
 
     @property
