@@ -4,6 +4,7 @@ from appapi.serializers import (
     CustomerBody,
     ItemBody,
     OrderBody,
+    PaymentBody,
     RecoverBody,
     StatusBody,
     WebhookBody,
@@ -13,15 +14,19 @@ from common.api_reference import NO_NUL, WHOLE, Bodies, Operation, counted, page
 from common.json_schema import Schema, boolean, integer, moment, number, one_of, record, text
 from marketplace.scopes import SCOPES
 from stores import schemas
-from stores.enums import DeliveryMethod, OrderStatus
+from stores.dashboard import DEFAULT_DAYS, MAX_DAYS
+from stores.enums import SETTLED, DeliveryMethod, OrderStatus
 from webhooks import wire_schemas
 from webhooks.catalogue import SUBSCRIBABLE
 from webhooks.enums import DeliveryStatus
 
-PRODUCTS, ORDERS, INSTALLATION, WEBHOOKS = "Products", "Orders", "Installation", "Webhooks"
+PRODUCTS, ORDERS, REVIEWS, BUSINESS = "Products", "Orders", "Reviews", "Business and site"
+INSTALLATION, WEBHOOKS = "Installation", "Webhooks"
 GROUPS = {
     PRODUCTS: "What the shop sells.",
     ORDERS: "What customers ordered: reading, placing, moving along.",
+    REVIEWS: "What customers say of products.",
+    BUSINESS: "The shop itself: its figures, its details, its pages.",
     INSTALLATION: "The app on this business.",
     WEBHOOKS: "Where the platform tells an app of events, and what became of each delivery. The token alone opens "
     "these; an event is delivered while the app holds its scope.",
@@ -52,6 +57,12 @@ def installation() -> Schema:
 RECORDS: dict[str, Schema] = {
     "Product": schemas.product(),
     "Order": schemas.order(),
+    "PaymentMethods": schemas.payment_methods(),
+    "Review": schemas.review(),
+    "ReviewStats": schemas.review_stats(),
+    "Dashboard": schemas.dashboard(),
+    "Business": schemas.business(),
+    "Page": schemas.page(),
     "Installation": installation(),
     "Webhook": wire_schemas.webhook(),
     "CreatedWebhook": wire_schemas.new_webhook(),
@@ -101,6 +112,10 @@ BODIES: Bodies = {
         },
     },
     StatusBody: {"status": one_of("The status that it gets.", OrderStatus.values, "CONFIRMED")},
+    PaymentBody: {
+        "status": one_of("How it ended.", SETTLED, "COMPLETED"),
+        "reference": text("Your own word for it.", "charge-901", pattern=NO_NUL),
+    },
     WebhookBody: {
         "url": _URL,
         "events": _EVENTS,
@@ -183,6 +198,50 @@ OPERATIONS: dict[str, Operation] = {
         answer=ref("Order"),
         body=StatusBody,
         errors={409: _MOVED},
+    ),
+    "PATCH /app-api/orders/{orderId}/payment": Operation(
+        "settlePayment", ORDERS, "Tell how a payment ended",
+        "By the app whose `checkout.create_payment` made it. A payment that has ended stays so.",
+        answer=ref("Order"),
+        body=PaymentBody,
+        errors={
+            403: "The token lacks the scope `write_orders`; or the payment is not this app's.",
+            409: "The payment has ended otherwise.",
+        },
+    ),
+    "GET /app-api/payment-methods": Operation(
+        "listPaymentMethods", ORDERS, "List payment methods",
+        "What the checkout would offer now: the built-in ones, then those of apps, which are asked.",
+        answer=ref("PaymentMethods"),
+    ),
+    "GET /app-api/reviews": Operation(
+        "listReviews", REVIEWS, "List reviews",
+        answer=page_of("Review"),
+        query=paging(10, 50) | {
+            "productId": words("Only of this product.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02"),
+        },
+    ),
+    "GET /app-api/reviews/stats": Operation(
+        "getReviewStats", REVIEWS, "Get review statistics", answer=ref("ReviewStats"),
+    ),
+    "GET /app-api/analytics/dashboard": Operation(
+        "getDashboard", BUSINESS, "Get sales figures", "Cancelled orders are counted but carry no revenue.",
+        answer=ref("Dashboard"),
+        query={
+            "days": integer(
+                "How many days, today included.", DEFAULT_DAYS, minimum=1, maximum=MAX_DAYS, default=DEFAULT_DAYS
+            )
+        },
+    ),
+    "GET /app-api/business": Operation(
+        "getBusiness", BUSINESS, "Get the business", answer=ref("Business"),
+    ),
+    "GET /app-api/pages": Operation(
+        "listPages", BUSINESS, "List site pages", "Published ones.",
+        answer=page_of("Page"), query=paging(50, 100),
+    ),
+    "GET /app-api/pages/{slug}": Operation(
+        "getPage", BUSINESS, "Get a site page", answer=ref("Page"),
     ),
     "GET /app-api/installation": Operation(
         "getInstallation", INSTALLATION, "Get the installation", answer=ref("Installation"),

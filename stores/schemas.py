@@ -129,6 +129,16 @@ def order() -> Schema:
     )
 
 
+def payment_methods() -> Schema:
+    method = record(
+        id=text("What an order names in `paymentMethod`.", "acme-pay:wallet"),
+        name=text("What the customer chooses.", "Acme Wallet"),
+        description=or_null(text("A line below it.", "Pay with your phone.")),
+        icon=or_null(text("A picture's address.", "https://acme.example/wallet.png")),
+    )
+    return record(methods=listing("The built-in ones first.", method))
+
+
 def dashboard() -> Schema:
     by_status = {status: count(f"Orders that are {status}.", 1) for status in OrderStatus.values}
     day = record(
