@@ -104,7 +104,7 @@ def scope_needed(method: str, view: APIView) -> str | None:
     if not isinstance(declared, Mapping):
         return declared
     method = "GET" if method == "HEAD" else method
-    if method not in declared and method != "OPTIONS" and hasattr(view, method.lower()):
+    if method not in declared and method != "OPTIONS" and method in view.allowed_methods:
         raise ImproperlyConfigured(f"{type(view).__name__}.required_scope does not name {method}.")
     return declared.get(method)
 

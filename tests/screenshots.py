@@ -361,6 +361,13 @@ SHOTS = [
     Shot("review-flag", "/admin/extensions/manifestflag/{flag.pk}/change/", "rae"),
     Shot("review-suspend", "/admin/marketplace/app/{till.pk}/suspend/", "rae"),
     Shot("review-lift", "/admin/marketplace/app/{mailer.pk}/reinstate/", "rae"),
+    Shot("docs", "/docs/"),
+    Shot("docs-guide", "/docs/guides/api/"),
+    Shot("docs-endpoints", "/docs/reference/"),
+    Shot("docs-orders", "/docs/reference/orders/"),
+    Shot("docs-apps", "/docs/reference/apps/"),
+    Shot("docs-events", "/docs/events/"),
+    Shot("docs-hooks", "/docs/hooks/"),
 ]
 
 

@@ -14,10 +14,10 @@ _EMAIL = text("The login name.", "dana@example.com")
 
 
 def tokens() -> dict[str, Schema]:
-    token = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2ln"
+    jwt = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2ln"
     return {
-        "accessToken": text("The token of the developer API, for an hour.", token),
-        "refreshToken": text("Good for one new pair, for 30 days.", token),
+        "accessToken": text("The token of the developer API, for an hour.", jwt),
+        "refreshToken": text("Good for one new pair, for 30 days.", jwt),
         "tokenType": text("Always Bearer.", "Bearer", enum=["Bearer"]),
         "expiresIn": integer("Seconds that the access token lives.", 3600, minimum=1),
     }

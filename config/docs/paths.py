@@ -103,7 +103,7 @@ def _responses(
     method: str, path: str, operation: Operation, *, credential: str | None, scope: str | None
 ) -> dict[str, Any]:
     limited = covers(path)
-    answered = operation.answered or ("Done." if operation.answer is None else "As asked.")
+    answered = operation.answered or ("Done." if operation.answer is None else "What was asked for.")
     success: dict[str, Any] = {"description": answered}
     if operation.answer is not None:
         success["content"] = {JSON: {"schema": operation.answer}}

@@ -1,0 +1,122 @@
+"""Real rows, ids and credentials for calling every endpoint of the document, as a JSON-able whole."""
+
+from dataclasses import asdict, dataclass, field
+
+from django.contrib.auth.hashers import make_password
+
+from accounts import tokens
+from accounts.models import Business
+from installations.models import Installation
+from marketplace.models import App
+from marketplace.scopes import SCOPES
+from stores.models import Order, OrderItem, Product, Review, SitePage
+from tests import deliveries, factories
+from tests.installations import oauth_client
+from tests.installations.oauth_client import SECRET
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Webhook
+
+EVENTS = ["order.created", "order.cancelled"]
+
+
+@dataclass(slots=True)
+class Cast:
+    """`spare_…` are for what can be done to a thing once."""
+
+    access_token: str
+    developer_token: str
+    client_id: str
+    client_secret: str
+    email: str
+    password: str
+    redirect_uri: str
+    product: str
+    product_slug: str
+    order: str
+    page_slug: str
+    webhook: str
+    delivery: str
+    app: str
+    tested_app: str  # installed for test, and not the app of the access token
+    app_webhook: str
+    app_delivery: str
+    paid_order: str
+    spare_orders: list[str] = field(default_factory=list)
+    spare_webhooks: list[str] = field(default_factory=list)
+    spare_apps: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def make(*, receiver_url: str, spare: int = 3) -> Cast:
+    """Dana, her sandbox, an app installed there with every scope, and things of every kind."""
+    dana = factories.developer("dana@example.com", name="Dana")
+    sandbox = Business.objects.sandbox_of(dana)
+    app = _app(dana)
+    installation = factories.installation(app, sandbox, granted_scopes=list(SCOPES))
+    tested = _app(dana)
+    factories.installation(tested, sandbox, granted_scopes=list(SCOPES))
+    product = factories.product(sandbox, name="Espresso beans", stock=1_000_000)
+    Review.objects.create(
+        business=sandbox, product=product, rating=5, comment="Just right.", author_name="Kim"
+    )
+    page = SitePage.objects.create(
+        business=sandbox, slug="about", title="About us", content="<p>We roast.</p>", is_published=True
+    )
+    webhook = helpers.webhook(installation, receiver_url, EVENTS)
+    failed = _failed(webhook)
+    tested_webhook = helpers.webhook(Installation.objects.get(app=tested), receiver_url, EVENTS)
+    paid = _order(sandbox, product, payment_method="acme:wallet")
+    factories.payment(paid, provider=str(app.pk), invoice_id="inv-77")
+    return Cast(
+        access_token=installation.raw_token,
+        developer_token=tokens.issue(dana).access,
+        client_id=app.client_id,
+        client_secret=SECRET,
+        email=dana.email,
+        password=factories.PASSWORD,
+        redirect_uri=app.redirect_url,
+        product=str(product.pk),
+        product_slug=product.slug,
+        order=str(_order(sandbox, product).pk),
+        page_slug=page.slug,
+        webhook=str(webhook.pk),
+        delivery=failed,
+        app=str(app.pk),
+        tested_app=str(tested.pk),
+        app_webhook=str(tested_webhook.pk),
+        app_delivery=_failed(tested_webhook),
+        paid_order=str(paid.pk),
+        spare_orders=[str(_order(sandbox, product).pk) for _ in range(spare)],
+        spare_webhooks=[str(helpers.webhook(installation, receiver_url, EVENTS).pk) for _ in range(spare)],
+        spare_apps=[str(_app(dana).pk) for _ in range(spare)],
+    )
+
+
+def _app(dana: object) -> App:
+    secret = make_password(SECRET, hasher="pbkdf2_random_secret")
+    return factories.app(dana, client_secret=secret)  # type: ignore[arg-type]
+
+
+def _order(business: Business, product: Product, **fields: object) -> Order:
+    order = factories.order(business, **fields)
+    OrderItem.objects.create(order=order, product_id=product.pk, name=product.name, quantity=2, price=1000)
+    return order
+
+
+def _failed(webhook: Webhook) -> str:
+    made = deliveries.delivery(webhook, DeliveryStatus.EXHAUSTED, *[deliveries.UNAVAILABLE] * 6)
+    return str(made.pk)
+
+
+def code_for(cast: Cast) -> str:
+    """A fresh authorization code for the app, by its consent page. It lives for 60 seconds."""
+    app = App.objects.get(pk=cast.app)
+    return oauth_client.code_for(app.developer, app)
+
+
+def refresh_token(cast: Cast) -> str:
+    """One that still works."""
+    return tokens.issue(App.objects.get(pk=cast.app).developer).refresh

@@ -1,0 +1,66 @@
+"""Schemathesis against the live service: every endpoint of the document, with real tokens and ids, all checks on.
+
+`CONTRACT_CASES` says how many cases there are for each endpoint and phase; CI runs few, a release thousands in all.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from appapi import limits
+from tests.contract import cast
+from tests.receivers import Receiver
+
+HERE = Path(__file__).parent
+CASES = os.environ.get("CONTRACT_CASES", "4")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.spec("Contract 7 Pages", "The service answers as the OpenAPI document says")
+@pytest.mark.django_db(transaction=True)
+def test_service_answers_as_the_document_says(
+    live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Thousands of calls in a minute are what this test is for; how often one may call is tested elsewhere.
+    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 1_000_000)
+    settings.AUTH_RATE_LIMITS = False
+    with Receiver() as receiver:
+        made = cast.make(receiver_url=receiver.url, spare=40)
+        (tmp_path / "cast.json").write_text(json.dumps(made.as_dict()))
+        log = Path(os.environ.get("CONTRACT_LOG", tmp_path / "schemathesis.log"))
+        with log.open("w") as output:
+            run = subprocess.run(
+                command(live_server.url), env=environment(made, tmp_path), cwd=tmp_path,
+                stdout=output, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+    told = log.read_text()
+    print(told)
+    assert run.returncode == 0, told[-20_000:]
+
+
+def command(url: str) -> list[str]:
+    only = os.environ.get("CONTRACT_ONLY")
+    return [
+        sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml"),
+        "run", f"{url}/docs/openapi.json", "--url", url, "--checks", "all", "--max-examples", CASES,
+        "--phases", os.environ.get("CONTRACT_PHASES", "examples,coverage,fuzzing"), "--seed", "7", "--no-shrink", "--continue-on-failure", "--suppress-health-check", "all",
+        *(["--include-path-regex", only] if only else []),
+    ]  # fmt: skip
+
+
+def environment(made: cast.Cast, folder: Path) -> dict[str, str]:
+    return os.environ | {
+        "SCHEMATHESIS_HOOKS": "tests.contract.hooks",
+        "PYTHONPATH": str(HERE.parent.parent),
+        "CONTRACT_CAST": str(folder / "cast.json"),
+        "CONTRACT_ACCESS_TOKEN": made.access_token,
+        "CONTRACT_DEVELOPER_TOKEN": made.developer_token,
+        "CONTRACT_CLIENT_ID": made.client_id,
+        "CONTRACT_CLIENT_SECRET": made.client_secret,
+    }
