@@ -53,6 +53,10 @@ class Cast:
 def make(*, receiver_url: str, spare: int = 3) -> Cast:
     """Dana, her sandbox, an app installed there with every scope, and things of every kind."""
     dana = factories.developer("dana@example.com", name="Dana")
+    dana.set_password(
+        factories.PASSWORD
+    )  # as a person's: signing in must not hash it anew, which ends tokens
+    dana.save()
     sandbox = Business.objects.sandbox_of(dana)
     app = _app(dana)
     installation = factories.installation(app, sandbox, granted_scopes=list(SCOPES))
@@ -114,7 +118,7 @@ def _failed(webhook: Webhook) -> str:
 def code_for(cast: Cast) -> str:
     """A fresh authorization code for the app, by its consent page. It lives for 60 seconds."""
     app = App.objects.get(pk=cast.app)
-    return oauth_client.code_for(app.developer, app)
+    return oauth_client.code_for(app.developer, app, **oauth_client.PKCE)
 
 
 def refresh_token(cast: Cast) -> str:
