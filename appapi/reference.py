@@ -1,6 +1,7 @@
 """The endpoints for apps, as those who call them want to know them (`common.api_reference`)."""
 
 from appapi.serializers import (
+    MAX_LINES,
     CustomerBody,
     ItemBody,
     OrderBody,
@@ -97,7 +98,7 @@ BODIES: Bodies = {
         WHOLE: {"anyOf": [_given("email"), _given("phone")]},
     },
     OrderBody: {
-        "items": {"description": "What is ordered."},
+        "items": {"description": "What is ordered.", "minItems": 1, "maxItems": MAX_LINES},
         "customer": {"description": "Who orders."},
         "deliveryMethod": one_of("How the goods get there.", DeliveryMethod.values, "DELIVERY"),
         "address": text("Where to; required for DELIVERY.", "1 Harbour Street"),

@@ -58,7 +58,7 @@ RECORDS: dict[str, Schema] = {"Token": token(), "OAuthError": error(), "OAuthMet
 _EXCHANGE = shape(
     {
         "grant_type": text("The grant.", "authorization_code", enum=["authorization_code"]),
-        "code": text("From your Redirect URL, within 60 seconds.", "q7Rk2…"),
+        "code": text("From your Redirect URL, within 60 seconds.", "q7Rk2…", minLength=1),
         "redirect_uri": text(
             "As in the authorization; left out where it was left out there.",
             "https://stars.example.com/callback",
@@ -86,7 +86,7 @@ OPERATIONS: dict[str, Operation] = {
         answered="The token, if it was one of yours, no longer works.",
         body=shape(
             {
-                "token": text("The access token.", "fbat_5e…"),
+                "token": text("The access token.", "fbat_5e…", minLength=1),
                 "token_type_hint": text("May be sent; changes nothing.", "access_token"),
             },
             optional=["token_type_hint"],

@@ -107,6 +107,8 @@ def merged(mapped: Schema, told: Schema) -> Schema:
             joined[key] = merged(joined[key], value)
         elif key != "type" or not joined.keys() & {"type", "oneOf"}:
             joined[key] = value
+    if "format" in told and "pattern" not in told:  # the format is the narrower one
+        joined.pop("pattern", None)
     if "enum" in joined:  # says it all
         joined.pop("pattern", None), joined.pop("minLength", None)
     return joined

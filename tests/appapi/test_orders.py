@@ -219,3 +219,12 @@ def test_cancelling_gives_the_stock_back(api: Client, sandbox: Business) -> None
     assert Product.objects.get().stock == 3
     assert move(api, Order.objects.get(pk=placed.json()["id"]), "CANCELLED").status_code == 200
     assert Product.objects.get().stock == 5
+
+
+@pytest.mark.parametrize("method", ["QUERY", "READ", "BREW"])
+def test_method_that_nobody_knows_is_a_405_even_where_the_view_has_a_function_of_that_name(
+    api: Client, method: str
+) -> None:
+    response = api.generic(method, "/app-api/orders")
+    assert response.status_code == 405
+    assert response["Allow"] == "GET, POST, HEAD, OPTIONS"
