@@ -8,6 +8,7 @@ from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 
@@ -42,7 +43,7 @@ def status_and_message(error: Exception) -> tuple[int, str]:
         return 403, str(error) or "You may not do this."
     if isinstance(error, RequestDataTooBig):
         return 413, "The body is too large."
-    if isinstance(error, SuspiciousOperation):
+    if isinstance(error, SuspiciousOperation | MultiPartParserError):
         return 400, "The request can't be understood."
     if is_outage(error):
         return 503, "The database can't be reached just now. Try again in a few seconds."

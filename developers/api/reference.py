@@ -203,7 +203,9 @@ _APP: dict[str, Schema] = {
     "category": CATEGORY,
     "scopes": APP_SCOPES | {"minItems": 1},
     "redirectUrl": REDIRECT_URL | {"maxLength": 2048},
-    "webhookUrl": WEBHOOK_URL | {"maxLength": 2048},
+    # Empty and null both say that there is none.
+    "webhookUrl": text(WEBHOOK_URL["description"], WEBHOOK_URL["examples"][0], maxLength=2048)
+    | {"anyOf": [{"format": "uri"}, {"maxLength": 0}]},
     "webhookEvents": EVENTS_WANTED,
     "version": VERSION | {"maxLength": LENGTHS["version"], "pattern": _SEMVER},
 }

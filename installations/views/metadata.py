@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from marketplace.scopes import SCOPES
@@ -10,6 +11,7 @@ from marketplace.scopes import SCOPES
 CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
 
 
+@csrf_exempt  # so that a wrong method is a 405 here, too
 @require_safe
 def metadata(request: HttpRequest) -> JsonResponse:
     document = {

@@ -364,3 +364,16 @@ def test_revocation_without_the_client_refused(listed: App) -> None:
 def test_revocation_without_a_token_refused(listed: App) -> None:
     response = post("/oauth/revoke", {}, basic(listed))
     assert (response.status_code, response.json()["error"]) == (400, "Bad Request")
+
+
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
+def test_multipart_without_a_boundary_is_a_400(path: str, db: None) -> None:
+    response = Client().generic("POST", path, b"code=x", content_type="multipart/form-data")
+    assert response.status_code == 400
+    assert response["Content-Type"] == "application/json"
+
+
+def test_wrong_method_of_the_metadata_is_a_405(db: None) -> None:
+    response = Client(enforce_csrf_checks=True).post("/.well-known/oauth-authorization-server")
+    assert response.status_code == 405
+    assert response["Allow"] == "GET, HEAD"
