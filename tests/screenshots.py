@@ -128,6 +128,8 @@ def rename_block(page: Page) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(screenshot_cast.OTHER_MANIFEST)
     press("Save")(page)
+
+
 def first_failed_call(page: Page) -> None:
     page.get_by_role("row", name="Wrong shape").get_by_role("link").click()
 
