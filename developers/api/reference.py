@@ -15,6 +15,7 @@ from common.json_schema import (
     shape,
     text,
 )  # fmt: skip
+from developers.api import manifest_schema
 from developers.api.serializers import AppChanges, NewApp, NewSubmission, SampleEvent
 from marketplace.enums import AppStatus, Category, SubmissionStatus
 from marketplace.rules import LENGTHS, MAX_SCREENSHOTS, REMARKS
@@ -25,9 +26,11 @@ from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
 from webhooks.services.samples import SAMPLES
 
-APPS, REVIEW, TESTING, OBSERVING = "Apps", "Review", "Testing", "Deliveries and analytics"
+APPS, EXTENSIONS = "Apps", "Extensions"
+REVIEW, TESTING, OBSERVING = "Review", "Testing", "Deliveries and analytics"
 GROUPS = {
     APPS: "Registering and editing apps. An app of another developer is a 404.",
+    EXTENSIONS: "What an app adds to stores.",
     REVIEW: "Submitting an app, and what became of it.",
     TESTING: "An app on its developer's own sandbox.",
     OBSERVING: "What an app's installations got, and how often it is installed.",
@@ -185,6 +188,8 @@ def sent_sample() -> Schema:
 
 
 RECORDS: dict[str, Schema] = {
+    "Manifest": record(manifest=manifest_schema.manifest()),
+    "SavedManifest": manifest_schema.saved_manifest(),
     "App": record(**_app_fields()),
     "CreatedApp": record(**_app_fields(), clientSecret=CLIENT_SECRET),
     "ClientSecret": record(clientSecret=CLIENT_SECRET),
@@ -285,6 +290,19 @@ OPERATIONS: dict[str, Operation] = {
         "rotateClientSecret", APPS, "Regenerate the client secret", "The old one fails at once.",
         status=201,
         answer=ref("ClientSecret"),
+    ),
+    "GET /developer/apps/{appId}/manifest": Operation(
+        "getManifest", EXTENSIONS, "Get an app's manifest",
+        "As it was saved, without defaults; {} before the first save.",
+        answer=ref("Manifest"),
+    ),
+    "PUT /developer/apps/{appId}/manifest": Operation(
+        "saveManifest", EXTENSIONS, "Save an app's manifest",
+        "Blocks, embeds, hooks and admin pages are in force at once. One that is left out is switched off and keeps its "
+        "id. The manifest has at most 256 KiB.",
+        answer=ref("SavedManifest"),
+        body=manifest_schema.manifest(),
+        errors={400: "Nothing was saved: `details` hold every problem with its path.", 409: _IN_REVIEW},
     ),
     "POST /developer/apps/{appId}/submit": Operation(
         "submitApp", REVIEW, "Submit an app for review", "DRAFT becomes PENDING_REVIEW.",
