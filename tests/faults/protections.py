@@ -51,7 +51,7 @@ PROTECTIONS: Final = {
         "webhooks.apps", "from webhooks import receivers, watch", "from webhooks import receivers"
     ),
     "rate limit that fails open": Change(
-        "common.rate_limits", "except redis.RedisError:", "except ZeroDivisionError:"
+        "common.rate_limits", "except redis.RedisError as error:", "except ZeroDivisionError as error:"
     ),
     "results kept over an outage": Change(
         "webhooks.dispatcher",
