@@ -6,12 +6,12 @@ from typing import Final
 
 from django.utils import timezone
 
+from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
 from extensions.enums import CallOutcome
 from extensions.hooks import health
 from extensions.hooks.health import Health
-from extensions.hooks.live import joined
 from extensions.models import Breaker, Definition, HookCall
 from marketplace.models import App
 from stores.hookpoints import HookPoint
@@ -73,7 +73,7 @@ def standing(app: App, definition: Definition, now: datetime | None = None) -> S
     return Standing(
         definition=definition,
         hook=hook,
-        url=joined(app.webhook_url, hook.path) if app.webhook_url else "",
+        url=hook_address(app.webhook_url, hook.path) if app.webhook_url else "",
         health=health.health_of(HookCall.objects.filter(definition=definition), now=now),
         breakers=[Skipping(each, _state(each, now)) for each in health.troubled([definition])],
         fallback=FALLBACKS[hook.point],

@@ -1,4 +1,4 @@
-"""The addresses of apps' iframes, and the origins that messages and policies name."""
+"""The addresses of apps: of their iframes and hooks, and the origins that messages and policies name."""
 
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -14,6 +14,12 @@ def frame_url(render_url: str, business: Business) -> str:
     added = urlencode({"businessId": str(business.pk), "locale": business.locale})
     query = f"{parts.query}&{added}" if parts.query else added
     return urlunsplit(parts._replace(query=query))
+
+
+def hook_address(webhook_url: str, path: str) -> str:
+    """Where a hook is called: its path behind that of the Webhook URL, with exactly one slash between (contract section 9)."""
+    parts = urlsplit(webhook_url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path.lstrip('/')}"))
 
 
 def origin_of(url: str) -> str:

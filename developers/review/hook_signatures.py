@@ -17,9 +17,9 @@ from common.ids import new_id
 from common.secrets import new_webhook_secret
 from common.times import iso
 from developers.review.evidence import Evidence, Outcome
+from extensions.addresses import hook_address
 from extensions.definitions import Hook, hook
 from extensions.enums import ExtensionType
-from extensions.manifest.values import hook_address
 from extensions.models import Definition
 from installations.models import Installation
 from installations.queries import sandbox_installation

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from accounts.models import Business
+from extensions.addresses import hook_address
 from extensions.enums import ExtensionType
 from extensions.models import Definition
 from installations.models import Installation
@@ -81,17 +81,11 @@ def _live(
         definition_id=definition_id,
         app_id=app_id,
         slug=slug,
-        url=joined(base, content["url"]),
+        url=hook_address(base, content["url"]),
         secret=secret,
         timeout=content["timeout"] / 1000,
         priority=content["priority"],
     )
-
-
-def joined(base: str, path: str) -> str:
-    """The Webhook URL with the hook's path behind its own, exactly one slash between (contract section 9)."""
-    parts = urlsplit(base)
-    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path.lstrip('/')}"))
 
 
 def groups(hooks: Iterable[LiveHook]) -> list[list[LiveHook]]:

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from common.errors import Conflict, TooManyRequests
 from common.rate_limits import consume
+from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook
 from extensions.hooks.answers import BadAnswer, Problem, parse, problems_of
 from extensions.hooks.calling import begin, check_exchange, compose
-from extensions.hooks.live import joined
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.models import Definition
 from installations.models import Installation
@@ -93,7 +93,7 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
             retry_after=state.retry_after,
         )
     hook = read_hook(definition)
-    url, seconds = joined(installation.webhook_url, hook.path), hook.timeout / 1000
+    url, seconds = hook_address(installation.webhook_url, hook.path), hook.timeout / 1000
     request = compose(
         point=hook.point,
         business_id=installation.business_id,

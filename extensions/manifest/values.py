@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -102,12 +102,6 @@ def hook_path(value: Any) -> None:
         raise Wrong("Enter a path without two dots in a row.")
     if len(value) > MAX_PATH:
         raise Wrong(f"Enter a path of at most {MAX_PATH} characters.")
-
-
-def hook_address(webhook_url: str, path: str) -> str:
-    """Where a hook is called: the Webhook URL and the path, joined with exactly one slash."""
-    parts = urlsplit(webhook_url)
-    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path.lstrip('/')}"))
 
 
 def timeout(value: Any) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from .envelope import read_envelope
 from .seen import MemorySeen, SeenStore
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
 
@@ -50,29 +51,9 @@ class WebhookEvent:
 
         Raises ``ValueError`` that says what is wrong with it.
         """
-        try:
-            envelope = json.loads(body)
-        except (ValueError, RecursionError):
-            raise ValueError("the body is not JSON") from None
-        if not isinstance(envelope, dict):
-            raise ValueError("the body is not a JSON object")
-        for name in ("event", "timestamp", "webhookId", "businessId"):
-            if not isinstance(envelope.get(name), str) or not envelope[name]:
-                raise ValueError(f"{name} is missing or not a string")
-        if not isinstance(envelope.get("data"), dict):
-            raise ValueError("data is missing or not an object")
-        try:
-            timestamp = datetime.fromisoformat(envelope["timestamp"])
-        except ValueError:
-            raise ValueError("timestamp is not an ISO 8601 time") from None
-        return cls(
-            event=envelope["event"],
-            timestamp=timestamp,
-            webhook_id=envelope["webhookId"],
-            business_id=envelope["businessId"],
-            data=envelope["data"],
-            delivery_id=delivery_id,
-        )
+        envelope = read_envelope(body, "event", "webhookId", "businessId")
+        event, webhook_id, business_id = envelope.names
+        return cls(event, envelope.timestamp, webhook_id, business_id, envelope.data, delivery_id)
 
 
 @dataclass(frozen=True, slots=True)

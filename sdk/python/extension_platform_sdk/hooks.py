@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from .envelope import read_envelope
 from .events import Headers
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
 
@@ -44,22 +45,8 @@ class HookCall:
 
         Raises ``ValueError`` that says what is wrong with it.
         """
-        try:
-            envelope = json.loads(body)
-        except (ValueError, RecursionError):
-            raise ValueError("the body is not JSON") from None
-        if not isinstance(envelope, dict):
-            raise ValueError("the body is not a JSON object")
-        for name in ("hookPoint", "businessId", "timestamp"):
-            if not isinstance(envelope.get(name), str) or not envelope[name]:
-                raise ValueError(f"{name} is missing or not a string")
-        if not isinstance(envelope.get("data"), dict):
-            raise ValueError("data is missing or not an object")
-        try:
-            timestamp = datetime.fromisoformat(envelope["timestamp"])
-        except ValueError:
-            raise ValueError("timestamp is not an ISO 8601 time") from None
-        return cls(envelope["hookPoint"], envelope["businessId"], timestamp, envelope["data"])
+        envelope = read_envelope(body, "hookPoint", "businessId")
+        return cls(*envelope.names, envelope.timestamp, envelope.data)
 
 
 @dataclass(frozen=True, slots=True)

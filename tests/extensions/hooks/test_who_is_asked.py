@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Business, User
-from extensions.hooks.live import joined
+from extensions.addresses import hook_address
 from extensions.models import HookCall
 from marketplace.models import App
 from tests import factories
@@ -121,4 +121,4 @@ def test_installation_of_a_stranger_is_not_asked_for_a_sandbox(
     ],
 )
 def test_path_is_joined(base: str, path: str, url: str) -> None:
-    assert joined(base, path) == url
+    assert hook_address(base, path) == url
