@@ -23,8 +23,8 @@ OTHER_MANIFEST = """{
 }"""
 
 
-def seed() -> SimpleNamespace:
-    """The cast, made by the services that users reach.
+def seed(app_url: str) -> SimpleNamespace:
+    """The cast, made by the services that users reach. `app_url` is where an app's frames come from.
 
     Dana is a developer with an app in each state, Sam one without, Mira has a shop, Rae reviews.
     """
@@ -51,6 +51,7 @@ def seed() -> SimpleNamespace:
         sam=person("Sam Lindqvist", Role.DEVELOPER),
         mira=mira,
         tom=person("Tom Adeyemi", Role.MERCHANT, business_name="Adeyemi Books"),
+        framed=framed(dana, person("Lena Vogel", Role.MERCHANT, business_name="Vogel Ceramics"), app_url),
         at_shop=at_shop,
         rae=rae,
         **apps,
@@ -110,6 +111,70 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
                 keys[name] = order(name, payment_method=method.id)
     expire_payments()
     return {"shop": shop, "orders": keys}
+
+
+FRAME = """<!doctype html><html lang="en"><title>{title}</title>
+<style>body {{ margin: 0; padding: 20px; font: 15px/1.5 system-ui; color: #14281d; background: {ground}; }}
+h1 {{ margin: 0 0 4px; font-size: 18px; }} p {{ margin: 0; }}</style>
+<h1 id="title">{title}</h1><p>{text}</p>
+<script type="module">
+import {{ connectBlock, followHeight }} from "/sdk.js";
+const show = (settings) => {{ if (settings.title) document.getElementById("title").textContent = settings.title; }};
+followHeight(connectBlock({{ platformOrigin: "PLATFORM", onSettings: show }}), document.body);
+</script></html>"""
+FRAMES = {
+    "/wall": FRAME.format(title="From our customers", ground="#eef7f1", text="“The glaze is even lovelier by daylight.” — Ruth"),
+    "/hours": FRAME.format(title="Opening hours", ground="#fbf4e6", text="Tuesday to Saturday, 10 to 18 h"),
+    "/chat": FRAME.format(title="Ask the potter", ground="#eef1fb", text="We answer within the hour."),
+    "/summary": FRAME.format(title="This week", ground="#ffffff", text="12 visits, 3 new reviews, 1 question."),
+}  # fmt: skip
+
+
+def framed(developer: Any, merchant: Any, app_url: str) -> dict[str, Any]:
+    """A shop with an app of every kind of frame, on a page with two blocks."""
+    from accounts.models import Business
+    from extensions.enums import ExtensionType
+    from extensions.services.embeds import switch_embed
+    from extensions.services.placements import add_block
+    from stores.services.pages import create_page
+    from tests.extensions.cast import define
+    from tests.installations.pages import installed, listed_app
+
+    shop = Business.objects.main_of(merchant)
+    app = listed_app(developer, ["read_reviews"], name="Kind Words", slug="kind-words")
+    title = {"type": "string", "title": "Title", "maxLength": 60, "description": "Above the quotes."}
+    color = {"type": "string", "format": "color", "title": "Colour", "default": "#14532d"}
+    count = {"type": "integer", "title": "How many", "minimum": 1, "maximum": 10, "default": 3}
+    schema = {"type": "object", "properties": {"title": title, "color": color, "count": count}}
+    wall = define(
+        app, ExtensionType.BLOCK, "wall", name="Quote wall", iconName="message-circle", renderUrl=f"{app_url}/wall",
+        description="What customers say, one quote at a time.", settingsSchema=schema,
+    )  # fmt: skip
+    hours = define(
+        app, ExtensionType.BLOCK, "hours", name="Opening hours", iconName="calendar", category="Shop",
+        description="When the shop is open.", renderUrl=f"{app_url}/hours",
+    )  # fmt: skip
+    chat = {"name": "Ask the potter", "description": "A place to ask.", "settingsSchema": schema}
+    define(app, ExtensionType.EMBED, "chat", renderUrl=f"{app_url}/chat", **chat)
+    pixel = {"kind": "GLOBAL_SCRIPT", "position": "head", "scriptUrl": f"{app_url}/sdk.js"}
+    script = define(
+        app, ExtensionType.EMBED, "count", name="Visit counter", description="Counts visits.", **pixel
+    )
+    define(app, ExtensionType.ADMIN_PAGE, "summary", title="This week", renderUrl=f"{app_url}/summary")
+    installation = installed(app, shop)
+    switch_embed(installation=installation, definition=script, is_on=False)
+    text = (
+        "<p>Stoneware, thrown and fired in our own yard since 1998.</p><h2>Visit us</h2><p>Mill Lane 4.</p>"
+    )
+    page = create_page(business=shop, title="About the pottery", content=text)
+    placed = [add_block(page=page, installation=installation, definition=each) for each in (wall, hours)]
+    return {
+        "shop": shop,
+        "page": page,
+        "block": placed[0],
+        "installation": installation,
+        "chat": app.definitions.get(key="chat"),
+    }
 
 
 def last_flag() -> Any:

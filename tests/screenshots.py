@@ -25,6 +25,7 @@ os.environ.pop("DATABASE_URL", None)
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import screenshot_cast
+from tests.browser.app_site import AppSite
 from tests.browser.chromium import Watch, launch, overflow
 
 TARGET = Path(__file__).resolve().parent.parent / "build" / "screenshots"
@@ -132,6 +133,18 @@ def rename_block(page: Page) -> None:
 
 def first_failed_call(page: Page) -> None:
     page.get_by_role("row", name="Wrong shape").get_by_role("link").click()
+
+
+def frames_ready(page: Page) -> None:
+    """Waits until every frame of an app shows its page."""
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(300)
+
+
+def type_a_title(page: Page) -> None:
+    frames_ready(page)
+    page.get_by_role("textbox", name="Title").fill("Kind words from Mill Lane")
+    page.frame_locator("iframe.block").first.get_by_text("Kind words from Mill Lane").wait_for()
 
 
 def consent(app: str) -> str:
@@ -345,6 +358,26 @@ SHOTS = [
         for state in ("cash", "waiting", "paid", "expired", "failed")
     ),
     Shot("store-pay-again", STORE + "orders/{store[orders][failed]}/pay/"),
+    Shot("store-page-blocks", "/store/{framed[shop].slug}/pages/about-the-pottery/", act=frames_ready),
+    Shot("merchant-page-editor", "/merchant/pages/{framed[page].pk}/edit/", "lena", frames_ready),
+    Shot(
+        "merchant-page-editor-block",
+        "/merchant/pages/{framed[page].pk}/edit/?block={framed[block].pk}",
+        "lena",
+        type_a_title,
+    ),
+    Shot(
+        "merchant-page-editor-picker", "/merchant/pages/{framed[page].pk}/edit/", "lena", press("Add block")
+    ),
+    Shot("merchant-app-embeds", "/merchant/apps/{framed[installation].pk}/embeds/", "lena"),
+    Shot(
+        "merchant-app-embed-settings",
+        "/merchant/apps/{framed[installation].pk}/embeds/{framed[chat].pk}/",
+        "lena",
+    ),
+    Shot(
+        "merchant-app-page", "/merchant/apps/{framed[installation].pk}/pages/summary/", "lena", frames_ready
+    ),
     Shot("store-404", STORE + "products/nothing/", status=404),
     Shot("admin", "/admin/", "rae"),
     Shot("review-queue", "/admin/marketplace/submission/", "rae"),
@@ -414,10 +447,11 @@ class Camera:
     """Takes the pictures, and notes what is wrong with the pages."""
 
     def __init__(
-        self, browser: Browser, origin: str, cast: SimpleNamespace, sessions: dict[str, str]
+        self, browser: Browser, origins: list[str], cast: SimpleNamespace, sessions: dict[str, str]
     ) -> None:
+        """`origins`: the site's, and those that its pages may ask besides."""
         self.browser = browser
-        self.origin = origin
+        self.origin, self.origins = origins[0], origins
         self.cast = cast
         self.sessions = sessions
         self.problems: list[str] = []
@@ -439,7 +473,7 @@ class Camera:
             cookie = {"name": "sessionid", "value": self.sessions[shot.signed_in], "url": self.origin}
             context.add_cookies([cookie])  # type: ignore[list-item]
         page = context.new_page()
-        watch = Watch(page, self.origin)
+        watch = Watch(page, *self.origins)
         response = page.goto(shot.path.format(**vars(self.cast)))
         if response and response.status != shot.status:
             self._note(shot, look, f"status {response.status}, not {shot.status}")
@@ -462,12 +496,16 @@ def main(names: list[str]) -> int:
         print(f"No such page: {', '.join(sorted(unknown))}")
         return 2
     TARGET.mkdir(parents=True, exist_ok=True)
-    with served() as origin:
-        cast = screenshot_cast.seed()
+    with served() as origin, AppSite(origin) as app_site:
+        app_site.pages |= {
+            path: ("text/html", page.encode()) for path, page in screenshot_cast.FRAMES.items()
+        }
+        cast = screenshot_cast.seed(app_site.url)
+        cast.lena = cast.framed["shop"].owner
         signed_in = sessions(cast)
         with sync_playwright() as playwright:
             browser = launch(playwright)
-            camera = Camera(browser, origin, cast, signed_in)
+            camera = Camera(browser, [origin, app_site.url], cast, signed_in)
             for shot in wanted:
                 camera.take(shot)
                 print(shot.name)
