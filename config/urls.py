@@ -21,6 +21,7 @@ urlpatterns = [
     path("auth/", include("accounts.api.urls")),
     path("docs/", include("config.docs.urls")),
     path("portal/", include("developers.urls")),
+    path("merchant/", include("stores.merchant_urls")),
     path("merchant/", include("extensions.merchant_urls")),
     path("merchant/", include("installations.merchant_urls")),
     path("store/<slug:shop_slug>/", include("stores.urls")),

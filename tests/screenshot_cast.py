@@ -45,6 +45,7 @@ def seed(app_url: str) -> SimpleNamespace:
     return SimpleNamespace(
         store=storefront(dana, mira),
         rates=asked_at_checkout(dana, at_shop["working"]),
+        desk=on_the_desk(dana),
         dana=dana,
         noor=noor,
         noors_shop=asked_for_more(apps["till"], noor),
@@ -73,8 +74,9 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
     from tests.factories import order_request
 
     shop = Business.objects.sandbox_of(developer)
-    bread, cake = Product.objects.filter(
-        business=shop, slug__in=["butter-croissant", "birthday-cake-to-order"]
+    bread, cake = (
+        Product.objects.get(business=shop, slug=slug)
+        for slug in ("butter-croissant", "birthday-cake-to-order")
     )
     soon = timezone.now() + timedelta(minutes=14)
     method = PaymentMethod("pay:wallet", "Harbour Wallet", "pay", "Pay with your phone.")
@@ -182,6 +184,30 @@ def last_flag() -> Any:
     from extensions.models import ManifestFlag
 
     return ManifestFlag.objects.order_by("-id").first()
+
+
+def on_the_desk(developer: Any) -> dict[str, Any]:
+    """What the merchant's pages show of the sandbox: orders, a product, a review, a page."""
+    from accounts.models import Business
+    from common.secrets import digest
+    from stores.models import Order, Product, Review, SitePage
+
+    shop = Business.objects.sandbox_of(developer)
+
+    def placed(name: str) -> Order:
+        return Order.objects.get(business=shop, page_key_digest=digest(name.ljust(32, "x")))
+
+    unheard = placed("cash")
+    unheard.validation = "NOT_VALIDATED"
+    unheard.save()
+    return {
+        "unheard": unheard,
+        "paid": placed("paid"),
+        "cancelled": Order.objects.filter(business=shop, status="CANCELLED").latest("id"),
+        "product": Product.objects.get(business=shop, slug="almond-croissant"),
+        "review": Review.objects.filter(business=shop, rating=1).latest("id"),
+        "page": SitePage.objects.get(business=shop, slug="about"),
+    }
 
 
 def asked_for_more(app: Any, merchant: Any) -> Any:

@@ -147,6 +147,13 @@ def type_a_title(page: Page) -> None:
     page.frame_locator("iframe.block").first.get_by_text("Kind words from Mill Lane").wait_for()
 
 
+def wrong_stock(page: Page) -> None:
+    """A stock that is no number, in the second row of the list."""
+    page.get_by_role("textbox", name="Stock of").nth(1).fill("a dozen")
+    page.get_by_role("button", name="Set the stock").nth(1).click()
+    page.wait_for_load_state()
+
+
 def consent(app: str) -> str:
     """Where an app of the cast sends people to install it."""
     return f"/oauth/authorize?response_type=code&client_id={{{app}.client_id}}&state=xyz"
@@ -335,6 +342,30 @@ SHOTS = [
     Shot("merchant-businesses", "/merchant/businesses/", "mira"),
     Shot("merchant-business-add", "/merchant/businesses/add/", "mira"),
     Shot("merchant-business-errors", "/merchant/businesses/add/", "mira", press("Add a business")),
+    Shot("merchant-orders", "/merchant/orders/", "dana"),
+    Shot("merchant-orders-none", "/merchant/orders/?q=77&status=READY", "dana"),
+    Shot("merchant-orders-empty", "/merchant/orders/", "tom"),
+    Shot("merchant-orders-wrong", "/merchant/orders/?status=LOST", "dana", status=422),
+    Shot("merchant-order", "/merchant/orders/{desk[unheard].pk}/", "dana"),
+    Shot("merchant-order-paid", "/merchant/orders/{desk[paid].pk}/", "dana"),
+    Shot("merchant-order-cancelled", "/merchant/orders/{desk[cancelled].pk}/", "dana"),
+    Shot("merchant-order-cancel", "/merchant/orders/{desk[paid].pk}/cancel/", "dana"),
+    Shot("merchant-products", "/merchant/products/", "dana"),
+    Shot("merchant-products-stock-wrong", "/merchant/products/?show=low", "dana", wrong_stock),
+    Shot("merchant-products-empty", "/merchant/products/", "tom"),
+    Shot("merchant-product", "/merchant/products/{desk[product].pk}/", "dana"),
+    Shot("merchant-product-add", "/merchant/products/add/", "dana"),
+    Shot("merchant-product-errors", "/merchant/products/add/", "dana", press("Add product")),
+    Shot("merchant-product-delete", "/merchant/products/{desk[product].pk}/delete/", "dana"),
+    Shot("merchant-reviews", "/merchant/reviews/", "dana"),
+    Shot("merchant-reviews-product", "/merchant/reviews/?product={desk[product].pk}", "dana"),
+    Shot("merchant-reviews-empty", "/merchant/reviews/", "tom"),
+    Shot("merchant-review-remove", "/merchant/reviews/{desk[review].pk}/delete/", "dana"),
+    Shot("merchant-pages", "/merchant/pages/", "dana"),
+    Shot("merchant-pages-empty", "/merchant/pages/", "tom"),
+    Shot("merchant-page-add", "/merchant/pages/add/", "dana"),
+    Shot("merchant-page-delete", "/merchant/pages/{desk[page].pk}/delete/", "dana"),
+    Shot("merchant-store", "/merchant/store/", "mira"),
     Shot("merchant-forbidden", "/merchant/", "rae", status=403),
     Shot("store", STORE),
     Shot("store-category", STORE + "?category=Cakes"),

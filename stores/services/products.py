@@ -98,6 +98,26 @@ def update_product(
     return product
 
 
+@transaction.atomic
+def edit_product(
+    *,
+    product: Product,
+    stock_seen: int | None,
+    now: datetime | None = None,
+    **changes: Unpack[ProductChanges],
+) -> Product:
+    """`update_product` by somebody who decides on what a page has shown.
+
+    Raises `Invalid` besides where a new stock is given and the one that was seen holds no longer: orders that
+    came in between would be lost.
+    """
+    current = _lock(product)
+    if "stock" in changes and current.stock != stock_seen:
+        left = "is not tracked" if current.stock is None else f"is {current.stock}"
+        raise Invalid.field("stock", f"The stock has changed since you looked: it {left} now.")
+    return update_product(product=current, now=now, **changes)
+
+
 def archive_product(*, product: Product, now: datetime | None = None) -> Product:
     """Take a product out of the lists; it stays readable by id and slug."""
     return _set_status(product, ProductStatus.ARCHIVED, now or timezone.now())
