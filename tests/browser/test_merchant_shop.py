@@ -1,0 +1,198 @@
+"""The merchant's pages about the shop, as a merchant works with them: by keyboard, without scripts."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.models import Business, User
+from stores.models import Order, Product, Review, SitePage
+from stores.services.checkout import place_order
+from stores.services.pages import create_page
+from stores.services.products import archive_product
+from stores.services.reviews import create_review
+from tests import factories
+
+from .axe import violations
+from .chromium import overflow
+from .conftest import PHONE, NewPage, SignIn
+
+LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
+LONG = "A name that goes on for as long as two hundred characters do allow it, since somebody will " * 2
+PATHS = (
+    "/merchant/",
+    "/merchant/orders/",
+    "/merchant/orders/?q=77",
+    "/merchant/orders/?status=LOST",
+    "/merchant/orders/{order}/",
+    "/merchant/orders/{paid}/",
+    "/merchant/orders/{order}/cancel/",
+    "/merchant/products/",
+    "/merchant/products/add/",
+    "/merchant/products/{product}/",
+    "/merchant/products/{archived}/",
+    "/merchant/products/{product}/delete/",
+    "/merchant/reviews/",
+    "/merchant/reviews/?product={product}",
+    "/merchant/reviews/{review}/delete/",
+    "/merchant/pages/",
+    "/merchant/pages/add/",
+    "/merchant/pages/{page}/delete/",
+    "/merchant/store/",
+)
+
+
+@pytest.fixture
+def merchant(new_page: NewPage, sign_in: SignIn, mira: User) -> NewPage:
+    """Makes a page that Mira sees."""
+
+    def make(path: str, **options: object) -> Page:
+        page = new_page(**options)
+        sign_in(page.context, mira)
+        page.goto(path)
+        return page
+
+    return make
+
+
+@pytest.fixture
+def bread(shop: Business) -> Product:
+    return factories.product(shop, name="Bread", slug="bread", price=500, stock=8)
+
+
+@pytest.fixture
+def order(shop: Business, bread: Product) -> Order:
+    return place_order(business=shop, request=factories.order_request((bread, 2), customer_name="Ann"))
+
+
+def press(page: Page, target: Locator, key: str = "Enter") -> None:
+    """Reach something by Tab alone, and press it."""
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        if target.evaluate("element => element === document.activeElement"):
+            page.keyboard.press(key)
+            return
+    raise AssertionError(f"{target} is not reached by Tab.")
+
+
+def test_order_is_worked_off_by_keyboard_without_scripts(
+    merchant: NewPage, shop: Business, bread: Product, order: Order
+) -> None:
+    page = merchant("/merchant/", java_script_enabled=False)
+    press(page, page.get_by_role("link", name="Order to confirm"))
+    press(page, page.get_by_role("link", name=order.number))
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Order {order.number}")
+    press(page, page.get_by_role("button", name="Confirm order"))
+    expect(page.get_by_text(f"Order {order.number} is confirmed.")).to_be_visible()
+    press(page, page.get_by_role("button", name="Skip to this stage, Ready"), "Space")
+    expect(page.get_by_text(f"Order {order.number} is ready.")).to_be_visible()
+    expect(page.locator("[aria-current=step]")).to_contain_text("Ready")
+    press(page, page.get_by_role("link", name="Cancel order"))
+    expect(page.get_by_text("goes back on the shelf")).to_be_visible()
+    press(page, page.get_by_role("button", name="Cancel order"))
+    expect(page.get_by_text(f"Order {order.number} is cancelled.")).to_be_visible()
+    bread.refresh_from_db()
+    assert bread.stock == 8
+
+
+def test_shelf_is_kept_by_keyboard_without_scripts(merchant: NewPage, shop: Business, bread: Product) -> None:
+    page = merchant("/merchant/products/", java_script_enabled=False)
+    press(page, page.get_by_role("textbox", name="Stock of Bread"))
+    page.keyboard.press("Control+A")
+    page.keyboard.type("none")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Stock of Bread")).to_have_value("none")
+    expect(page.get_by_role("alert").get_by_role("link")).to_have_text("Enter a whole number, such as 12.")
+    press(page, page.get_by_role("link", name="Enter a whole number"))
+    expect(page.get_by_role("textbox", name="Stock of Bread")).to_be_focused()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("20")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The stock of Bread is 20.")).to_be_visible()
+    press(page, page.get_by_role("link", name="Add product"))
+    page.get_by_label("Name").fill("Rye")
+    page.get_by_label("Price in USD").fill("6,90")
+    press(page, page.get_by_role("button", name="Add product"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rye")
+    expect(page.get_by_label("Price in USD")).to_have_value("6.90")
+    press(page, page.get_by_role("button", name="Archive"))
+    expect(page.get_by_text("Rye is archived")).to_be_visible()
+    press(page, page.get_by_role("button", name="Put back on the shelf"))
+    press(page, page.get_by_role("link", name="Delete…"))
+    press(page, page.get_by_role("button", name="Delete product"))
+    expect(page.get_by_text("Rye is deleted.")).to_be_visible()
+    assert list(Product.objects.values_list("name", "stock")) == [("Bread", 20)]
+
+
+def test_review_and_page_by_keyboard_without_scripts(
+    merchant: NewPage, shop: Business, bread: Product
+) -> None:
+    create_review(product=bread, rating=1, author_name="Kim", comment="Burnt.")
+    page = merchant("/merchant/reviews/", java_script_enabled=False)
+    press(page, page.get_by_role("link", name="Remove the review of Bread by Kim"))
+    press(page, page.get_by_role("button", name="Remove review"))
+    expect(page.get_by_text("No reviews yet")).to_be_visible()
+    press(page, page.get_by_role("link", name="Pages"))
+    press(page, page.get_by_role("link", name="Add page"))
+    page.get_by_label("Title").fill("Opening hours")
+    press(page, page.get_by_role("button", name="Add page"))
+    press(page, page.get_by_role("link", name="Edit Opening hours"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Opening hours")
+    page.goto("/merchant/pages/")
+    press(page, page.get_by_role("link", name="Delete Opening hours"))
+    press(page, page.get_by_role("button", name="Delete page"))
+    expect(page.get_by_text("No pages yet")).to_be_visible()
+    assert not SitePage.objects.exists()
+    assert not Review.objects.exists()
+
+
+# --- Every page in every look -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def paths(shop: Business, bread: Product, order: Order) -> dict[str, object]:
+    """A shop with long words beside short ones."""
+    long = factories.product(shop, name=LONG[:200], category="c" * 80, stock=1, low_stock_threshold=5)
+    archived = factories.product(shop, name="Old", stock=0)
+    archive_product(product=archived)
+    Order.objects.filter(pk=order.pk).update(
+        validation="NOT_VALIDATED", delivery_method="DELIVERY", address="1 Long Street\n" * 3,
+        note="n" * 200, customer_name="c" * 120,
+    )  # fmt: skip
+    paid = factories.order(shop, payment_method="pay:wallet", number="99999999999999999999")
+    factories.payment(paid, status="COMPLETED", invoice_id="INV-" + "7" * 80, reference="R" * 120)
+    review = create_review(product=long, rating=1, author_name="a" * 120, comment="No words. " * 60)
+    page = create_page(business=shop, title=LONG[:200], slug="s" * 120)
+    create_page(business=shop, title="Holidays", is_published=False)
+    return {
+        "order": order.pk,
+        "paid": paid.pk,
+        "product": long.pk,
+        "archived": archived.pk,
+        "review": review.pk,
+        "page": page.pk,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_are_accessible(merchant: NewPage, paths: dict[str, object], path: str, look: str) -> None:
+    page = merchant(path.format(**paths), **LOOKS[look])
+    assert violations(page) == []
+    expect(page.locator("h1")).to_have_count(1)
+    assert page.locator(".button.primary").count() <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS)
+def test_pages_fit_a_window_of_320_pixels(merchant: NewPage, paths: dict[str, object], path: str) -> None:
+    assert overflow(merchant(path.format(**paths), viewport={"width": 320, "height": 640})) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
+def test_stock_with_a_fault_is_accessible(merchant: NewPage, bread: Product, look: str) -> None:
+    page = merchant("/merchant/products/", **LOOKS[look])
+    page.get_by_role("textbox", name="Stock of Bread").fill("none")
+    page.get_by_role("button", name="Set the stock of Bread").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert violations(page) == []

@@ -1,0 +1,13 @@
+"""How many statements a page costs."""
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+
+def statements_of(browser: Client, path: str) -> int:
+    """Of a page that was opened before, so that nothing is made for the first time."""
+    browser.get(path)
+    with CaptureQueriesContext(connection) as captured:
+        assert browser.get(path).status_code == 200
+    return len(captured)
