@@ -80,7 +80,7 @@ def test_pages_fit_a_window_of_320_pixels(merchant: NewPage, paths: dict[str, ob
 @pytest.mark.parametrize("scripted", [True, False])
 def test_agreeing_to_more_takes_two_presses(merchant: NewPage, stars: Installation, scripted: bool) -> None:
     page = merchant("/merchant/", java_script_enabled=scripted)
-    page.get_by_role("link", name="Review").click()
+    page.get_by_role("link", name="Review what").click()
     expect(page.get_by_text("To thank reviewers with a star.")).to_be_visible()
     page.get_by_role("button", name="Approve", exact=True).click()
     expect(page.get_by_text("can use its new permissions now")).to_be_visible()
@@ -94,11 +94,11 @@ def test_keeping_an_app_as_it_is_takes_two_presses(
     merchant: NewPage, stars: Installation, scripted: bool
 ) -> None:
     page = merchant("/merchant/", java_script_enabled=scripted)
-    page.get_by_role("link", name="Review").click()
+    page.get_by_role("link", name="Review what").click()
     page.get_by_role("button", name="Keep as it is").click()
     expect(page.get_by_text("stays as it was")).to_be_visible()
     page.goto("/merchant/")
-    expect(page.get_by_role("link", name="Review")).to_have_count(0)
+    expect(page.get_by_role("link", name="Review what")).to_have_count(0)
     stars.refresh_from_db()
     assert stars.granted_scopes == ["read_products", "read_orders"]
 
