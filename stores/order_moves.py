@@ -24,10 +24,6 @@ class Stage:
     is_next: bool
 
     @property
-    def may_follow(self) -> bool:
-        return not self.is_reached
-
-    @property
     def verb(self) -> str:
         return VERBS[self.status]
 

@@ -58,6 +58,7 @@ def test_status_and_number_narrow_the_list(browser, shop):
 
     assert found("?status=READY") == ["2001"]
     assert found("?q=20") == ["2001", "2010"]
+    assert "2 found, newest first" in text_of(browser.get(LIST + "?q=20"))
     assert found("?q=%232010") == ["2010"]
     assert found("?q=20&status=PENDING") == ["2010"]
     assert found("?q=77") == []
