@@ -119,6 +119,11 @@ def consume(bucket: str, *, limit: int) -> RateState:
         count, ends = counter().count(bucket, now)
     except redis.RedisError as error:
         NOT_LIMITED.labels(bucket.partition(":")[0]).inc()
-        log.warning("rate limit not counted: %s", error)
+        # Once for each time that the server was asked, not for every request meanwhile.
+        log.log(
+            logging.DEBUG if isinstance(error, cache_server.NotAsked) else logging.WARNING,
+            "not counted: %s",
+            error,
+        )
         count, ends = 1, now + WINDOW
     return RateState(limit=limit, count=count, reset=ends, retry_after=max(1, ends - now))

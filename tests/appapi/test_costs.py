@@ -74,7 +74,7 @@ def test_read_takes_one_round_trip_to_redis(
     assert len(round_trips) == 1, round_trips
 
 
-@pytest.mark.parametrize(("lines", "stock", "count"), [(1, None, 10), (3, None, 10), (3, 10, 11)])
+@pytest.mark.parametrize(("lines", "stock", "count"), [(1, None, 13), (3, None, 13), (3, 10, 14)])
 def test_placing_an_order_takes_as_many_statements_for_many_lines(
     api: Client, sandbox: Business, statements: Statements, lines: int, stock: int | None, count: int
 ) -> None:
@@ -87,7 +87,7 @@ def test_placing_an_order_takes_as_many_statements_for_many_lines(
     }
     with statements() as made:
         assert api.post("/app-api/orders", body, content_type="application/json").status_code == 201
-    # BEGIN and COMMIT, a savepoint here, are among them.
+    # BEGIN and COMMIT, a savepoint here, are among them, and for each of three hook points who is asked there.
     assert len(made) == count, "\n".join(query["sql"][:150] for query in made)
 
 

@@ -83,7 +83,9 @@ def test_block_is_added_set_up_while_typing_and_saved(
     merchant: NewPage, shop: Business, about: SitePage, installation: Installation
 ) -> None:
     page = merchant()
-    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    page.goto("/merchant/")
+    page.get_by_role("link", name="Pages", exact=True).click()
+    page.get_by_role("link", name="Edit").first.click()
     page.get_by_role("button", name="Add block").click()
     page.get_by_role("button", name="Star wall").click()
     expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars")

@@ -59,7 +59,7 @@ def test_app_api_goes_on_and_waits_once(away: str, installation: Installation) -
     assert uncounted("app-api") - before == 80
     assert took[0] < 2 * cache_server.TIMEOUT + 0.3, "One timeout, or one to connect and one to speak."
     late = [seconds for seconds in took[1:] if seconds > cache_server.TIMEOUT / 2]
-    assert len(late) <= sum(took) / cache_server.PAUSE, "Tried again once in a while, by one request."
+    assert len(late) <= 1 + sum(took) / cache_server.PAUSE, "Tried again once in a while, by one request."
 
 
 def test_signing_in_and_registering_go_on(away: str, client: Client, dana: User) -> None:

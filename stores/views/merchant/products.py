@@ -113,7 +113,7 @@ def product(request: MerchantRequest, product_id: str) -> HttpResponse:
         "form": form,
         "product": found,
         "is_archived": found.status == ProductStatus.ARCHIVED,
-        "rating": queries.rating_of(found),
+        "rating": queries.review_stats(request.business, product=found),
         "categories": categories_in_use(request.business),
     }
     status = UNPROCESSABLE if form.errors else 200
@@ -146,7 +146,7 @@ def delete(request: MerchantRequest, product_id: str) -> HttpResponse:
         return redirect("shop:products")
     context = {
         "product": found,
-        "rating": queries.rating_of(found),
+        "rating": queries.review_stats(request.business, product=found),
         "is_archived": found.status == ProductStatus.ARCHIVED,
     }
     return render(request, "merchant/shop/product_delete.html", context)
