@@ -12,6 +12,7 @@ urlpatterns = [
     path("apps/<str:installation_id>/session-token/", admin_pages.new_session_token, name="session_token"),
     path("apps/<str:installation_id>/embeds/", embeds.embeds, name="embeds"),
     path("apps/<str:installation_id>/embeds/<str:embed_id>/", embeds.embed_settings, name="embed_settings"),
+    path("apps/<str:installation_id>/blocks/", page_editor.place_block, name="place_block"),
     path("pages/<str:page_id>/edit/", page_editor.editor, name="page_editor"),
     path("pages/<str:page_id>/blocks/", page_editor.add_block, name="add_block"),
     path("pages/<str:page_id>/blocks/<str:placement_id>/", page_editor.save_block, name="save_block"),

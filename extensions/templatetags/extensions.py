@@ -12,6 +12,7 @@ from accounts.models import Business
 from common.templatetags.ui import app_icon, icon
 from extensions import definitions
 from extensions.addresses import SANDBOX, frame_url, origin_of
+from extensions.block_picker import Choice, blocks_to_add
 from extensions.definitions import AdminPage, Block
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.icons import icon_or_neutral
@@ -52,6 +53,24 @@ def has_settings(installation: Installation) -> bool:
 @register.simple_tag
 def block_icon(block: Block) -> SafeString:
     return icon(icon_or_neutral(block.icon_name))
+
+
+@register.inclusion_tag("extensions/add_to_page.html", takes_context=True)
+def add_to_page(context: dict[str, Any], installation: Installation) -> dict[str, Any]:
+    """Every block of an installed app with a button that puts it on a page of the store."""
+    pages = SitePage.objects.filter(business=installation.business).order_by("-is_published", "title")
+    return {
+        "request": context["request"],
+        "csrf_token": context.get("csrf_token"),
+        "installation": installation,
+        "choices": blocks_of(installation),
+        "pages": pages,
+    }
+
+
+@register.simple_tag
+def blocks_of(installation: Installation) -> list[Choice]:
+    return [each for each in blocks_to_add(installation.business) if each.installation.pk == installation.pk]
 
 
 @register.simple_tag

@@ -23,6 +23,8 @@ from extensions.models import Placement
 from extensions.schema_forms import SettingsForm, settings_form
 from extensions.services import placements
 from extensions.storefront import PlacedBlock, blocks_on, settings_in_force
+from installations.models import Installation
+from installations.views.access import active_page
 from stores.models import SitePage
 from stores.page_forms import SitePageForm
 from stores.services.pages import update_page
@@ -36,14 +38,18 @@ def own_page(view: View) -> View:
     @merchant_page
     @wraps(view)
     def with_page(request: MerchantRequest, page_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        known_id = parse_id(page_id)
-        page = SitePage.objects.filter(business=request.business, pk=known_id).first() if known_id else None
-        if page is None:
-            raise NotFound("Page not found")
-        page.business = request.business
-        return view(request, page, *args, **kwargs)
+        return view(request, _own_page(request, page_id), *args, **kwargs)
 
     return with_page
+
+
+def _own_page(request: MerchantRequest, page_id: str) -> SitePage:
+    known_id = parse_id(page_id)
+    page = SitePage.objects.filter(business=request.business, pk=known_id).first() if known_id else None
+    if page is None:
+        raise NotFound("Page not found")
+    page.business = request.business
+    return page
 
 
 def own_block(view: View) -> View:
@@ -79,7 +85,10 @@ def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
 @own_page
 def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """Body: `choice`, one of the picker's."""
-    choice = _choice(request, request.POST.get("choice", ""))
+    return _added(request, page, _choice(request, request.POST.get("choice", "")))
+
+
+def _added(request: MerchantRequest, page: SitePage, choice: Choice) -> HttpResponse:
     try:
         added = placements.add_block(
             page=page, installation=choice.installation, definition=choice.definition
@@ -88,6 +97,15 @@ def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("extensions:page_editor", page.pk)
     return redirect(_address(page, added.pk))
+
+
+@require_POST
+@active_page
+def place_block(request: MerchantRequest, installation: Installation) -> HttpResponse:
+    """From the app's side: put one of its blocks on a page, and go on there. Body: `choice`, `page`."""
+    choice = _choice(request, request.POST.get("choice", ""))
+    page = _own_page(request, request.POST.get("page", ""))
+    return _added(request, page, choice)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
