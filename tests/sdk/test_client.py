@@ -118,6 +118,62 @@ def test_calls(server: Server, client: AppClient) -> None:
     ]
 
 
+@pytest.mark.spec("Endpoints/App API", "Payments, reviews, sales figures and pages by the SDK")
+def test_calls_for_payments_reviews_figures_and_pages(server: Server, client: AppClient) -> None:
+    client.settle_payment("o/1", "COMPLETED", reference="inv-1")
+    client.settle_payment("o", "FAILED")
+    client.review_stats()
+    client.dashboard()
+    client.dashboard(days=7)
+    client.page_by_slug("about us")
+    assert [(asked["call"], asked["query"], asked["body"]) for asked in server.asked] == [
+        ("PATCH /app-api/orders/o%2F1/payment", {}, {"status": "COMPLETED", "reference": "inv-1"}),
+        ("PATCH /app-api/orders/o/payment", {}, {"status": "FAILED"}),
+        ("GET /app-api/reviews/stats", {}, None),
+        ("GET /app-api/analytics/dashboard", {"days": "30"}, None),
+        ("GET /app-api/analytics/dashboard", {"days": "7"}, None),
+        ("GET /app-api/pages/about%20us", {}, None),
+    ]
+
+
+def test_payment_methods_are_one_list(server: Server, client: AppClient) -> None:
+    methods = [{"id": "CASH", "name": "Cash", "description": None, "icon": None}]
+    server.will(200, {"methods": methods})
+    assert client.payment_methods() == methods
+    assert server.asked[0]["call"] == "GET /app-api/payment-methods"
+
+
+def test_lists_of_reviews_pages_and_deliveries(server: Server, client: AppClient) -> None:
+    for _ in range(4):
+        server.will(200, {"data": [{"id": "x"}], "total": 1, "page": 1, "limit": 10})
+    assert client.reviews(product_id="p").data == [{"id": "x"}]
+    assert list(client.iter_reviews()) == [{"id": "x"}]
+    assert client.pages(page=2).total == 1
+    assert client.deliveries("w/1", status="EXHAUSTED").data == [{"id": "x"}]
+    assert [(asked["call"], asked["query"]) for asked in server.asked] == [
+        ("GET /app-api/reviews", {"page": "1", "limit": "10", "productId": "p"}),
+        ("GET /app-api/reviews", {"page": "1", "limit": "50"}),
+        ("GET /app-api/pages", {"page": "2", "limit": "50"}),
+        ("GET /webhooks/w%2F1/deliveries", {"page": "1", "limit": "50", "status": "EXHAUSTED"}),
+    ]
+
+
+def test_calls_for_what_an_endpoint_missed(server: Server, client: AppClient) -> None:
+    client.delivery("w", "d")
+    client.redeliver("w", "d")
+    server.will(202, {"deliveries": 3})
+    since = datetime(2026, 11, 20, tzinfo=UTC)
+    assert client.recover("w", since=since) == 3
+    assert client.recover("w", since=since, until=since) == 3
+    start = "2026-11-20T00:00:00.000Z"
+    assert [(asked["call"], asked["body"]) for asked in server.asked] == [
+        ("GET /webhooks/w/deliveries/d", None),
+        ("POST /webhooks/w/deliveries/d/redeliver", None),
+        ("POST /webhooks/w/recover", {"since": start}),
+        ("POST /webhooks/w/recover", {"since": start, "until": start}),
+    ]
+
+
 def test_order_is_created_with_its_key(server: Server, client: AppClient) -> None:
     server.will(201, {"orderNumber": "1042"})
     order = client.create_order(

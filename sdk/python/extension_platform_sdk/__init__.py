@@ -7,6 +7,7 @@
 ``read_session_token``    who is looking at an admin page (``sessions``)
 ``OAuthClient``           installing on a store, from the consent to the token (``oauth``)
 ``AppClient``             the app API and the webhook endpoints (``client``)
+``to_minor``              money of the app API as hook calls count it, and back with ``to_major`` (``money``)
 ========================  ==========================================================
 """
 
@@ -14,6 +15,7 @@ from .client import AppClient, Page
 from .errors import ApiError, OAuthError, PlatformError, RateLimited, StateMismatch, Unreachable
 from .events import Response, WebhookEvent, WebhookRouter
 from .hooks import HookCall, HookResponse, HookRouter
+from .money import to_major, to_minor
 from .oauth import (
     Authorization,
     Installation,
@@ -56,5 +58,7 @@ __all__ = [
     "read_session_token",
     "sign",
     "states_match",
+    "to_major",
+    "to_minor",
     "verify",
 ]

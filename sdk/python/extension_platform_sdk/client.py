@@ -135,6 +135,55 @@ class AppClient:
             "PATCH", f"/app-api/orders/{_part(order_id)}/status", {"status": status}
         )
 
+    # Paying: scope write_orders
+
+    def payment_methods(self) -> list[Record]:
+        """How an order can be paid for now: ``id, name, description, icon``, built-in ones first.
+
+        The platform asks the store's apps for it, which may take some seconds.
+        """
+        methods: list[Record] = self._transport.record("GET", "/app-api/payment-methods")["methods"]
+        return methods
+
+    def settle_payment(self, order_id: str, status: str, *, reference: str | None = None) -> Record:
+        """Say how a payment that your ``checkout.create_payment`` made has ended, and return the order.
+
+        ``status`` is COMPLETED or FAILED, ``reference`` your own word for the payment. The same status again changes
+        nothing; 409 where the payment has ended otherwise (it may have expired), 403 for another app's payment.
+        """
+        body = {"status": status, "reference": reference}
+        return self._transport.record("PATCH", f"/app-api/orders/{_part(order_id)}/payment", _given(body))
+
+    # Reviews: scope read_reviews
+
+    def reviews(self, *, page: int = 1, limit: int = 10, **filters: Filter) -> Page:
+        """One page of at most 50; filter ``product_id``."""
+        return self._page("/app-api/reviews", page, limit, filters)
+
+    def iter_reviews(self, **filters: Filter) -> Iterator[Record]:
+        """Every review, page after page, as ``iter_products`` does."""
+        return self._every(self.reviews, 50, filters)
+
+    def review_stats(self) -> Record:
+        """``total, averageRating`` (``None`` without any) and ``distribution``, from "1" to "5"."""
+        return self._transport.record("GET", "/app-api/reviews/stats")
+
+    # Sales figures: scope read_analytics
+
+    def dashboard(self, *, days: int = 30) -> Record:
+        """Sales of the last 1 to 90 days: ``totalOrders, totalRevenue, topProducts, daily, …``."""
+        return self._transport.record("GET", "/app-api/analytics/dashboard", query={"days": days})
+
+    # The site's published pages: scope read_pages
+
+    def pages(self, *, page: int = 1, limit: int = 50) -> Page:
+        """One page of at most 100 site pages, without filters."""
+        return self._page("/app-api/pages", page, limit, {})
+
+    def page_by_slug(self, slug: str) -> Record:
+        """One site page: ``id, slug, title, content`` (HTML); 404 when there is none, or it is not published."""
+        return self._transport.record("GET", f"/app-api/pages/{_part(slug)}")
+
     # Webhooks: no scope
 
     def create_webhook(self, url: str, events: Sequence[str], description: str | None = None) -> Record:
@@ -173,6 +222,25 @@ class AppClient:
     def test_webhook(self, webhook_id: str) -> Record:
         """Have ``webhook.test`` sent now, once: ``success, httpStatus, durationMs, error, eventId``."""
         return self._transport.record("POST", f"/webhooks/{_part(webhook_id)}/test")
+
+    def deliveries(self, webhook_id: str, *, page: int = 1, limit: int = 50, **filters: Filter) -> Page:
+        """One page of at most 100 deliveries of a webhook; filter ``status``, such as "EXHAUSTED"."""
+        return self._page(f"/webhooks/{_part(webhook_id)}/deliveries", page, limit, filters)
+
+    def delivery(self, webhook_id: str, delivery_id: str) -> Record:
+        """One delivery with its ``attempts``; 404 when there is none."""
+        path = f"/webhooks/{_part(webhook_id)}/deliveries/{_part(delivery_id)}"
+        return self._transport.record("GET", path)
+
+    def redeliver(self, webhook_id: str, delivery_id: str) -> Record:
+        """Have one sent again under the same ``X-Service-Event-Id``, and return it; 409 for an inactive webhook."""
+        path = f"/webhooks/{_part(webhook_id)}/deliveries/{_part(delivery_id)}/redeliver"
+        return self._transport.record("POST", path)
+
+    def recover(self, webhook_id: str, *, since: datetime, until: datetime | None = None) -> int:
+        """Have everything sent again that was given up or held in a time; returns how many deliveries that are."""
+        body = _given({"since": _text(since), "until": _text(until)})
+        return int(self._transport.record("POST", f"/webhooks/{_part(webhook_id)}/recover", body)["deliveries"])
 
     def _page(self, path: str, page: int, limit: int, filters: dict[str, Filter]) -> Page:
         query: Record = {"page": page, "limit": limit}
