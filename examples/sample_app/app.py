@@ -8,14 +8,23 @@ from dataclasses import dataclass
 
 from extension_platform_sdk import OAuthClient, PlatformError
 
+from .bell_pay import BellPay
 from .config import Config
 from .connections import Connection, ConnectionStore
 from .guard import Guard
+from .hooks import Hooks
 from .inbox import Inbox
 from .installing import Installing
+from .invoices import InvoiceStore
+from .manifest import manifest
+from .overview import Overview
 from .platform import NothingToOrder, Platform
 from .receiver import Receiver
+from .recent import RecentOrders
+from .rings import Rings
+from .rules import Rulebook
 from .start import Start
+from .visitors import Visitors
 from .wording import explain, money
 
 
@@ -38,7 +47,6 @@ class App:
         public_url = config.public_url or f"http://127.0.0.1:{port}"
         self.connections = ConnectionStore(config.state_file)
         self.inbox = Inbox(config.state_file.with_suffix(".received.jsonl"))
-        self.receiver = Receiver(self.connections, self.inbox)
         oauth = _oauth(config, f"{public_url}/callback")
         self.platform = Platform(
             url=config.platform_url,
@@ -46,7 +54,21 @@ class App:
             connections=self.connections,
             oauth=oauth,
         )
-        self.start = Start(self.platform, self.connections, config.access_token, config.webhook_secret)
+        self.manifest = manifest(public_url)
+        self.invoices = InvoiceStore(config.state_file.with_suffix(".invoices.json"))
+        self.rings = Rings()
+        self.recent = RecentOrders(self.platform)
+        self.bell_pay = BellPay(public_url, self.connections, self.platform, self.invoices)
+        rulebook = Rulebook(self.platform)
+        self.hooks = Hooks(self.connections, rulebook, self.bell_pay)
+        self.visitors = Visitors(self.connections, config.client_id)
+        self.overview = Overview(self.platform, rulebook, self.inbox, self.rings)
+        self.receiver = Receiver(
+            self.connections,
+            self.inbox,
+            forget=[each.forget for each in (self.invoices, self.rings, self.recent, rulebook)],
+        )
+        self.start = Start(self.platform, self.connections, config.stores)
         self.installing = Installing(oauth, self.platform, self.start) if oauth else None
         self.guard = Guard(port=port, public_url=public_url)
         self._notices: OrderedDict[str, Notice] = OrderedDict()

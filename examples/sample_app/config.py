@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 
@@ -12,6 +13,7 @@ from pathlib import Path
 class Config:
     """``port`` 0 takes a free one; ``public_url`` is where the platform reaches this app, ``None`` for here.
 
+    ``stores`` are to be connected at the start: an access token each, and its webhook secret where that is known.
     Without ``client_id`` and ``client_secret`` stores are connected by access tokens only.
     """
 
@@ -20,8 +22,7 @@ class Config:
     state_file: Path
     client_id: str | None
     client_secret: str | None
-    access_token: str | None
-    webhook_secret: str | None
+    stores: tuple[tuple[str, str | None], ...]
     public_url: str | None
     exit_with_stdin: bool
 
@@ -57,7 +58,7 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
         "--access-token",
         default=environment.get("ACCESS_TOKEN"),
         help="store to connect at the start (ACCESS_TOKEN is better: other users can read a command line); "
-        "its webhook secret comes by WEBHOOK_SECRET",
+        "its webhook secret comes by WEBHOOK_SECRET; several of both are separated by spaces, in the same order",
     )
     parser.add_argument(
         "--public-url",
@@ -75,14 +76,17 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
     client_secret = environment.get("CLIENT_SECRET")
     if bool(options.client_id) != bool(client_secret):
         parser.error("CLIENT_ID and CLIENT_SECRET belong together")
+    tokens = (options.access_token or "").split()
+    secrets = environment.get("WEBHOOK_SECRET", "").split()
+    if len(secrets) > len(tokens):
+        parser.error("WEBHOOK_SECRET holds more than ACCESS_TOKEN")
     return Config(
         port=options.port,
         platform_url=options.platform.rstrip("/"),
         state_file=options.state_file,
         client_id=options.client_id or None,
         client_secret=client_secret or None,
-        access_token=options.access_token or None,
-        webhook_secret=environment.get("WEBHOOK_SECRET") or None,
+        stores=tuple(zip_longest(tokens, secrets)),
         public_url=options.public_url.rstrip("/") if options.public_url else None,
         exit_with_stdin=options.exit_with_stdin,
     )

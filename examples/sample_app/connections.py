@@ -18,6 +18,9 @@ class Connection:
     ended; the store's data is kept until the erasure call, as the platform may still cancel that by a new install.
     After the erasure ``access_token`` is empty and ``erased_at`` is set. Webhook id and secret stay: they are no data
     of the store, and without them a repeat of the erasure call could not be verified.
+
+    ``installation_secret`` is the installation's webhook secret, which signs hook calls and session tokens; empty where
+    the app was told an access token only. The webhook's own is the same where the app's Webhook URL brought it.
     """
 
     installation_id: str
@@ -35,6 +38,8 @@ class Connection:
     ended_at: str | None = None
     erased_at: str | None = None
     erased_webhooks: int = 0
+    installation_secret: str = ""
+    storefront_url: str = ""
 
 
 class ConnectionStore:
@@ -69,6 +74,21 @@ class ConnectionStore:
         with self._lock:
             connection = self._connections.get(installation_id)
         return connection if connection and not connection.erased_at else None
+
+    def of_business(self, business_id: str) -> Connection | None:
+        """The connection to a store that an installation of today gives, the newest of several."""
+        found = (each for each in self.active() if each.business_id == business_id and not each.ended_at)
+        return next(found, None)
+
+    def secret_of_business(self, business_id: str) -> str | None:
+        """The secret to verify a store's hook calls with."""
+        connection = self.of_business(business_id)
+        return connection.installation_secret if connection else None
+
+    def secret_of_installation(self, installation_id: str) -> str | None:
+        """The secret to verify session tokens of an installation with."""
+        connection = self.of_installation(installation_id)
+        return connection.installation_secret if connection and not connection.ended_at else None
 
     def secret_of(self, webhook_id: str) -> str | None:
         """The secret to verify a webhook's deliveries with, ``None`` for a webhook that isn't ours."""
@@ -107,6 +127,8 @@ class ConnectionStore:
                         access_token="",
                         business_name="",
                         currency="",
+                        installation_secret="",
+                        storefront_url="",
                         erased_at=at,
                         erased_webhooks=webhooks,
                     )

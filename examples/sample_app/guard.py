@@ -24,10 +24,11 @@ class Guard:
 
     def allows_post(self, headers: Message, token: str) -> bool:
         """Whether a form came from this app's own page: by the browser's word, and by the token in it."""
-        return _is_same_origin(headers) and secrets.compare_digest(token.encode(), self.token.encode())
+        return is_same_origin(headers) and secrets.compare_digest(token.encode(), self.token.encode())
 
 
-def _is_same_origin(headers: Message) -> bool:
+def is_same_origin(headers: Message) -> bool:
+    """Whether a request came from a page of this app, framed or not, by the browser's word."""
     site = headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"

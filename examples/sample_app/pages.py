@@ -8,6 +8,7 @@ from extension_platform_sdk import ApiError, PlatformError
 
 from .app import App, Notice, store_name
 from .connections import Connection
+from .document import render_document
 from .inbox import Received
 from .products import render_products
 from .rows import render_row
@@ -65,19 +66,7 @@ def render_store(app: App, connection: Connection, notice: Notice | None) -> str
 
 
 def _document(title: str, name: str, main: str) -> str:
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)}</title>
-<link rel="icon" href="/static/bell.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/static/app.css">
-<script type="module" src="/static/app.js"></script>
-</head>
-<body>
-<header class="bar">
+    body = f"""<header class="bar">
 <img src="/static/bell.svg" alt="" width="32" height="32">
 <div>
 {name}
@@ -90,10 +79,8 @@ def _document(title: str, name: str, main: str) -> str:
 <p>Every call is checked: its signature, and that it was sent less than 5 minutes ago.
 The newest 200 are kept, and also as <a href="/received.json">JSON</a>.
 This app is an example to copy; its source is in <code>examples/sample_app</code>.</p>
-</footer>
-</body>
-</html>
-"""
+</footer>"""
+    return render_document(title, body, "/static/app.js")
 
 
 def _received(app: App, calls: list[Received], first_step: str, store: Connection | None = None) -> str:

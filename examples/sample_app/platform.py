@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import uuid
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from extension_platform_sdk import ApiError, AppClient, Installation, OAuthClient, Page, PlatformError
 
@@ -41,7 +43,7 @@ class SecretNeeded(PlatformError):
 class Platform:
     """The platform at ``url``, for an app that receives its webhooks at ``webhook_url``.
 
-    Every method raises the SDK's ``PlatformError`` where the platform says no or nothing. ``oauth`` is ``None`` for an
+    ``origin`` is what frames its pages. Every method raises the SDK's ``PlatformError`` where the platform says no or nothing. ``oauth`` is ``None`` for an
     app without client credentials.
     """
 
@@ -51,6 +53,8 @@ class Platform:
         self.url = url
         self.webhook_url = webhook_url
         self.oauth = oauth
+        parts = urlsplit(url)
+        self.origin = f"{parts.scheme}://{parts.netloc}"
         self._connections = connections
         self._lock = threading.Lock()
 
@@ -69,11 +73,18 @@ class Platform:
             events_without_scope=(),
             connected_at=now_text(),
             by_oauth=True,
+            installation_secret=installed.webhook_secret,
         )
         with self._lock:
             known = self._connections.of_installation(installed.installation_id)
             if known:  # consented to again: a new token for the same installation, whose webhook stays
-                connection = replace(known, access_token=installed.access_token, by_oauth=True, ended_at=None)
+                connection = replace(
+                    known,
+                    access_token=installed.access_token,
+                    by_oauth=True,
+                    ended_at=None,
+                    installation_secret=installed.webhook_secret,
+                )
             self._connections.save(connection)
         return connection
 
@@ -104,11 +115,37 @@ class Platform:
                 webhook_url=self.webhook_url,
                 events_without_scope=tuple(webhook.get("eventsWithoutScope") or ()),
                 connected_at=known.connected_at if known else now_text(),
-                by_oauth=known.by_oauth if known else False,
+                by_oauth=(known.by_oauth if known else False) or self._is_ours(webhook),
+                installation_secret=webhook_secret or (known.installation_secret if known else ""),
+                storefront_url=str(business.get("storefrontUrl") or ""),
             )
             self._connections.save(connection)
         self._forget_former(connection)
         return connection
+
+    def settings(self, connection: Connection) -> dict[str, Any]:
+        """What the merchant set for this app, the defaults of the manifest's ``settingsSchema`` included.
+
+        The checkout waits for this, so not for long: a hook that is late is as good as none.
+        """
+        with self._client(connection.access_token, timeout=2) as client:
+            settings: dict[str, Any] = client.installation()["settings"]
+            return settings
+
+    def business(self, connection: Connection) -> dict[str, Any]:
+        """The store's name, currency and time zone; empty where the app may not read them."""
+        with self._client(connection.access_token) as client:
+            return _business(client)
+
+    def orders(self, connection: Connection, *, limit: int, created_after: datetime | None = None) -> Page:
+        """The newest orders of a store; needs the scope ``read_orders``."""
+        with self._client(connection.access_token, timeout=5) as client:
+            return client.orders(limit=limit, created_after=created_after)
+
+    def settle_payment(self, connection: Connection, order_id: str, status: str, reference: str) -> None:
+        """Say how a payment of this app has ended; needs the scope ``write_orders``."""
+        with self._client(connection.access_token) as client:
+            client.settle_payment(order_id, status, reference=reference)
 
     def products(self, connection: Connection) -> Page:
         """The newest products of a store, read now; needs the scope ``read_products``.
@@ -184,8 +221,12 @@ class Platform:
             return isinstance(error, ApiError) and error.status_code == 401
         return False
 
-    def _client(self, access_token: str) -> AppClient:
-        return AppClient(self.url, access_token)
+    def _client(self, access_token: str, timeout: float = 10) -> AppClient:
+        return AppClient(self.url, access_token, timeout=timeout)
+
+    def _is_ours(self, webhook: dict[str, Any]) -> bool:
+        """Whether the installation is of the very app whose client credentials we have, which can then uninstall it."""
+        return self.oauth is not None and bool(webhook.get("isAppDefined"))
 
     def _webhook(
         self, client: AppClient, known: Connection | None, secret: str | None

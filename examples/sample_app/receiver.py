@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from extension_platform_sdk import Response, WebhookEvent, WebhookRouter
@@ -22,9 +23,13 @@ logger = logging.getLogger(__name__)
 class Receiver:
     """Answers the platform's calls, and keeps each in the inbox, whatever the answer."""
 
-    def __init__(self, connections: ConnectionStore, inbox: Inbox) -> None:
+    def __init__(
+        self, connections: ConnectionStore, inbox: Inbox, forget: Sequence[Callable[[str], None]] = ()
+    ) -> None:
+        """``forget`` delete what else is kept of a store, each given its business's id."""
         self._connections = connections
         self._inbox = inbox
+        self._forget = forget
         self._router = WebhookRouter()
         self._router.on("order.created")(self._ring)
         self._router.on("business.data_erasure")(self._erase)
@@ -47,6 +52,8 @@ class Receiver:
 
     def _erase(self, event: WebhookEvent) -> None:
         """Delete everything of the store (service interface, "Data erasure")."""
+        for forget in self._forget:
+            forget(event.business_id)
         deleted = self._inbox.forget(event.business_id, event.webhook_id)
         self._connections.erase(event.webhook_id, now_text(), webhooks=deleted)
 

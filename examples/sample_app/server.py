@@ -1,4 +1,4 @@
-"""HTTP: routes, limits and headers. What an address does is in ``app``, what a page looks like in ``pages``."""
+"""HTTP: limits, headers, and the app's own pages. What stores and shoppers ask for is in ``routes``."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from extension_platform_sdk import OAuthError, PlatformError, Response, StateMismatch
 
+from .answers import Answer, Request
 from .app import App, Notice, store_name
 from .config import Config
+from .document import PAGE_HEADERS
 from .installing import BEGUN_FOR, Installing
 from .pages import render_page, render_store
+from .routes import Route, allowed_methods, find_route
 from .wording import explain
 
 MAX_WEBHOOK = 1024 * 1024
 MAX_FORM = 8 * 1024
 MAX_DISCARDED = 8 * MAX_WEBHOOK
 
-STATIC = {
-    f"/static/{name}": (content_type, (Path(__file__).parent / "static" / name).read_bytes())
-    for name, content_type in (
-        ("app.css", "text/css; charset=utf-8"),
-        ("app.js", "text/javascript; charset=utf-8"),
-        ("bell.svg", "image/svg+xml"),
-    )
-}
+HERE = Path(__file__).parent
+SDK_FOR_BROWSERS = HERE.parents[1] / "sdk" / "js" / "extension-platform.js"
+TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+STATIC = {f"/static/{file.name}": file for file in [*(HERE / "static").iterdir(), SDK_FOR_BROWSERS]}
+STATIC["/embed/announcement.js"] = HERE / "static" / "announcement.js"  # on every page of the stores
+
+FROM_THE_PLATFORM = {"/webhooks", "/webhooks/hooks", "/healthz"}
 
 FORMS: dict[str, Callable[[App, dict[str, str]], Notice]] = {
     "/connect": App.connect,
@@ -40,15 +43,6 @@ FORMS: dict[str, Callable[[App, dict[str, str]], Notice]] = {
 }
 
 STATE_COOKIE = "order_bell_state"
-
-PAGE_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "Referrer-Policy": "same-origin",  # with no-referrer, browsers would send `Origin: null` with the forms
-    "Cache-Control": "no-store",
-}
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer; whatever goes wrong, the caller gets a status and nothing of the inside."""
         path = urlsplit(self.path).path
         try:
-            if path in {"/webhooks", "/healthz"} or self.server.app.guard.knows_host(self.headers):
+            if path in FROM_THE_PLATFORM or self.server.app.guard.knows_host(self.headers):
                 answer(path)
             else:
                 self._refuse(421, "This app is not known by that host name.")
@@ -115,9 +109,10 @@ class Handler(BaseHTTPRequestHandler):
         elif path == "/healthz":
             self._send(200, "application/json", b'{"status": "ok"}')
         elif path in STATIC:
-            content_type, content = STATIC[path]
-            self._send(200, content_type, content, {"Cache-Control": "no-cache"})
-        elif path == "/webhooks" or path in FORMS:
+            self._send_file(STATIC[path])
+        elif route := find_route("GET", path):
+            self._answer(route(app, self._request(path)))
+        elif path == "/webhooks" or path in FORMS or allowed_methods(path):
             self._refuse(405, "Only POST is answered here.", {"Allow": "POST"})
         else:
             self._refuse(404, "There is no such page.")
@@ -201,10 +196,18 @@ class Handler(BaseHTTPRequestHandler):
             self._send(response.status, "application/json", response.body)
         elif path in FORMS:
             self._post_form(FORMS[path])
+        elif route := find_route("POST", path):
+            self._post_to(route, path)
         else:
-            self._refuse(
-                405 if path in {"/", "/received.json", "/healthz"} else 404, "Nothing is posted here."
-            )
+            known = path in {"/", "/received.json", "/healthz"} or allowed_methods(path)
+            self._refuse(405 if known else 404, "Nothing is posted here.")
+
+    def _post_to(self, route: Route, path: str) -> None:
+        length = self._content_length()
+        if length is None or length > MAX_WEBHOOK:
+            self._refuse(413 if length else 411, "The body is too large, or of unknown length.")
+            return
+        self._answer(route(self.server.app, self._request(path, self._read(length))))
 
     def _receive(self) -> Response:
         length = self._content_length()
@@ -234,6 +237,15 @@ class Handler(BaseHTTPRequestHandler):
         connection = app.connections.of_installation(form.get("installation", ""))
         on_its_page = form.get("back") == "store" and connection
         self._redirect(f"/stores/{connection.installation_id}" if on_its_page else "/", notice)
+
+    def _request(self, path: str, body: bytes = b"") -> Request:
+        return Request(path, dict(parse_qsl(urlsplit(self.path).query)), self.headers, body)
+
+    def _answer(self, answer: Answer) -> None:
+        self._send(answer.status, answer.content_type, answer.body, dict(answer.headers))
+
+    def _send_file(self, file: Path) -> None:
+        self._send(200, TYPES[file.suffix], file.read_bytes(), {"Cache-Control": "no-cache"})
 
     def _content_length(self) -> int | None:
         text = self.headers.get("Content-Length", "")

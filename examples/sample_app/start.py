@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from extension_platform_sdk import ApiError, PlatformError, RateLimited
 
@@ -21,19 +21,19 @@ logger = logging.getLogger(__name__)
 class Start:
     """``note`` says, for the page, what is still waited for or could not be done; ``None`` when there is nothing.
 
-    ``webhook_secret`` belongs to ``access_token``; the stores that are connected bring their own.
+    ``stores`` are access tokens, each with its installation's webhook secret where that is known; the stores that are
+    connected already bring their own.
     """
 
     def __init__(
         self,
         platform: Platform,
         connections: ConnectionStore,
-        access_token: str | None,
-        webhook_secret: str | None,
+        stores: Sequence[tuple[str, str | None]],
     ) -> None:
         self._platform = platform
-        self._tokens = _tokens_to_connect(platform, connections, access_token)
-        self._secrets = {access_token: webhook_secret} if access_token else {}
+        self._secrets = dict(stores)
+        self._tokens = _tokens_to_connect(platform, connections, list(self._secrets))
         self._stopped = threading.Event()
         self.note: str | None = None
 
@@ -79,13 +79,12 @@ class Start:
         return None
 
 
-def _tokens_to_connect(platform: Platform, connections: ConnectionStore, given: str | None) -> list[str]:
-    """The given token unless it is connected, and stores whose webhook leads to another address than ours."""
+def _tokens_to_connect(platform: Platform, connections: ConnectionStore, given: Sequence[str]) -> list[str]:
+    """The given tokens that are not connected, and stores whose webhook leads to another address than ours."""
     active = [each for each in connections.active() if not each.ended_at]
     tokens = [each.access_token for each in active if each.webhook_url != platform.webhook_url]
-    if given and all(each.access_token != given for each in active):
-        tokens.insert(0, given)
-    return tokens
+    known = {each.access_token for each in active}
+    return [token for token in given if token not in known] + tokens
 
 
 def _is_final(error: PlatformError) -> bool:

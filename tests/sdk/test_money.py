@@ -19,10 +19,14 @@ def test_minor_units_of_an_amount(major: float, currency: str, minor: int) -> No
     assert to_minor(major, currency) == minor
 
 
-@pytest.mark.parametrize(("minor", "currency", "major"), [(1250, "USD", 12.5), (1250, "JPY", 1250), (1, "KWD", 0.001)])
+@pytest.mark.parametrize(
+    ("minor", "currency", "major"), [(1250, "USD", 12.5), (1250, "JPY", 1250), (1, "KWD", 0.001)]
+)
 def test_major_units_of_an_amount(minor: int, currency: str, major: float) -> None:
     assert to_major(minor, currency) == major
 
 
 def test_every_currency_has_the_decimals_that_the_platform_gives_it() -> None:
-    assert {each: decimals(each) for each in CURRENCIES} == {each: money.decimals(each) for each in CURRENCIES}
+    assert {each: decimals(each) for each in CURRENCIES} == {
+        each: money.decimals(each) for each in CURRENCIES
+    }

@@ -240,7 +240,9 @@ class AppClient:
     def recover(self, webhook_id: str, *, since: datetime, until: datetime | None = None) -> int:
         """Have everything sent again that was given up or held in a time; returns how many deliveries that are."""
         body = _given({"since": _text(since), "until": _text(until)})
-        return int(self._transport.record("POST", f"/webhooks/{_part(webhook_id)}/recover", body)["deliveries"])
+        return int(
+            self._transport.record("POST", f"/webhooks/{_part(webhook_id)}/recover", body)["deliveries"]
+        )
 
     def _page(self, path: str, page: int, limit: int, filters: dict[str, Filter]) -> Page:
         query: Record = {"page": page, "limit": limit}

@@ -1,0 +1,47 @@
+// The widget: a bell that shoppers press, and the merchant hears of on the app's page.
+
+import { connectBlock, followHeight } from "./extension-platform.js";
+
+const businessId = new URLSearchParams(location.search).get("businessId") ?? "";
+const at = (id) => document.getElementById(id);
+
+let settings = {};
+
+function draw() {
+  at("label").textContent = settings.label || "Ring us";
+  document.documentElement.style.setProperty("--accent", settings.color || "#1f2a37");
+  at("widget").hidden = false;
+}
+
+async function ring() {
+  at("ring").disabled = true;
+  try {
+    const answer = await fetch("/widget/rings", { method: "POST", body: JSON.stringify({ businessId }) });
+    say(answer.ok ? settings.answer || "We heard the bell." : "The bell is out of order.", answer.ok);
+  } catch {
+    say("The bell is out of order.", false);
+  }
+  setTimeout(() => { at("ring").disabled = false; }, 2000);
+}
+
+function say(text, isHeard) {
+  const parts = [document.createTextNode(text)];
+  if (settings.phone && isHeard) {
+    const call = document.createElement("a");
+    call.href = `tel:${settings.phone.replace(/[^0-9+]/g, "")}`;
+    call.target = "_blank";
+    call.textContent = settings.phone;
+    parts.push(document.createTextNode(" Or call "), call, document.createTextNode("."));
+  }
+  at("answer").replaceChildren(...parts);
+}
+
+at("ring").addEventListener("click", ring);
+const block = connectBlock({
+  platformOrigin: document.documentElement.dataset.platform,
+  onSettings(given) {
+    settings = given;
+    draw();
+  },
+});
+followHeight(block, document.querySelector("main"));
