@@ -25,12 +25,13 @@ class Rules:
     @classmethod
     def of(cls, settings: dict[str, Any]) -> Rules:
         """Read the platform's ``settings``; what is missing, or not what the schema says, is the default."""
+        given = cls()
         return cls(
             bell_pay=settings.get("bellPay") is not False,
-            free_delivery_from=_number(settings.get("freeDeliveryFrom"), cls.free_delivery_from),
-            discount_from_pieces=int(_number(settings.get("discountFromPieces"), cls.discount_from_pieces)),
-            discount_percent=_number(settings.get("discountPercent"), cls.discount_percent),
-            most_of_one_product=int(_number(settings.get("mostOfOneProduct"), cls.most_of_one_product)),
+            free_delivery_from=_number(settings.get("freeDeliveryFrom"), given.free_delivery_from),
+            discount_from_pieces=int(_number(settings.get("discountFromPieces"), given.discount_from_pieces)),
+            discount_percent=_number(settings.get("discountPercent"), given.discount_percent),
+            most_of_one_product=int(_number(settings.get("mostOfOneProduct"), given.most_of_one_product)),
         )
 
     def delivery_fee(self, subtotal: int, fee: int, currency: str) -> int:

@@ -13,6 +13,7 @@ import pytest
 
 from .driver import ROOT, SampleApp
 from .fake_platform import FakePlatform
+from .stores import Store, install
 
 
 @pytest.fixture
@@ -77,3 +78,10 @@ def start_oauth_app(start_app: Callable[..., SampleApp], platform: FakePlatform)
         return app
 
     return start
+
+
+@pytest.fixture
+def store(start_oauth_app: Callable[..., SampleApp], platform: FakePlatform) -> Store:
+    """The app, installed by OAuth on one store."""
+    app = start_oauth_app()
+    return Store(app, platform, install(platform))

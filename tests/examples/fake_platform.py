@@ -15,6 +15,7 @@ import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qsl
 
 import requests
 
@@ -52,6 +53,9 @@ class FakePlatform:
         self.idempotency_keys: list[str | None] = []
         self.products = PRODUCTS
         self.readable_business = True
+        self.settings: dict[str, Any] = {}
+        self.payments: list[dict[str, Any]] = []
+        self.orders_asked: list[dict[str, str]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
         self._server.daemon_threads = True
         self._server.fake = self  # type: ignore[attr-defined]
@@ -110,6 +114,49 @@ class FakePlatform:
         headers.pop(how.get("without", ""), None)
         return requests.post(webhook["url"], data=body + how.get("tamper", b""), headers=headers, timeout=5)
 
+    def call_hook(
+        self, app_url: str, token: str, point: str, data: dict[str, Any], **how: Any
+    ) -> requests.Response:
+        """Ask at a hook point as the service interface says ("Hook calls"). ``how`` is `secret` or `age`."""
+        installation = self.installations[token]
+        body = json.dumps(
+            {
+                "hookPoint": point,
+                "businessId": installation["businessId"],
+                "timestamp": "2026-11-20T15:04:05.123Z",
+                "data": data,
+            }
+        ).encode()
+        timestamp = str(int(time.time()) - how.get("age", 0))
+        key = how.get("secret", installation["webhookSecret"]).encode()
+        digest = hmac.new(key, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+        headers = {
+            "Content-Type": "application/json",
+            "X-Webhook-Signature": f"sha256={digest}",
+            "X-Webhook-Timestamp": timestamp,
+        }
+        return requests.post(f"{app_url}/webhooks/hooks", data=body, headers=headers, timeout=5)
+
+    def session_token(self, token: str, **claims: Any) -> str:
+        """Who is looking at an admin page, as the contract's section 6 says: a JWT, written out by hand.
+
+        ``claims`` bend it; ``secret`` and ``alg`` the signature.
+        """
+        installation = self.installations[token]
+        secret = str(claims.pop("secret", installation["webhookSecret"]))
+        header = {"alg": claims.pop("alg", "HS256"), "typ": "JWT"}
+        said = {
+            "aud": self.oauth.client_id,
+            "sub": "user-1",
+            "businessId": installation["businessId"],
+            "installationId": installation["installationId"],
+            "exp": int(time.time()) + 60,
+            **claims,
+        }
+        signed = b".".join(_base64url(json.dumps(part).encode()) for part in (header, said))
+        signature = hmac.new(secret.encode(), signed, hashlib.sha256).digest()
+        return (signed + b"." + _base64url(signature)).decode()
+
     def answer(self, method: str, path: str, token: str, body: Any) -> tuple[int, Any]:
         """One call; raises ``RefusedError``."""
         installation = self.installations.get(token)
@@ -117,17 +164,9 @@ class FakePlatform:
             raise RefusedError(503, "The database is away")
         if installation is None:
             raise RefusedError(401, "The access token is not valid")
+        if path.startswith("/app-api/"):
+            return self._app_api(method, path.removeprefix("/app-api/"), token, body)
         match (method, *path.strip("/").split("/")):
-            case ("GET", "app-api", "installation"):
-                return 200, {name: value for name, value in installation.items() if name != "webhookSecret"}
-            case ("GET", "app-api", "business"):
-                if not self.readable_business:
-                    raise RefusedError(403, "This call needs the scope read_business")
-                return 200, {"name": installation.get("name", "Harbour Bakery"), "currency": "EUR"}
-            case ("GET", "app-api", "products"):
-                return 200, {"data": self.products, "total": len(self.products), "page": 1, "limit": 100}
-            case ("POST", "app-api", "orders"):
-                return self._order(token, body)
             case ("POST", "webhooks"):
                 return self._register(token, body)
             case ("GET", "webhooks"):
@@ -137,6 +176,35 @@ class FakePlatform:
                 return self._webhook(method, self.webhooks.get(webhook_id), token, rest, body)
         raise RefusedError(404, "Not found")
 
+    def _app_api(self, method: str, path: str, token: str, body: Any) -> tuple[int, Any]:
+        installation = self.installations[token]
+        match (method, *path.split("/")):
+            case ("GET", "installation"):
+                public = {name: value for name, value in installation.items() if name != "webhookSecret"}
+                return 200, public | {"settings": self.settings}
+            case ("GET", "business"):
+                return 200, self._business(installation)
+            case ("GET", "products"):
+                return 200, {"data": self.products, "total": len(self.products), "page": 1, "limit": 100}
+            case ("GET", "orders"):
+                own = [each for each in self.orders if each.get("token", token) == token]
+                return 200, {"data": own, "total": len(own), "page": 1, "limit": 20}
+            case ("POST", "orders"):
+                return self._order(token, body)
+            case ("PATCH", "orders", order_id, "payment"):
+                return self._settle(order_id, body)
+        raise RefusedError(404, "Not found")
+
+    def _business(self, installation: dict[str, Any]) -> dict[str, Any]:
+        if not self.readable_business:
+            raise RefusedError(403, "This call needs the scope read_business")
+        return {
+            "name": installation.get("name", "Harbour Bakery"),
+            "currency": "EUR",
+            "timezone": "Pacific/Auckland",
+            "storefrontUrl": f"{self.url}/store/harbour-bakery/",
+        }
+
     def _order(self, token: str, body: Any) -> tuple[int, Any]:
         order = body | {"id": str(uuid.uuid4()), "orderNumber": "1042", "amount": 12.25, "currency": "EUR"}
         self.orders.append(order)
@@ -144,6 +212,12 @@ class FakePlatform:
         data = {"orderId": order["id"], "orderNumber": "1042", "amount": 12.25}
         threading.Thread(target=self.deliver, args=(webhook, "order.created", data), daemon=True).start()
         return 201, order
+
+    def _settle(self, order_id: str, body: Any) -> tuple[int, Any]:
+        if order_id == "gone":
+            raise RefusedError(409, "The payment has expired")
+        self.payments.append({"orderId": order_id, **body})
+        return 200, {"id": order_id}
 
     def _register(self, token: str, body: Any) -> tuple[int, Any]:
         if "forbidden" in body["url"]:
@@ -204,6 +278,10 @@ class FakePlatform:
         return webhook
 
 
+def _base64url(value: bytes) -> bytes:
+    return base64.urlsafe_b64encode(value).rstrip(b"=")
+
+
 def _public(webhook: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in webhook.items() if key != "secret"}
 
@@ -211,7 +289,9 @@ def _public(webhook: dict[str, Any]) -> dict[str, Any]:
 class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         fake: FakePlatform = self.server.fake  # type: ignore[attr-defined]
-        path = self.path.partition("?")[0]
+        path, _, query = self.path.partition("?")
+        if self.command == "GET" and path == "/app-api/orders":
+            fake.orders_asked.append(dict(parse_qsl(query)))
         fake.calls.append(f"{self.command} {path}")
         if path == "/app-api/orders":
             fake.idempotency_keys.append(self.headers.get("Idempotency-Key"))
