@@ -55,6 +55,7 @@ class FakePlatform:
         self.readable_business = True
         self.settings: dict[str, Any] = {}
         self.payments: list[dict[str, Any]] = []
+        self.pages: dict[str, tuple[dict[str, str], bytes]] = {}  # headers and body by path
         self.orders_asked: list[dict[str, str]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
         self._server.daemon_threads = True
@@ -292,6 +293,9 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         if self.command == "GET" and path == "/app-api/orders":
             fake.orders_asked.append(dict(parse_qsl(query)))
+        if path in fake.pages:
+            self._show(*fake.pages[path])
+            return
         fake.calls.append(f"{self.command} {path}")
         if path == "/app-api/orders":
             fake.idempotency_keys.append(self.headers.get("Idempotency-Key"))
@@ -313,6 +317,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if record is not None:
             self.wfile.write(json.dumps(record).encode())
+
+    def _show(self, headers: dict[str, str], body: bytes) -> None:
+        self.send_response(200)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
 
     do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
 
