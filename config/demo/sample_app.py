@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.demo.data import SampleAppCredentials
+from config.demo.order_bell import Credentials
 
 
 class SampleApp:
@@ -22,15 +22,15 @@ class SampleApp:
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, credentials: SampleAppCredentials) -> None:
+    def start(self, credentials: Credentials) -> None:
         """They go by the environment: a command line can be read by everybody on the machine."""
         self.state_file.parent.mkdir(parents=True, exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
         given = {
             "CLIENT_ID": credentials.client_id,
             "CLIENT_SECRET": credentials.client_secret,
-            "ACCESS_TOKEN": credentials.access_token,
-            "WEBHOOK_SECRET": credentials.webhook_secret,
+            "ACCESS_TOKEN": " ".join(token for token, _ in credentials.stores),
+            "WEBHOOK_SECRET": " ".join(secret for _, secret in credentials.stores),
         }
         environment |= {name: value for name, value in given.items() if value}
         self._process = subprocess.Popen(  # noqa: S603

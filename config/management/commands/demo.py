@@ -15,9 +15,11 @@ from django.utils import timezone
 from waitress.server import create_server
 
 from config.demo.background import Background
-from config.demo.data import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, connect_sample_app, seed
+from config.demo.order_bell import connect_sample_app
+from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop, seed
 from config.demo.sample_app import SampleApp
 from config.wsgi import application
+from stores.records import storefront_url
 from webhooks import claims
 
 HOST = "127.0.0.1"
@@ -25,9 +27,10 @@ HOST = "127.0.0.1"
 BANNER = """
   Extension Platform runs on {base_url}
 
+    Store              {store}   the merchant's, with the sample app in it
     Marketplace        {base_url}/marketplace/
-    Developer portal   {base_url}/portal/     {developer}
     Merchant           {base_url}/merchant/   {merchant}
+    Developer portal   {base_url}/portal/     {developer}
     Reviewer           {base_url}/admin/      {reviewer}
                        password for each: {password}
 
@@ -80,6 +83,7 @@ class Command(BaseCommand):
     def _banner(self, sample_app: SampleApp) -> str:
         return BANNER.format(
             base_url=settings.BASE_URL,
+            store=storefront_url(merchants_shop()),
             developer=DEVELOPER,
             merchant=MERCHANT,
             reviewer=REVIEWER,
