@@ -10,6 +10,9 @@ from django.conf import settings
 from config.demo.order_bell import Credentials
 
 
+PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "LANG")
+
+
 class SampleApp:
     """`examples.sample_app` on a port of its own.
 
@@ -25,7 +28,7 @@ class SampleApp:
     def start(self, credentials: Credentials) -> None:
         """They go by the environment: a command line can be read by everybody on the machine."""
         self.state_file.parent.mkdir(parents=True, exist_ok=True)
-        environment = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+        environment = {name: value for name, value in os.environ.items() if name in PASSED_ON}
         given = {
             "CLIENT_ID": credentials.client_id,
             "CLIENT_SECRET": credentials.client_secret,

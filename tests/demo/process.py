@@ -43,7 +43,7 @@ class Demo:
 
     def environment(self) -> dict[str, str]:
         return {
-            "PATH": os.environ["PATH"],
+            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
             "HOME": os.environ.get("HOME", "/"),
             "VAR_DIR": str(self.var_dir),
             "PORT": str(self.port),
