@@ -9,7 +9,6 @@ from django.conf import settings
 
 from config.demo.order_bell import Credentials
 
-
 PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "LANG")
 
 
