@@ -10,13 +10,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from extensions.services.manifests import save_manifest
 
 from accounts.models import Business, User
 from config.demo.people import DEVELOPER, MERCHANT, REVIEWER, merchants_shop
 from examples.sample_app.manifest import manifest
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement
+from extensions.services.manifests import save_manifest
 from extensions.services.placements import add_block
 from installations.models import Installation
 from installations.services import Issued, install, test_install

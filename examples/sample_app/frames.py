@@ -34,7 +34,7 @@ OVERVIEW = """<p id="state" class="soft" role="status">Waiting for the platform 
 <ul id="received" class="rows"></ul>
 </section>
 <section aria-labelledby="rings-title">
-<h2 id="rings-title">The bell in the corner</h2>
+<h2 id="rings-title">Rings of the bell</h2>
 <ul id="rings" class="rows"></ul>
 </section>
 <section aria-labelledby="rules-title">

@@ -57,7 +57,7 @@ def _body(invoice: Invoice, amount: str) -> str:
         return _notice("neutral", "The time is over", "On the page of your order you can choose how to pay.")
     return f"""<form method="post" action="/pay/{escape(invoice.id)}">
 <button class="primary" name="status" value="COMPLETED">Pay {escape(amount)}</button>
-<button class="plain" name="status" value="FAILED">Fail the payment</button>
+<button class="plain" name="status" value="FAILED">Let it fail</button>
 </form>
 <p class="small">No real money moves: this is a sample. The payment ends at {for_people(invoice.expires_at)}.</p>"""
 

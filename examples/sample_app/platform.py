@@ -19,6 +19,8 @@ EVENTS = (
     "order.status_changed",
     "order.delivered",
     "order.cancelled",
+    "payment.completed",
+    "payment.expired",
     "product.created",
     "product.updated",
     "product.deleted",

@@ -48,6 +48,9 @@ def summarize(call: Received, currency: str) -> str:
     data: dict[str, Any] = call.data
     if call.event == "order.created":
         return f"Order {data.get('orderNumber', '?')}: {money(data.get('amount'), currency)}"
+    if call.event.startswith("payment."):
+        how = str(data.get("status", "?")).lower()
+        return f"Order {data.get('orderNumber', '?')}: {money(data.get('amount'), currency)} {how}"
     if call.event.startswith("order."):
         move = f"{data.get('previousStatus', '?')} → {data.get('status', '?')}"
         return f"Order {data.get('orderNumber', '?')}: {move}"

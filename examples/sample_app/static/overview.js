@@ -52,7 +52,8 @@ function draw({ businessName, today, problem, received, rings, rules }, locale) 
   at("total").textContent = today ? String(today.total) : "–";
   fill("today", today?.orders ?? [], "No order yet today.", (order) => [
     `Order ${order.orderNumber} · ${order.amount}`, [order.status, order.payment && `payment ${order.payment}`], order.orderedAt]);
-  fill("received", received, "Nothing has arrived yet.", (call) => [call.summary || call.event, [call.event], call.receivedAt]);
+  fill("received", received, "Nothing has arrived yet.", (call) =>
+    [call.summary || call.event, call.summary ? [call.event] : [], call.receivedAt]);
   fill("rings", rings, "Nobody has pressed it yet.", (moment) => ["Somebody pressed the bell", [], moment]);
   fill("rules", rules, "", (rule) => [rule, [], null]);
   at("overview").hidden = false;

@@ -5,7 +5,10 @@ import { connectBlock, followHeight } from "./extension-platform.js";
 const businessId = new URLSearchParams(location.search).get("businessId") ?? "";
 const at = (id) => document.getElementById(id);
 
+const SHOWN = 15_000; // milliseconds
+
 let settings = {};
+let silence = 0;
 
 function draw() {
   at("label").textContent = settings.label || "Ring us";
@@ -34,6 +37,8 @@ function say(text, isHeard) {
     parts.push(document.createTextNode(" Or call "), call, document.createTextNode("."));
   }
   at("answer").replaceChildren(...parts);
+  clearTimeout(silence);
+  silence = setTimeout(() => at("answer").replaceChildren(), SHOWN); // it covers a part of the page
 }
 
 at("ring").addEventListener("click", ring);
