@@ -22,7 +22,6 @@ from installations.models import Installation
 from installations.services import Issued, install, test_install
 from marketplace.enums import AppStatus
 from marketplace.models import App
-from marketplace.scopes import SCOPES
 from marketplace.services import reviews
 from marketplace.services.apps import create_app, rotate_client_secret, update_app
 from marketplace.services.pictures import Decoded, decode
@@ -30,6 +29,7 @@ from stores.models import SitePage
 from stores.records import storefront_url
 
 SLUG = "order-bell"
+NEEDED = ("read_business", "read_products", "read_orders", "write_orders")
 BLOCK = "recent_orders"
 PAGE = "about"
 ICON = Path(__file__).parent / "pictures" / "order-bell.png"
@@ -100,7 +100,7 @@ def _create(developer: User, addresses: dict[str, Any]) -> App:
             "a bell in the corner and a way to pay, and answers whatever the checkout asks."
         ),
         category="communication",
-        scopes=list(SCOPES),
+        scopes=list(NEEDED),
         version="1.0.0",
         **addresses,
     ).app

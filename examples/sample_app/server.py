@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 SDK_FOR_BROWSERS = HERE.parents[1] / "sdk" / "js" / "extension-platform.js"
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-STATIC = {f"/static/{file.name}": file for file in [*(HERE / "static").iterdir(), SDK_FOR_BROWSERS]}
+STATIC = {f"/static/{file.name}": file for file in [SDK_FOR_BROWSERS, *(HERE / "static").iterdir()]}
 STATIC["/embed/announcement.js"] = HERE / "static" / "announcement.js"  # on every page of the stores
 
 FROM_THE_PLATFORM = {"/webhooks", "/webhooks/hooks", "/healthz"}
