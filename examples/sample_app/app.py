@@ -66,7 +66,9 @@ class App:
         self.receiver = Receiver(
             self.connections,
             self.inbox,
-            forget=[each.forget for each in (self.invoices, self.rings, self.recent, rulebook)],
+            forget=[
+                each.forget for each in (self.invoices, self.rings, self.recent, rulebook, self.overview)
+            ],
         )
         self.start = Start(self.platform, self.connections, config.stores)
         self.installing = Installing(oauth, self.platform, self.start) if oauth else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from extension_platform_sdk import PlatformError
 
+from .cache import Cache
 from .connections import Connection
 from .inbox import Inbox
 from .platform import Platform
@@ -21,14 +21,15 @@ MOST = 10  # rows of each list
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
 class Overview:
     """Puts together what the platform says now and what the app has kept."""
 
-    platform: Platform
-    rulebook: Rulebook
-    inbox: Inbox
-    rings: Rings
+    def __init__(self, platform: Platform, rulebook: Rulebook, inbox: Inbox, rings: Rings) -> None:
+        self._platform = platform
+        self._rulebook = rulebook
+        self._inbox = inbox
+        self._rings = rings
+        self._zones: Cache[str] = Cache(seconds=60)
 
     def of(self, connection: Connection) -> Record:
         """The record that the page's script draws. ``problem`` says why orders could not be read."""
@@ -36,25 +37,34 @@ class Overview:
         try:
             record["today"] = self._today(connection)
         except PlatformError as error:
-            record["problem"] = explain(error, self.platform.url)
+            record["problem"] = explain(error, self._platform.url)
         return record | {
             "businessName": connection.business_name,
             "received": self._received(connection),
-            "rings": self.rings.of(connection.business_id)[:MOST],
+            "rings": self._rings.of(connection.business_id)[:MOST],
             "rules": self._rules(connection),
         }
 
     def _today(self, connection: Connection) -> Record:
-        business = self.platform.business(connection)
-        start = _start_of_day(str(business.get("timezone") or "UTC"), datetime.now(UTC))
+        start = _start_of_day(self._timezone(connection), datetime.now(UTC))
         # The platform leaves out the very moment that createdAfter names.
-        page = self.platform.orders(connection, limit=MOST, created_after=start - timedelta(milliseconds=1))
+        page = self._platform.orders(connection, limit=MOST, created_after=start - timedelta(milliseconds=1))
         return {"total": page.total, "orders": [_order(order) for order in page.data]}
+
+    def _timezone(self, connection: Connection) -> str:
+        def read() -> str:
+            return str(self._platform.business(connection).get("timezone") or "UTC")
+
+        return self._zones.get(connection.business_id, read, otherwise="UTC")
+
+    def forget(self, business_id: str) -> None:
+        """Delete what is kept of a store."""
+        self._zones.forget(business_id)
 
     def _received(self, connection: Connection) -> list[Record]:
         calls = [
             call
-            for call in self.inbox.newest_first()
+            for call in self._inbox.newest_first()
             if call.verified and call.webhook_id == connection.webhook_id
         ]
         return [
@@ -67,7 +77,7 @@ class Overview:
         ]
 
     def _rules(self, connection: Connection) -> list[str]:
-        rules = self.rulebook.of(connection)
+        rules = self._rulebook.of(connection)
         said = [f"At most {rules.most_of_one_product} pieces of one product in an order."]
         if rules.discount_percent:
             said.append(f"{rules.discount_percent:g} % off from {rules.discount_from_pieces} pieces.")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.browser.chromium import launch
+from tests.browser.axe import violations
+from tests.browser.chromium import launch, overflow
 
 from .fake_platform import FakePlatform
 from .host_page import admin_frame, block_frame, open_host, script_tag
@@ -152,3 +154,17 @@ def test_announcement_with_odd_values_shows_its_words_all_the_same(page: Page, s
     bar = page.get_by_role("complementary", name="Announcement")
     expect(bar).to_contain_text("Plums")
     expect(bar.get_by_role("link")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_payment_page_is_accessible_on_a_phone(
+    page: Page, store: Store, scheme: Literal["light", "dark"]
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme=scheme)
+    page.goto(store.invoice(description="Order 1042 at " + "Harbour" * 9)["paymentUrl"])
+    assert violations(page) == []
+    assert overflow(page) == 0
+    page.get_by_role("button", name="Pay 24.50 EUR").click()
+    expect(page.get_by_role("status")).to_contain_text("Paid")
+    assert violations(page) == []

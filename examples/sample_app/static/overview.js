@@ -8,7 +8,15 @@ const at = (id) => document.getElementById(id);
 
 let visit = 0;
 
-async function begin({ sessionToken, businessId, locale }) {
+async function begin(context) {
+  try {
+    await show(context);
+  } catch {
+    say("Order Bell does not answer. Reload this page to try again.");
+  }
+}
+
+async function show({ sessionToken, businessId, locale }) {
   const mine = ++visit; // the platform speaks again when the frame loads again
   const answer = await fetch("/admin/session", {
     method: "POST",
