@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from cryptography.fernet import Fernet
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser.chromium import launch
@@ -179,6 +181,19 @@ def test_demo_refuses_a_weak_secret_without_debug(tmp_path: Path, secret: str) -
     assert refused.returncode == 1
     assert "SECRET_KEY is missing or weak" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_demo_without_debug_runs_without_the_sample_app(tmp_path: Path) -> None:
+    """Its address is not HTTPS, so that nobody could install it."""
+    keys = {"SECRET_KEY": secrets.token_urlsafe(48), "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode()}
+    demo = Demo(tmp_path / "var", DEBUG="0", ALLOWED_HOSTS="127.0.0.1", ALLOW_LOCAL_DESTINATIONS="0", **keys)
+    try:
+        demo.start()
+        assert not listens(demo.sample_app_port)
+        assert sign_in(demo, "merchant@example.com").status_code == 200
+        assert demo.stop() == 0
+    finally:
+        demo.end()
 
 
 def _run(demo: Demo) -> "subprocess.CompletedProcess[str]":

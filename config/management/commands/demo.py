@@ -27,14 +27,14 @@ HOST = "127.0.0.1"
 BANNER = """
   Extension Platform runs on {base_url}
 
-    Store              {store}   the merchant's, with the sample app in it
+    Store              {store}   the merchant's
     Marketplace        {base_url}/marketplace/
     Merchant           {base_url}/merchant/   {merchant}
     Developer portal   {base_url}/portal/     {developer}
     Reviewer           {base_url}/admin/      {reviewer}
                        password for each: {password}
 
-    Sample app         {sample_app}/          shows each webhook it receives
+    Sample app         {sample_app}
 
   Data in {var_dir}. Ctrl-C stops all of it.
 """
@@ -61,15 +61,20 @@ class Command(BaseCommand):
         sample_app = SampleApp(
             port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.json"
         )
-        credentials = connect_sample_app(state_file=sample_app.state_file, url=sample_app.url)
+        credentials = None
+        if settings.DEBUG:  # else an app's addresses have to be HTTPS, and this one's are not
+            credentials = connect_sample_app(state_file=sample_app.state_file, url=sample_app.url)
         connection.close()
         server = create_server(
             application, host=HOST, port=settings.PORT, threads=8, clear_untrusted_proxy_headers=True
         )
         background = Background()
         background.start()
-        sample_app.start(credentials)
-        self.stdout.write(self._banner(sample_app))
+        about_app = "not started: it needs DEBUG=1"
+        if credentials:
+            sample_app.start(credentials)
+            about_app = f"{sample_app.url}/          in that store; shows each webhook it receives"
+        self.stdout.write(self._banner(about_app))
         try:
             server.run()
         except (KeyboardInterrupt, SystemExit):
@@ -80,7 +85,7 @@ class Command(BaseCommand):
             server.close()
             background.stop()
 
-    def _banner(self, sample_app: SampleApp) -> str:
+    def _banner(self, about_app: str) -> str:
         return BANNER.format(
             base_url=settings.BASE_URL,
             store=storefront_url(merchants_shop()),
@@ -88,7 +93,7 @@ class Command(BaseCommand):
             merchant=MERCHANT,
             reviewer=REVIEWER,
             password=PASSWORD,
-            sample_app=sample_app.url,
+            sample_app=about_app,
             var_dir=settings.VAR_DIR,
         )
 
