@@ -38,8 +38,12 @@ class Demo:
                 text=True,
             )
         runs_app = self.environment()["DEBUG"] == "1"
-        for url in (self.url, self.sample_app_url) if runs_app else (self.url,):
-            wait_until(lambda url=url: self._answers(url), START_WITHIN)
+        try:
+            for url in (self.url, self.sample_app_url) if runs_app else (self.url,):
+                wait_until(lambda url=url: self._answers(url), START_WITHIN)
+        except BaseException:
+            self.end()
+            raise
         return self
 
     def environment(self) -> dict[str, str]:

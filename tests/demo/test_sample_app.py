@@ -152,8 +152,8 @@ def test_merchant_sees_the_admin_page_and_changes_the_rules(page: Page) -> None:
     expect(frame.get_by_text("At most 12 pieces of one product in an order.")).to_be_visible()
 
     page.goto("/merchant/apps/")
-    page.get_by_role("link", name="Order Bell").last.click()
-    page.get_by_role("link", name="Settings").click()
+    page.locator("main a[href*='/merchant/apps/']").filter(has_text="Order Bell").first.click()
+    page.get_by_role("link", name="Settings", exact=True).click()
     page.get_by_label("Discount in percent").fill("25")
     page.get_by_role("button", name="Save").click()
     page.wait_for_load_state()

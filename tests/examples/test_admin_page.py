@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -125,11 +126,11 @@ def test_platform_that_is_away_is_said_and_the_rest_is_shown(store: Store) -> No
 
 
 def test_app_without_client_credentials_lets_nobody_in(
-    start_app: Callable[..., SampleApp], store: Store
+    start_app: Callable[..., SampleApp], store: Store, tmp_path: Path
 ) -> None:
     token = store.platform.install()
     store.platform.installations[token]["webhookSecret"] = "whsec_test_own"
-    app = start_app(SAMPLE_APP_STATE=f"{store.app.url.rpartition(':')[2]}.json", token=token)
+    app = start_app(SAMPLE_APP_STATE=str(tmp_path / "other.json"), token=token)
     page = Store(app, store.platform, token)
     wait_for(lambda: "Sunny Bakery" in app.page())
     assert page.let_in(store.platform.session_token(token)).status_code == 401
