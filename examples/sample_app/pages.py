@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from urllib.parse import quote
 
 from extension_platform_sdk import ApiError, PlatformError
 
@@ -139,7 +140,9 @@ What is kept of the store is deleted when the platform says so, 48 hours after t
         names = ", ".join(f"<code>{escape(name)}</code>" for name in connection.events_without_scope)
         missing = f'<p class="small">Not sent until the app has the scope for them: {names}</p>'
     leave = "Uninstall" if connection.by_oauth else "Disconnect"
+    settings = f"{app.platform.url}/merchant/apps/{quote(connection.installation_id)}/settings/"
     return f"""<div class="stack">{missing}
+<p class="small"><a href="{escape(settings)}">Set it up in your shop</a>: what it charges, and where its block stands.</p>
 {_button(app, connection, "/sample-order", "Place a sample order", look, back)}
 <div class="more">
 {_button(app, connection, "/test-event", "Send a test event", "quiet", back)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -32,6 +33,13 @@ def test_connecting_a_store_registers_the_webhook(app: SampleApp, platform: Fake
     assert webhook["url"] == f"{app.url}/webhooks"
     assert {"order.created", "product.low_stock", "business.data_erasure"} <= set(webhook["events"])
     assert "Not sent until the app has the scope for them: <code>product.created</code>" in page
+
+
+def test_connected_store_leads_to_its_settings_on_the_platform(
+    app: SampleApp, platform: FakePlatform
+) -> None:
+    page = app.press("/connect", access_token=platform.install("Tea & Cake"))
+    assert re.search(rf'href="{re.escape(platform.url)}/merchant/apps/[^/"]+/settings/"', page)
 
 
 def test_connecting_again_keeps_the_webhook(app: SampleApp, platform: FakePlatform) -> None:
