@@ -32,6 +32,8 @@ GUIDES = {
         Guide("oauth", "Installing by OAuth", "Consent, the code, the token, and asking for more.", "key"),
         Guide("api", "The app API", "Errors, limits, lists, placing orders safely, webhooks.", "code"),
         Guide("events", "Events and deliveries", "What is sent, how it is signed, and when it is tried again.", "send"),
+        Guide("manifest", "The manifest", "What an app adds to a store: blocks, embeds, hooks, admin pages.", "blocks"),
+        Guide("hooks", "Answering hooks", "What the checkout asks, how answers combine, what a failure does.", "shopping-cart"),
         Guide("contract", "The wire contract", "Every rule, word by word.", "file-text"),
     )
 }  # fmt: skip
