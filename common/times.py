@@ -1,8 +1,10 @@
 """Moments on the wire: ISO 8601 in UTC with milliseconds and `Z`."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.utils.dateparse import parse_datetime
+
+LAST = datetime.max.replace(tzinfo=UTC) - timedelta(milliseconds=1)
 
 
 def iso(moment: datetime) -> str:
@@ -14,6 +16,18 @@ def iso(moment: datetime) -> str:
 
 def iso_or_none(moment: datetime | None) -> str | None:
     return None if moment is None else iso(moment)
+
+
+def after(moment: datetime) -> datetime:
+    """The first moment that reads later than `moment` on the wire, where times are cut to milliseconds."""
+    if moment > LAST:
+        return moment
+    return moment - timedelta(microseconds=moment.microsecond % 1000) + timedelta(milliseconds=1)
+
+
+def not_before(moment: datetime) -> datetime:
+    """The first moment that does not read earlier than `moment` on the wire."""
+    return after(moment - timedelta(microseconds=1)) if moment.microsecond % 1000 else moment
 
 
 def parse_moment(text: str) -> datetime:

@@ -13,6 +13,7 @@ from common.compiled import Compiled, Param
 from common.errors import NotFound
 from common.ids import parse_id
 from common.secrets import digest
+from common.times import after, not_before
 from common.totals import total_of
 from stores.enums import DeliveryMethod, ProductStatus
 from stores.models import LINES, Order, Product, Review, SitePage, StoreSettings, StoreTotals
@@ -95,7 +96,7 @@ def listed_products(
     if search:
         narrowed &= Q(name__icontains=search) | Q(description__icontains=search)
     if updated_since is not None:
-        narrowed &= Q(updated_at__gte=updated_since)
+        narrowed &= Q(updated_at__gte=not_before(updated_since))
     if not narrowed:
         return WholeList(business, _listed, "products")
     return Listing(business, _listed(business.pk).filter(narrowed), None)
@@ -133,16 +134,16 @@ def orders(
     updated_since: datetime | None = None,
 ) -> AnyList[Order]:
     """Orders with lines and payment brought along. `created_after` and `created_before` exclude the moment,
-    `updated_since` includes it."""
+    `updated_since` includes it, all as times read on the wire."""
     narrowed = Q()
     if status is not None:
         narrowed &= Q(status=status)
     if created_after is not None:
-        narrowed &= Q(created_at__gt=created_after)
+        narrowed &= Q(created_at__gte=after(created_after))
     if created_before is not None:
-        narrowed &= Q(created_at__lt=created_before)
+        narrowed &= Q(created_at__lt=not_before(created_before))
     if updated_since is not None:
-        narrowed &= Q(updated_at__gte=updated_since)
+        narrowed &= Q(updated_at__gte=not_before(updated_since))
     if not narrowed:
         return WholeList(business, _orders_of, "orders")
     return Listing(business, _orders_of(business.pk).filter(narrowed), None)

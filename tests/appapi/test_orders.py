@@ -1,7 +1,7 @@
 """Orders as an app reads them and moves them along."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -122,6 +122,26 @@ def test_filters_narrow_the_list(api: Client, sandbox: Business) -> None:
     assert listed("createdBefore=2026-11-20T12:02:00Z") == ["2", "1"]
     assert listed("updatedSince=2026-11-20T12:01:00Z") == ["3", "2"]
     assert listed("createdAfter=2026-11-20T12:00:00Z&createdBefore=2026-11-20T12:02:00Z&status=PENDING") == []
+
+
+@pytest.mark.spec("App API", "createdAfter and createdBefore exclude the moment, updatedSince includes it")
+def test_filters_count_times_as_they_read_on_the_wire(api: Client, sandbox: Business) -> None:
+    """A row's time is finer than the milliseconds that an app sees and sends back."""
+    at = datetime(2026, 11, 20, 12, 0, 0, 123456, UTC)
+    for number in range(3):
+        moment = at + timedelta(milliseconds=number)
+        factories.order(sandbox, number=str(number), created_at=moment, updated_at=moment)
+
+    def listed(query: str) -> list[str]:
+        return [order["orderNumber"] for order in api.get(f"/app-api/orders?{query}").json()["data"]]
+
+    assert listed("createdAfter=2026-11-20T12:00:00.124Z") == ["2"]
+    assert listed("createdAfter=2026-11-20T12:00:00.123999Z") == ["2", "1"]
+    assert listed("createdBefore=2026-11-20T12:00:00.124Z") == ["0"]
+    assert listed("createdBefore=2026-11-20T12:00:00.124001Z") == ["1", "0"]
+    assert listed("updatedSince=2026-11-20T12:00:00.124Z") == ["2", "1"]
+    assert listed("updatedSince=2026-11-20T12:00:00.124001Z") == ["2"]
+    assert listed("createdAfter=9999-12-31T23:59:59.999999Z") == []
 
 
 def test_unknown_status_in_the_filter_names_the_allowed(api: Client) -> None:
