@@ -7,8 +7,9 @@ import orjson
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
+from common.nesting import MAX_DEPTH, is_too_deep
+
 MAX_BODY = 1024 * 1024  # bytes
-MAX_DEPTH = 64  # objects and arrays inside each other; whatever walks through a body may do so by recursion
 
 
 class BodyTooLarge(APIException):
@@ -45,17 +46,6 @@ def read_json(body: bytes) -> Any:
         if str(error).startswith("depth limit"):  # the reader's own, far beyond ours
             raise too_deep from error
         raise ParseError(f"The body is not valid JSON: {error}") from error
-    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and _is_deeper(document, MAX_DEPTH):
+    if is_too_deep(body, document):
         raise too_deep
     return document
-
-
-def _is_deeper(document: Any, limit: int) -> bool:
-    """Level by level, without recursion."""
-    level = [document]
-    for _ in range(limit + 1):
-        nested = [each for each in level if isinstance(each, dict | list)]
-        if not nested:
-            return False
-        level = [inner for each in nested for inner in (each.values() if isinstance(each, dict) else each)]
-    return True

@@ -12,6 +12,7 @@ import orjson
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
+from common.nesting import MAX_DEPTH, is_too_deep
 from common.times import parse_moment
 from common.url_policy import InvalidUrl, check_redirect_url
 from extensions.enums import CallOutcome
@@ -52,11 +53,14 @@ def read(point: HookPoint, body: bytes) -> dict[str, Any]:
 
 
 def parse(body: bytes) -> Any:
-    """The JSON of an answer. Raises `BadAnswer` for what is none."""
+    """The JSON of an answer. Raises `BadAnswer` for what is none, or is nested too deep."""
     try:
-        return _without_nul(orjson.loads(body))
+        answer = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise BadAnswer(CallOutcome.NOT_JSON, f"The answer is not JSON: {error}") from None
+    if is_too_deep(body, answer):
+        raise BadAnswer(CallOutcome.UNEXPECTED, f"The answer is nested more than {MAX_DEPTH} levels deep.")
+    return _without_nul(answer)
 
 
 def problems_of(point: HookPoint, answer: Any) -> Iterator[Problem]:

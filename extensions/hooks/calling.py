@@ -3,6 +3,7 @@
 What went wrong is told, never raised. Nothing here touches the database.
 """
 
+import logging
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from stores.hookpoints import HookPoint
 from webhooks import transport
 from webhooks.signing import hook_signature_headers
 from webhooks.transport import Exchange
+
+log = logging.getLogger(__name__)
 
 _PROBLEMS: Final[Mapping[str, str]] = {
     "dns": "The host's name could not be looked up.",
@@ -79,7 +82,10 @@ def begin(point: HookPoint, url: str, request: Request, *, seconds: float) -> Fu
 def judged(
     point: HookPoint, hook: LiveHook, exchange: Exchange, *, seconds: float, called_at: datetime
 ) -> Call:
-    """What came of a call that was given `seconds`."""
+    """What came of a call that was given `seconds`.
+
+    An answer that we fail at is that one app's failure: the others of the point are heard all the same.
+    """
     call = Call(
         hook=hook,
         called_at=called_at,
@@ -93,6 +99,9 @@ def judged(
         call.answer = read(point, exchange.body)
     except BadAnswer as failure:
         call.outcome, call.problem = failure.outcome, failure.problem
+    except Exception:
+        log.exception("An answer of %s could not be read", hook.slug)
+        call.outcome, call.problem = CallOutcome.UNEXPECTED, "The answer could not be read."
     return call
 
 

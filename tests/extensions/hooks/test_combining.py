@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Business
+from extensions.hooks.answers import read
 from extensions.models import HookPreference
 from stores import hookpoints
 from stores.enums import OrderValidation
@@ -17,6 +18,7 @@ from tests import factories
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooking, says
 from tests.factories import order_request
+from tests.receivers import Answer
 
 PAYMENT_METHODS = "checkout.payment_methods"
 CREATE_PAYMENT = "checkout.create_payment"
@@ -262,6 +264,43 @@ def test_request_of_validate_names_the_items(shop: Business, hooking: Hooking) -
         "items": [{"productId": str(line.product_id), "quantity": 2}], "subtotal": 2000,
         "deliveryMethod": "PICKUP",
     }  # fmt: skip
+
+
+@pytest.mark.spec("Contract 6 Hooks", "An answer is nested at most 64 levels deep")
+@pytest.mark.parametrize("levels", [64, 495, 1000, 30_000])
+def test_deep_answer_does_not_silence_the_apps_beside_it(
+    shop: Business, hooking: Hooking, levels: int
+) -> None:
+    deep = Answer(body=b'{"valid":true,"x":' + b"[" * levels + b"]" * levels + b"}")
+    broken = hooking(VALIDATE, deep)
+    hooking(VALIDATE, {"valid": False, "reason": "Too much bread."})
+
+    assert asking.verdict(shop) == Verdict(valid=False, reason="Too much bread.", all_heard=False)
+    assert broken.call.outcome == ("NOT_JSON" if levels > 1023 else "UNEXPECTED")
+    assert broken.breaker.failures == 1
+
+
+def test_answer_of_64_levels_is_used(shop: Business, hooking: Hooking) -> None:
+    hooking(VALIDATE, Answer(body=b'{"valid":false,"x":' + b"[" * 63 + b"]" * 63 + b"}"))
+
+    assert asking.verdict(shop) == Verdict(valid=False)
+
+
+def test_answer_that_we_fail_at_does_not_silence_the_apps_beside_it(
+    shop: Business, hooking: Hooking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_at_the_first(point: Any, body: bytes) -> Any:
+        if b"true" in body:
+            raise ZeroDivisionError
+        return read(point, body)
+
+    monkeypatch.setattr("extensions.hooks.calling.read", fail_at_the_first)
+    broken = hooking(VALIDATE, {"valid": True})
+    hooking(VALIDATE, {"valid": False})
+
+    assert not asking.verdict(shop).valid
+    assert broken.call.problem == "The answer could not be read."
+    assert broken.breaker.failures == 1
 
 
 @pytest.mark.spec("Contract 6 Hooks", "A failed order.validate counts as valid, and the order is marked")
