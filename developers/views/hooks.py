@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common.errors import ServiceError
 from common.ids import parse_id
+from common.nesting import MAX_DEPTH, is_too_deep
 from developers import hook_words
 from developers.views.access import app_page, current_developer
 from developers.views.apps import GET_OR_POST, UNPROCESSABLE
@@ -81,12 +82,15 @@ class TrialForm(forms.Form):
     )
 
     def clean_request_data(self) -> dict[str, Any]:
+        written = self.cleaned_data["request_data"].encode(errors="surrogatepass")
         try:
-            data = orjson.loads(self.cleaned_data["request_data"])
+            data = orjson.loads(written)
         except orjson.JSONDecodeError as error:
             raise forms.ValidationError(f"Enter valid JSON: {error}.") from None
         if not isinstance(data, dict):
             raise forms.ValidationError("Enter a JSON object: it begins with { and ends with }.")
+        if is_too_deep(written, data):
+            raise forms.ValidationError(f"Enter JSON that is nested at most {MAX_DEPTH} levels deep.")
         return data
 
 

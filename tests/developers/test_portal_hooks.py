@@ -151,6 +151,7 @@ def test_hook_is_called_as_a_checkout_would(
         (Answer(body=b'{"fee": "9"}'), "is not of type"),
         (Answer(body=b"[]"), "is not of type"),
         (Answer(body=b"nothing"), "The answer is not JSON"),
+        (Answer(body=b'{"fee": 9, "x": ' + b"[" * 900 + b"]" * 900 + b"}"), "more than 64 levels deep"),
         (Answer(status=503), "It answered 503."),
         (Answer(body=b'{"fee": 9}', delay=2), "No answer within 400 ms."),
     ],
@@ -186,7 +187,7 @@ def test_fields_of_each_method_are_checked(
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("data", ["", "{", "[]", '"text"', "NaN"])
+@pytest.mark.parametrize("data", ["", "{", "[]", '"text"', "NaN", '{"a": ' * 300 + "1" + "}" * 300])
 def test_request_that_is_no_object_is_not_sent(
     page: Client, app: App, hook: Definition, receiver: Receiver, data: str
 ) -> None:
