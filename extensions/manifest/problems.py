@@ -14,6 +14,7 @@ from extensions.manifest.shapes import LISTED, TOP_LEVEL, Shape, shape_of
 from extensions.manifest.suggestions import closest, quoted
 from extensions.manifest.values import Wrong
 from extensions.schemas import problems_of_schema, problems_of_values
+from extensions.schemas.json_limits import TOO_LARGE, is_too_large
 from extensions.schemas.paths import path_of
 
 MAX_BYTES: Final = 256 * 1024  # as JSON without white space
@@ -65,6 +66,8 @@ def _unfit(document: dict[str, Any]) -> Problem | None:
             waiting += [((*steps, place), value) for place, value in enumerate(part)]
         elif isinstance(part, str) and "\x00" in part:
             return Problem(path_of("", steps), "Must not hold a NUL character.")
+        elif is_too_large(part):
+            return Problem(path_of("", steps), TOO_LARGE)
     size = len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
     if size > MAX_BYTES:
         return Problem("", f"The manifest is {size:,} bytes. It may have {MAX_BYTES:,} (256 KiB).")

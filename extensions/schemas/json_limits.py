@@ -8,9 +8,13 @@ from common.errors import ErrorDetail
 from extensions.schemas.paths import path_of
 
 MAX_BYTES: Final = 64 * 1024  # of a schema (contract section 6), and of the values kept for one
+MAX_NUMBER: Final = (
+    2**53 - 1
+)  # beyond it not every reader is exact (RFC 7493, 2.2), and far beyond ours gives up
 MAX_NESTING: Final = 48  # brackets within brackets; a schema of 8 levels needs some 20
 
 TOO_DEEP: Final = "Is nested too deeply."
+TOO_LARGE: Final = f"Must be a number from -{MAX_NUMBER} to {MAX_NUMBER}."
 
 
 def problems_of_json(document: Any, path: str, *, what: str) -> list[ErrorDetail]:
@@ -27,6 +31,11 @@ def problems_of_json(document: Any, path: str, *, what: str) -> list[ErrorDetail
 def size_of(document: Any) -> int:
     """Bytes of a document as compact JSON."""
     return len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def is_too_large(value: Any) -> bool:
+    """A float too: PostgreSQL gives 1e30 back as a whole number of 31 digits."""
+    return isinstance(value, int | float) and abs(value) > MAX_NUMBER
 
 
 def _bad_part(document: Any) -> tuple[tuple[str | int, ...], str] | None:
@@ -52,8 +61,8 @@ def _bad_scalar(value: Any) -> str:
         return "" if _can_be_stored(value) else "Holds a character that can't be stored."
     if isinstance(value, float) and not math.isfinite(value):
         return "Is not a number that JSON knows."
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 1024:
-        return "Is too large a number."
+    if is_too_large(value):
+        return TOO_LARGE
     return "" if value is None or isinstance(value, bool | int | float) else "Is not JSON."
 
 

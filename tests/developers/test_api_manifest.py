@@ -10,7 +10,7 @@ from extensions.models import Definition, Manifest
 from marketplace.models import App
 from tests import factories
 from tests.developers.conftest import Api
-from tests.extensions.manifests import block, full, hook
+from tests.extensions.manifests import Document, block, full, hook, widget
 
 
 def path(app: App) -> str:
@@ -126,6 +126,25 @@ def test_bad_body_is_400(api: Api, app: App, body: str, words: str) -> None:
     assert response.status_code == 400
     assert words in response.json()["message"]
     assert Manifest.objects.get(app=app).document == full()
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field"),
+    [
+        ({"embeds": [widget(scriptUrl=1e30)]}, "embeds[0].scriptUrl"),
+        (
+            {"settingsSchema": {"properties": {"a": {"default": 10**30}}}},
+            "settingsSchema.properties.a.default",
+        ),
+    ],
+)
+def test_number_that_could_not_be_given_back_is_400(
+    api: Api, app: App, manifest: Document, field: str
+) -> None:
+    answer = api("put", path(app), manifest)
+    assert answer.status_code == 400
+    assert [each["field"] for each in answer.json()["details"]] == [field]
+    assert api("get", path(app)).json() == {"manifest": {}}
 
 
 def test_put_without_a_body_keeps_the_manifest(api: Api, app: App) -> None:

@@ -90,6 +90,22 @@ def test_wrong_settings_are_told_and_nothing_is_kept(browser: Client, installati
     assert kept(installation) == {}
 
 
+@pytest.mark.spec("Contract 6 Extensions", "A number in settings is at most 2^53-1 either way")
+@pytest.mark.parametrize("typed", ["1" + "0" * 30, "1e30", "-9007199254740992"])
+def test_number_that_the_app_could_not_read_is_refused(
+    browser: Client, installation: Installation, stars: App, typed: str
+) -> None:
+    give_settings(stars, {"type": "object", "properties": {"limit": {"type": "number"}}})
+    api = Client(headers={"authorization": f"Bearer {installation.raw_token}"})  # type: ignore[attr-defined]
+    response = browser.post(page_of(installation, "settings/"), {"limit": typed})
+    assert response.status_code == 422
+    assert "must be a number from -9007199254740991 to 9007199254740991" in text_of(response)
+    assert typed in text_of(response)
+    assert api.get("/app-api/installation").json()["settings"] == {}
+    browser.post(page_of(installation, "settings/"), {"limit": "9007199254740991"})
+    assert api.get("/app-api/installation").json()["settings"] == {"limit": 9007199254740991}
+
+
 def test_list_s_button_shows_the_page_again_and_keeps_nothing(
     browser: Client, installation: Installation
 ) -> None:

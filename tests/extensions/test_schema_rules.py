@@ -174,7 +174,9 @@ def test_values_are_an_object(values: Any) -> None:
     assert problems_of_values({}, values, "s") == [{"field": "s", "message": "Must be an object."}]
 
 
-@pytest.mark.parametrize("value", ["a\x00", "\ud800", float("nan"), 10**400, {"x": object()}, "x" * 65_536])
+@pytest.mark.parametrize(
+    "value", ["a\x00", "\ud800", float("nan"), 10**400, 2**53, -(2**53), 1e30, {"x": object()}, "x" * 65_536]
+)
 def test_values_are_what_a_database_keeps(value: Any) -> None:
     assert problems_of_values({}, {"a": value}, "s")
 
