@@ -20,6 +20,7 @@ from extensions.hooks.schemas import ANSWER_SCHEMAS
 from stores.hookpoints import HookPoint
 
 MAX_BYTES: Final = 64 * 1024
+YEARS: Final = range(2000, 9999)  # in UTC; further out no clock of a shop can show the moment
 
 _VALIDATORS: Final = {point: Draft202012Validator(schema) for point, schema in ANSWER_SCHEMAS.items()}
 
@@ -91,9 +92,12 @@ def _moment_problems(field: str, moment: Any) -> Iterator[Problem]:
     if not moment or not isinstance(moment, str):
         return
     try:
-        parse_moment(moment)
+        year = parse_moment(moment).year
     except ValueError as error:
         yield Problem(field, f"{error} It was {_shortened(repr(moment))}.")
+    else:
+        if year not in YEARS:
+            yield Problem(field, f"Enter a time from {YEARS.start} to {YEARS.stop - 1}. It was {moment}.")
 
 
 def _path(parts: Any) -> str:
