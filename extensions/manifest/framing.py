@@ -49,4 +49,4 @@ def _allows(source: str, origin: str) -> bool:
 
 
 def _is_host(pattern: str, host: str) -> bool:
-    return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in ("*", host)

@@ -322,6 +322,7 @@ def test_saving_fetches_nothing(browser: Client, app: App, receiver: Receiver) -
         ({"X-Frame-Options": "DENY"}, "FAIL", "X-Frame-Options: DENY"),
         ({"X-Frame-Options": "sameorigin"}, "FAIL", "X-Frame-Options"),
         ({"Content-Security-Policy": "default-src *; frame-ancestors 'none'"}, "FAIL", "frame-ancestors 'none'"),
+        ({"Content-Security-Policy": "frame-ancestors *:*", "X-Frame-Options": "DENY"}, "WARN", "plain HTTP"),
         ({"Content-Security-Policy": "frame-ancestors *", "X-Frame-Options": "DENY"}, "WARN", "plain HTTP"),
     ],
 )  # fmt: skip
