@@ -3,6 +3,7 @@
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from accounts.models import Business
+from common.url_policy import host_of
 
 SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups"
 """Of every app's iframe (service interface, "Admin page iframe contract"; contract section 6, "Host pages")."""
@@ -23,9 +24,9 @@ def hook_address(webhook_url: str, path: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port, as browsers compare them and as `event.origin` and policies name them."""
+    """Scheme, host and port, as browsers compare them and as `event.origin` and policies name them: ASCII alone."""
     parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
+    host = host_of(url)
     host = f"[{host}]" if ":" in host else host
     default = {"https": 443, "http": 80}.get(parts.scheme)
     port = f":{parts.port}" if parts.port and parts.port != default else ""

@@ -60,7 +60,8 @@ def description(value: Any) -> None:
 
 
 def frame_url(value: Any) -> None:
-    """`renderUrl` and `scriptUrl`: HTTPS, loopback http in DEBUG, and never on the service's own origin."""
+    """`renderUrl` and `scriptUrl`: HTTPS, loopback http in DEBUG, a host that policies can name, and never on the
+    service's own origin."""
     if not isinstance(value, str):
         raise Wrong("Must be a string, the full URL.")
     try:
@@ -69,6 +70,17 @@ def frame_url(value: Any) -> None:
         raise Wrong(str(error)) from None
     if _is_own(value):
         raise Wrong("Enter a URL of your own server: this one is on the platform's own origin.")
+    _check_host(urlsplit(value).hostname or "")
+
+
+def _check_host(host: str) -> None:
+    """It goes into the policy of pages, where only its ASCII form means what browsers make of the URL."""
+    if not host.isascii():
+        raise Wrong("Write the host in ASCII, other letters in the form xn--….")
+    if "%" in host:
+        raise Wrong("Enter a URL with a valid host name.")
+    if host.endswith("."):
+        raise Wrong("Enter the host without a dot at its end.")
 
 
 def unused_url(value: Any) -> None:
