@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common.errors import Conflict, NotFound, ServiceError
 from common.ids import parse_id
 from common.pages import page_request
+from common.rate_limits import consume
 from developers import manifest_editor
 from developers.review.frames import addresses_of, check_addresses
 from developers.views.access import app_page, current_developer
@@ -27,6 +28,7 @@ from extensions.services.manifests import put_back, save_manifest
 from marketplace.enums import AppStatus
 from marketplace.models import App
 
+FRAME_CHECKS = 5  # a minute
 LOCKED = "The app is in review, and its manifest can't be saved until that is decided."
 
 
@@ -45,12 +47,9 @@ def manifest(request: HttpRequest, app: App) -> HttpResponse:
         return _save(request, app, text, reading.document)
     if "format" in request.POST:
         text = written(reading.document)
-    found = (
-        list(check_addresses(addresses_of(definitions_in(reading.document))))
-        if "frames" in request.POST
-        else None
-    )
-    return _editor(request, app, text, read(text), evidence=found)
+    if "frames" in request.POST:
+        return _check_frames(request, app, text, reading)
+    return _editor(request, app, text, read(text))
 
 
 @require_POST
@@ -116,6 +115,19 @@ def manifest_put_back(request: HttpRequest, app: App, save_id: str) -> HttpRespo
         "differences": manifest_differences(manifest_document(app), save.document),
     }
     return render(request, "developers/manifest_put_back.html", context)
+
+
+def _check_frames(request: HttpRequest, app: App, text: str, reading: Reading) -> HttpResponse:
+    """Each check asks up to 30 addresses, so an app has few of them."""
+    state = consume(f"frames:{app.pk}", limit=FRAME_CHECKS)
+    if not state.allowed:
+        messages.error(
+            request,
+            f"That is more than {FRAME_CHECKS} checks a minute. Try again in {state.retry_after} seconds.",
+        )
+        return _editor(request, app, text, reading, status=429)
+    found = list(check_addresses(addresses_of(definitions_in(reading.document or {}))))
+    return _editor(request, app, text, reading, evidence=found)
 
 
 def _text(request: HttpRequest) -> str:

@@ -368,6 +368,19 @@ def test_redirects_are_followed_as_a_browser_would(browser: Client, app: App, re
     assert (outcome, "10.0.0.1" in text) == ("FAIL", True)
 
 
+def test_checks_are_limited_and_the_text_is_kept(browser: Client, app: App, receiver: Receiver) -> None:
+    document = {"blocks": [block(renderUrl=receiver.url)]}
+    for _ in range(5):
+        assert press(browser, app, "frames", document).status_code == 200
+
+    refused = press(browser, app, "frames", document)
+
+    assert refused.status_code == 429
+    assert "more than 5 checks a minute" in words(refused)
+    assert json.loads(typed(refused)) == document
+    assert len(receiver.requests) == 5
+
+
 def test_private_addresses_are_not_asked(browser: Client, app: App) -> None:
     ((outcome, text),) = checked(browser, app, {"blocks": [block(renderUrl="https://10.0.0.1/")]})
     assert outcome == "FAIL"
