@@ -77,6 +77,10 @@ def working_installations(business: Business) -> list[Installation]:
     return list(rows.filter(business=business, app__suspended_at=None, app__deleted_at=None).order_by("id"))
 
 
+def is_working(installation: Installation) -> bool:
+    return any(each.pk == installation.pk for each in working_installations(installation.business))
+
+
 def extensions_on(business: Business, kind: ExtensionType, *, key: str | None = None) -> list[Extension]:
     """The active definitions of a kind on a business, by installation and then by their place in the manifest.
 

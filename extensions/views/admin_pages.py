@@ -13,7 +13,7 @@ from extensions import definitions
 from extensions.addresses import SANDBOX, frame_url, origin_of
 from extensions.enums import ExtensionType
 from extensions.policy import allow_frame
-from extensions.queries import extensions_on
+from extensions.queries import extensions_on, is_working
 from extensions.session_tokens import session_token
 from installations.models import Installation
 from installations.views.access import active_page
@@ -46,7 +46,12 @@ def admin_page(request: MerchantRequest, installation: Installation, page_id: st
 @never_cache
 @active_page
 def new_session_token(request: MerchantRequest, installation: Installation) -> JsonResponse:
-    """For a frame that loads again: the token that came with the page lives for a minute only."""
+    """For a frame that loads again: the token that came with the page lives for a minute only.
+
+    None for an app that is suspended or deleted: its pages are off.
+    """
+    if not is_working(installation):
+        raise NotFound("The app's pages are switched off.")
     return JsonResponse({"sessionToken": session_token(installation=installation, user=request.user)})
 
 
