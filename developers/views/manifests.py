@@ -186,6 +186,7 @@ def _editor(
         "app": app,
         "text": text,
         "problems": problems,
+        "problem_count": reading.total if reading else 0,
         "checked": reading is not None and not problems,
         "is_saved": same(document, in_force) and not problems,
         "plan": in_words(app, plan(app, document)) if reading and not problems else None,

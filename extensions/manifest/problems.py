@@ -19,7 +19,8 @@ from extensions.schemas.paths import path_of
 
 MAX_BYTES: Final = 256 * 1024  # as JSON without white space
 MAX_DEPTH: Final = 64
-MAX_OF_EACH: Final = 50
+MAX_OF_EACH: Final = 50  # of a longer list the others are not looked at
+MAX_PROBLEMS: Final = 500  # that are told
 SUGGESTED: Final = 20  # unknown keys of one object that a suggestion is looked for; comparing takes time
 
 
@@ -43,6 +44,16 @@ def problems_of_manifest(document: Any) -> list[ErrorDetail]:
 
 
 def find_problems(document: Any) -> list[Problem]:
+    """At most `MAX_PROBLEMS`, and then one that says how many there are."""
+    found = every_problem(document)
+    return found if len(found) <= MAX_PROBLEMS else [*found[:MAX_PROBLEMS], too_many(len(found))]
+
+
+def too_many(total: int) -> Problem:
+    return Problem("", f"There are {total:,} problems. The first {MAX_PROBLEMS} are told.")
+
+
+def every_problem(document: Any) -> list[Problem]:
     """In the order of the manifest's keys. A document that is no bounded JSON object gives that one problem."""
     if not isinstance(document, dict):
         return [Problem("", "The manifest must be a JSON object.")]
@@ -87,6 +98,7 @@ def _lists(document: dict[str, Any]) -> Iterator[Problem]:
             continue
         if len(items) > MAX_OF_EACH:
             yield Problem(listed, f"At most {MAX_OF_EACH} are allowed, not {len(items)}.")
+            items = items[:MAX_OF_EACH]
         for index, item in enumerate(items):
             yield from _definition(kind, item, f"{listed}[{index}]")
         yield from _repeated(kind, items, listed)

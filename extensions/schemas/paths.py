@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Iterable
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$-]*")
+MAX_NAME = 100  # characters that are shown of a name
+_PLAIN_NAME = re.compile(rf"[A-Za-z_$][\w$-]{{0,{MAX_NAME - 1}}}")
 
 
 def path_of(base: str, steps: Iterable[str | int]) -> str:
@@ -16,5 +17,5 @@ def path_of(base: str, steps: Iterable[str | int]) -> str:
         elif _PLAIN_NAME.fullmatch(step):
             path += f".{step}" if path else step
         else:
-            path += f"[{json.dumps(step[:100], ensure_ascii=False)}]"
+            path += f"[{json.dumps(step[:MAX_NAME], ensure_ascii=False)}]"
     return path

@@ -1,6 +1,7 @@
 """`/developer/apps/:appId/manifest` (contract, sections 2, 6 and 9)."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from extensions.models import Definition, Manifest
 from marketplace.models import App
 from tests import factories
 from tests.developers.conftest import Api
+from tests.developers.test_portal_manifest import FLOODS
 from tests.extensions.manifests import Document, block, full, hook, widget
 
 
@@ -145,6 +147,17 @@ def test_number_that_could_not_be_given_back_is_400(
     assert answer.status_code == 400
     assert [each["field"] for each in answer.json()["details"]] == [field]
     assert api("get", path(app)).json() == {"manifest": {}}
+
+
+@pytest.mark.spec("Contract 6 Manifest", "However many problems there are, they are told in bounded time")
+@pytest.mark.parametrize("body", [FLOODS["repeated keys"], FLOODS["blocks"]], ids=["repeated", "blocks"])
+def test_a_flood_of_problems_is_400(api: Api, app: App, body: str) -> None:
+    began = time.process_time()
+    answer = api("put", path(app), body)
+    assert time.process_time() - began < 5
+    assert answer.status_code == 400
+    assert len(answer.json()["details"]) <= 501
+    assert not Manifest.objects.exists()
 
 
 def test_put_without_a_body_keeps_the_manifest(api: Api, app: App) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -174,6 +175,43 @@ def test_problems_for_the_script_have_places_and_fixes(browser: Client, app: App
     assert (problem["path"], problem["fix"]) == ("hooks[0].hookPoint", '"order.validate"')
     assert browser.post(path(app, "check/"), {"manifest": "{}"}).json() == {"problems": []}
     assert browser.get(path(app, "check/")).status_code == 405
+
+
+FLOODS = {
+    "repeated keys": "{" + ",\n".join(['"a":1'] * 80_000) + "}",
+    "blocks": '{"blocks":[' + ",\n".join(["{}"] * 80_000) + "]}",
+    "unknown keys": "{" + ",\n".join(f'"a{n}":1' for n in range(25_000)) + "}",
+    "a long name above many values": '{"' + "k" * 400_000 + '":[' + ",".join(["1"] * 250_000) + "]}",
+    "repeated keys under a long name": '{"' + "k" * 400_000 + '":[' + ",".join(['{"a":1,"a":1}'] * 40_000) + "]}",
+    "repeated keys far down": '{"key":' * 900 + "[" + ",".join(['{"a":1,"a":1}'] * 60_000) + "]" + "}" * 900,
+}  # fmt: skip
+
+
+@pytest.mark.spec(SCREEN, "However many problems there are, they are told in bounded time")
+@pytest.mark.parametrize("text", FLOODS.values(), ids=FLOODS)
+def test_a_flood_of_problems_is_told_in_bounded_time(browser: Client, app: App, text: str) -> None:
+    began = time.process_time()
+    answer = browser.post(path(app, "check/"), {"manifest": text})
+    page = press(browser, app, "check", text)
+
+    assert time.process_time() - began < 10
+    assert 1 <= len(answer.json()["problems"]) <= 501
+    assert len(answer.content) < 1_000_000
+    assert page.status_code == 422
+    assert len(page.content) < 3 * len(text) + 500_000  # which gives the text back
+    assert typed(page) == text
+
+
+def test_all_problems_are_counted_and_the_first_told(browser: Client, app: App) -> None:
+    text = FLOODS["repeated keys"]
+    told = browser.post(path(app, "check/"), {"manifest": text}).json()["problems"]
+    assert told[499] | {"message": ""} == {
+        "path": "a", "message": "", "line": 501, "column": 1, "length": 3, "fix": None,
+    }  # fmt: skip
+    assert told[500]["message"] == "There are 80,000 problems. The first 500 are told."  # one key is unknown
+    page = words(press(browser, app, "check", text))
+    assert "80,000 problems in the manifest" in page
+    assert "And 79,900 more." in page
 
 
 # --- Saving -------------------------------------------------------------------------------------------

@@ -356,4 +356,5 @@ def test_size_limit_counts_bytes_without_white_space() -> None:
 def test_a_flood_of_problems_is_told_in_bounded_time() -> None:
     manifest = of(*({f"unknown-{n}-{m}": 0 for m in range(200)} for n in range(50)))
     problems = problems_of_manifest(manifest)
-    assert len(problems) == 50 * (200 + 3)
+    assert len(problems) == 500 + 1
+    assert problems[-1]["message"] == f"There are {50 * (200 + 3):,} problems. The first 500 are told."
