@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Browser, Frame, Page, expect
 
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
@@ -22,7 +22,7 @@ from tests.installations.pages import installed, listed_app
 
 from .app_site import AppSite
 from .axe import violations
-from .conftest import NewPage
+from .conftest import NewPage, SignIn
 
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string", "default": "Stars"}}}
 
@@ -178,6 +178,88 @@ def test_script_runs_on_every_page_of_the_store(
         script = page.locator('script[src$="/script.js"]')
         assert script.evaluate("s => s.parentElement.tagName") == ("HEAD" if position == "head" else "BODY")
         assert script.evaluate("s => s.async") is True
+
+
+# What a script of an app may try in the browser of a shop's owner: each answers with what it has read, or with
+# "refused". The last one leaves the page by itself.
+ATTACK = b"""window.attack = {
+  fetch: (path) => fetch(path).then((answer) => answer.text()).catch(() => "refused"),
+  frame: (path) => new Promise((done) => {
+    const frame = document.createElement("iframe");
+    frame.onload = () => done(frame.contentDocument?.body.innerText ?? "refused");
+    frame.src = path;
+    document.body.append(frame);
+  }),
+  popup: async (path) => {
+    const popup = window.open(path);
+    await new Promise((done) => setTimeout(done, 1500));
+    try { return popup.document.body.innerText; } catch { return "refused"; }
+  },
+  post: (path) => {
+    const form = Object.assign(document.createElement("form"), { method: "post", action: path });
+    document.body.append(form);
+    form.submit();
+  },
+};"""
+
+
+@pytest.mark.spec("Contract 6 Extensions", "A script of an app can't act on the site as whoever looks on")
+def test_script_of_an_app_reaches_no_page_of_the_site_but_the_store(
+    chromium: Browser, site: str, sign_in: SignIn, shop: Business, app: App, app_site: AppSite
+) -> None:
+    installed(app, shop)
+    other = factories.merchant("olga@example.com", name="Olga").businesses.get()
+    app_site.pages["/script.js"] = ("text/javascript", ATTACK)
+    define(
+        app, ExtensionType.EMBED, "pixel", kind="GLOBAL_SCRIPT", position="body_end",
+        scriptUrl=f"{app_site.url}/script.js",
+    )  # fmt: skip
+    context = chromium.new_context(
+        base_url=site
+    )  # not watched: what the policy refuses is told in the console
+    try:
+        sign_in(context, shop.owner)
+        page = context.new_page()
+        posts: list[str] = []
+        context.on("request", lambda sent: posts.append(sent.url) if sent.method == "POST" else None)
+        page.goto(f"/store/{shop.slug}/")
+        page.wait_for_function("window.attack")
+        for path in ("/merchant/", f"/store/{other.slug}/"):
+            for way in ("fetch", "frame", "popup"):
+                read = page.evaluate(f"attack.{way}({json.dumps(path)})")
+                assert (way, path, read) == (way, path, "refused")
+        assert f"/store/{shop.slug}/" in page.evaluate(f"attack.fetch('/store/{shop.slug}/cart/')")
+        page.evaluate("attack.post('/merchant/')")
+        page.wait_for_timeout(500)
+        assert posts == []
+        assert page.url == f"{site}/store/{shop.slug}/"
+    finally:
+        context.close()
+
+
+def test_store_with_scripts_widgets_and_blocks_of_apps_still_sells(
+    page: Page, shop: Business, app: App, placement: Placement, app_site: AppSite
+) -> None:
+    """The page's own forms and scripts, and the frames of apps, go on; nothing is refused in the console."""
+    bread = factories.product(shop, name="Bread", price=500)
+    define(app, ExtensionType.EMBED, "chat", renderUrl=f"{app_site.url}/widget")
+    define(
+        app, ExtensionType.EMBED, "pixel", kind="GLOBAL_SCRIPT", position="head",
+        scriptUrl=f"{app_site.url}/script.js",
+    )  # fmt: skip
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Five stars")
+    expect(page.frame_locator("iframe.widget").locator("#title")).to_have_text("No title")
+    page.goto(f"/store/{shop.slug}/products/{bread.slug}/")
+    page.get_by_role("button", name="Add to cart").click()
+    expect(page.locator(".cart-count")).to_contain_text("1")
+    page.goto(f"/store/{shop.slug}/checkout/")
+    page.get_by_label("Name").fill("Ada")
+    page.get_by_label("E-mail").fill("ada@example.com")
+    page.get_by_role("button", name="Place order").click()
+    page.wait_for_url("**/orders/**")
+    state = page.evaluate("fetch(`${location.pathname}state/`).then((answer) => answer.status)")
+    assert state == 200
 
 
 @pytest.mark.spec("Installation", "uninstalled: blocks removed from pages, embeds stop being injected")
