@@ -20,12 +20,13 @@ from stores.services.payments import chosen_method, make_payment, open_payment
 from stores.services.stock import announce, move_stock
 from stores.services.totals import count_order
 
-__all__ = ["OrderLine", "OrderRequest", "Price", "place_order", "quote"]
+__all__ = ["PRICES_CHANGED", "OrderLine", "OrderRequest", "Price", "place_order", "quote"]
 
 # Prices that change while the shop's apps are being asked make their answers stale, so they are asked
 # again; a shop whose prices change faster than that can't take the order.
 ROUNDS = 3
 
+PRICES_CHANGED = "The prices or items have changed since you opened this page. Check the summary."
 DEFAULT_REFUSAL = "The shop can't take this order."
 
 WIRE_NAMES = {
@@ -44,6 +45,7 @@ class OrderRequest:
     """What the customer asks for. `promo_discount` is in minor units.
 
     `locality`, the town, is for shipping apps; where it is given it stands in `address` too.
+    `expected_subtotal`, in minor units, is what the customer was shown; None: whatever it is now.
     """
 
     items: Sequence[OrderLine]
@@ -56,6 +58,7 @@ class OrderRequest:
     locality: str = ""
     promo_discount: int = 0
     note: str = ""
+    expected_subtotal: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,8 @@ def place_order(
     (RuntimeError). Returns the order with its lines, and with its payment where an app makes one: that the
     payment failed does not undo the order.
 
-    Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for one that can't be had, `Refused`
-    with the reason of the app that refused.
+    Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for one that can't be had and where the
+    subtotal is not the expected one, `Refused` with the reason of the app that refused.
     """
     forbid_transaction()
     _check(business, request)
@@ -166,6 +169,8 @@ def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Bu
     if request.promo_discount > basket.subtotal:
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
     basket.check_available()
+    if request.expected_subtotal not in (None, basket.subtotal):
+        raise Conflict(PRICES_CHANGED)
     verdict = hookpoints.ask_verdict(
         business=business,
         lines=basket.lines,

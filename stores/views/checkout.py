@@ -17,7 +17,7 @@ from stores.enums import DeliveryMethod
 from stores.forms import MAX_LOCALITY, CheckoutForm
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
-from stores.services.checkout import OrderRequest, Price, quote
+from stores.services.checkout import PRICES_CHANGED, OrderRequest, Price, quote
 from stores.services.storefront import place_once
 from stores.views.access import ShopRequest, shop_page, shop_render
 
@@ -112,7 +112,7 @@ def _is_as_seen(form: CheckoutForm, lines: list[CartLine]) -> bool:
     """Nobody orders at another price than the page showed: what has changed since is said first."""
     problems = [f"{line.name}: {line.problem}" for line in lines if line.problem]
     if not problems and form.cleaned_data["seen"] != subtotal(lines):
-        problems = ["The prices or items have changed since you opened this page. Check the summary."]
+        problems = [PRICES_CHANGED]
     for problem in problems:
         form.add_error(None, problem)
     return not problems
@@ -132,6 +132,7 @@ def _order_request(form: CheckoutForm, lines: list[CartLine]) -> OrderRequest:
         locality=typed["locality"] if is_delivery else "",
         payment_method=typed["payment_method"],
         note=typed["note"],
+        expected_subtotal=typed["seen"],
     )
 
 

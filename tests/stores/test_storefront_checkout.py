@@ -14,7 +14,7 @@ from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, ShippingR
 from stores.models import Order, Product
 from stores.services.settings import set_delivery_fee
 from tests import factories
-from tests.stores.shopping import Shopper, text
+from tests.stores.shopping import Shopper, hidden, text
 
 WALLET = PaymentMethod(
     "pay:wallet", "Harbour Wallet", "pay", "Pay by phone.", "https://pay.example.com/i.png"
@@ -164,6 +164,24 @@ def test_changed_price_is_said_before_anything_is_ordered(shopper, bread):
     assert "12.00\N{NO-BREAK SPACE}USD" in text(response)
     assert not Order.objects.exists()
     shopper.place(page | {"seen": "1200"})
+    assert Order.objects.get().amount == 1200
+
+
+@pytest.mark.spec("Contract 4 Placing an order", "Nobody orders at another price than the page showed")
+def test_price_that_changes_while_apps_are_asked_is_said_first(shopper, bread):
+    def raise_the_price(question):
+        Product.objects.update(price=600)
+        return Verdict()
+
+    with filled("order.validate", raise_the_price):
+        response = shopper.place(note="Kept words")
+    assert response.status_code == 409
+    for words in ("have changed since you opened this page", "Kept words", "12.00\N{NO-BREAK SPACE}USD"):
+        assert words in text(response)
+    assert not Order.objects.exists()
+    bread.refresh_from_db()
+    assert bread.stock == 10
+    shopper.place(hidden(response))
     assert Order.objects.get().amount == 1200
 
 
