@@ -20,13 +20,14 @@ PRODUCTS_ON_A_PAGE = 24
 REVIEWS_ON_A_PAGE = 10
 REVIEWS_PER_MINUTE = 5
 MAX_SEARCH = 100  # characters
+MAX_CATEGORY = 80  # what the column holds
 
 
 @require_safe
 @shop_page
 def home(request: ShopRequest) -> HttpResponse:
-    category = request.GET.get("category", "")
-    search = request.GET.get("q", "").strip()[:MAX_SEARCH].replace("\0", "")
+    category = _asked(request, "category", MAX_CATEGORY)
+    search = _asked(request, "q", MAX_SEARCH).strip()
     listing = queries.listed_products(request.shop, category=category or None, search=search or None)
     wanted = page_request(request.GET, default=PRODUCTS_ON_A_PAGE, maximum=PRODUCTS_ON_A_PAGE)
     context = {
@@ -37,6 +38,11 @@ def home(request: ShopRequest) -> HttpResponse:
         "page_request": wanted,
     }
     return shop_render(request, "store/home.html", context)
+
+
+def _asked(request: ShopRequest, name: str, most: int) -> str:
+    """A word of the address's query, without what the database could not compare."""
+    return request.GET.get(name, "").replace("\0", "")[:most]
 
 
 @require_safe
