@@ -46,15 +46,20 @@ def _near_top(listing: AnyList[Any], request: PageRequest, columns: Columns) -> 
 
 
 def _far_down(listing: AnyList[Any], request: PageRequest, columns: Columns) -> tuple[Sequence[Any], int]:
-    """The total comes first, since places are remembered by it."""
+    """The total comes first, since places are remembered by it. Rows that are walked to bring it along again: had one
+    come on top since, they would be remembered for a rank that is not theirs."""
     total, rank_changes = _total(listing)
     rank = total - request.offset
     if rank <= 0:
         return [], total
     key = _key(listing, total, rank_changes)
     since, above = _places.nearest(key, rank) or (None, request.offset)
-    rows = _rows(listing, columns, request.limit, above, since=since)
+    counter = None if since else listing.counter
+    rows = _rows(listing, columns, request.limit, above, since=since, counter=counter)
     if rows:
+        if counter:
+            total = rows[0].counted
+            rank = total - request.offset
         _places.remember(key, {rank: rows[0].id, rank - len(rows) + 1: rows[-1].id})
     return rows, total
 

@@ -1,8 +1,10 @@
 """Pages far down a list, where remembered places take the offset's part: nobody should notice."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -119,6 +121,25 @@ def test_reading_on_while_rows_arrive_misses_nothing(
         if page > 30:
             break
     assert {product.name for product in shelf} <= set(seen)
+
+
+@pytest.mark.spec("Pagination", "No row is repeated or lost because another arrived while a page was read")
+def test_row_that_arrives_while_a_page_is_read_moves_no_later_page(
+    shelf: list[Product], sandbox: Business, read: Read
+) -> None:
+    arrived: list[Product] = []
+
+    def arrives_before_the_rows(execute: Any, sql: str, *args: Any) -> Any:
+        if "OFFSET 12" in sql and not arrived:
+            arrived.append(factories.product(sandbox, name="New"))
+        return execute(sql, *args)
+
+    with connection.execute_wrapper(arrives_before_the_rows):
+        read(5)
+    assert arrived
+    now = listed(sandbox)
+    for page in (5, 6, 7, 11):
+        assert read(page, total=31) == cut(now, page), page
 
 
 def test_change_in_a_filtered_list_is_seen_by_its_total(shelf: list[Product], read: Read) -> None:
