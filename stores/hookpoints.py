@@ -12,7 +12,7 @@ units.
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -22,6 +22,7 @@ from uuid import UUID
 from accounts.models import Business
 from common.transactions import forbid_transaction
 from stores.models import Order
+from stores.turns import Turns
 
 log = logging.getLogger(__name__)
 
@@ -236,6 +237,16 @@ def filled(point: HookPoint | str, filler: Filler | None) -> Iterator[None]:
 
 # --- Asking -----------------------------------------------------------------------------------------
 
+_turns = Turns()
+
+
+@contextmanager
+def flow(business: Business) -> Iterator[Budget]:
+    """The budget of one flow, which may ask several points. Nothing is left of it from the start where the business
+    holds as many threads as one with slow apps may."""
+    with _turns.taken(business.pk) as is_free:
+        yield Budget.start() if is_free else Budget.start(0)
+
 
 def _ask(
     declaration: Declaration[Answer],
@@ -249,13 +260,14 @@ def _ask(
     filler = _fillers.get(declaration.point)
     if filler is None:
         return declaration.unfilled
-    question = Question(declaration.point, business, data, budget or Budget.start(), method_id)
-    try:
-        answer: Answer = filler(question)
-    except Exception:
-        log.exception("%s failed for business %s", declaration.point, business.pk)
-        return declaration.failed
-    return answer
+    with nullcontext(budget) if budget else flow(business) as time_left:
+        question = Question(declaration.point, business, data, time_left, method_id)
+        try:
+            answer: Answer = filler(question)
+        except Exception:
+            log.exception("%s failed for business %s", declaration.point, business.pk)
+            return declaration.failed
+        return answer
 
 
 def ask_payment_methods(*, business: Business, only: str | None = None) -> Sequence[PaymentMethod]:

@@ -24,11 +24,17 @@ def seal(business: Business, methods: Sequence[PaymentMethod]) -> str:
 
 def offered_on_page(business: Business, sealed: str) -> Sequence[PaymentMethod]:
     """The methods that a page has carried. They are asked for anew where it is none of ours, or too old."""
+    shown = shown_on_page(business, sealed)
+    return hookpoints.ask_payment_methods(business=business) if shown is None else shown
+
+
+def shown_on_page(business: Business, sealed: str) -> Sequence[PaymentMethod] | None:
+    """The methods that a page has carried; None where it is none of ours, or too old. Nobody is asked."""
     try:
         found = signing.loads(sealed, salt=_salt(business), max_age=MAX_AGE)
         return [PaymentMethod(**method) for method in found]
     except (signing.BadSignature, TypeError, ValueError):
-        return hookpoints.ask_payment_methods(business=business)
+        return None
 
 
 def _salt(business: Business) -> str:

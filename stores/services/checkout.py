@@ -91,14 +91,15 @@ def quote(
     Not inside a transaction. Raises `NotFound` and `Conflict` as `place_order` does.
     """
     forbid_transaction()
-    return _price(
-        business,
-        read_basket(business, merge(items)),
-        delivery_method=delivery_method,
-        locality=locality,
-        promo_discount=0,
-        budget=Budget.start(),
-    )
+    with hookpoints.flow(business) as budget:
+        return _price(
+            business,
+            read_basket(business, merge(items)),
+            delivery_method=delivery_method,
+            locality=locality,
+            promo_discount=0,
+            budget=budget,
+        )
 
 
 def place_order(
@@ -123,7 +124,20 @@ def place_order(
     forbid_transaction()
     _check(business, request)
     method = chosen_method(business, request.payment_method, offered)
-    budget = Budget.start()
+    with hookpoints.flow(business) as budget:
+        order = _agree_and_save(business, request, budget, method=method, now=now, on_saved=on_saved)
+    return make_payment(order=order, now=now) if method else order
+
+
+def _agree_and_save(
+    business: Business,
+    request: OrderRequest,
+    budget: Budget,
+    *,
+    method: PaymentMethod | None,
+    now: datetime | None,
+    on_saved: Callable[[Order], None] | None,
+) -> Order:
     for _ in range(ROUNDS):
         basket = find_basket(business, merge(request.items))
         terms = _agree(business, request, basket, budget)
@@ -131,7 +145,7 @@ def place_order(
             business, request, agreed=basket, terms=terms, method=method, now=now, on_saved=on_saved
         )
         if order is not None:
-            return make_payment(order=order, now=now) if method else order
+            return order
     raise Conflict("Prices are changing at this moment. Please place the order again.")
 
 

@@ -11,9 +11,12 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from accounts.models import Business
+from common.auth_limits import limit_by_address
 from common.errors import NotFound
 from stores import queries
 from stores.cart import Cart
+
+ASKING_PER_MINUTE = 30
 
 Page = Callable[..., HttpResponse]
 
@@ -47,6 +50,11 @@ def shop_page(view: Page) -> Page:
 
     policy: Callable[[Page], Page] = cast(Any, csp_update)({"img-src": PICTURE_SOURCES})
     return policy(in_shop)
+
+
+def limit_asking(request: ShopRequest) -> None:
+    """Count what makes a shop ask its apps, all of an address together. Raises `TooManyRequests`."""
+    limit_by_address(request, "store-checkout", per_minute=ASKING_PER_MINUTE)
 
 
 def _answer(view: Page, request: ShopRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from common.errors import Conflict, Invalid, NotFound, Refused, ServiceError
+from common.errors import Conflict, Invalid, NotFound, Refused, ServiceError, TooManyRequests
 from stores import hookpoints, offers, queries
 from stores.cart import CartLine, order_lines, subtotal
 from stores.enums import DeliveryMethod
@@ -19,7 +19,7 @@ from stores.hookpoints import PaymentMethod
 from stores.models import Order
 from stores.services.checkout import PRICES_CHANGED, OrderRequest, Price, quote
 from stores.services.storefront import place_once
-from stores.views.access import ShopRequest, shop_page, shop_render
+from stores.views.access import ShopRequest, limit_asking, shop_page, shop_render
 
 KEY = re.compile(r"[A-Za-z0-9_-]{32}")
 
@@ -44,6 +44,7 @@ def checkout(request: ShopRequest) -> HttpResponse:
     lines = request.cart.lines()
     if not lines or any(line.problem for line in lines):
         return redirect("store:cart", request.shop.slug)
+    limit_asking(request)
     methods = hookpoints.ask_payment_methods(business=request.shop)
     return _checkout_page(request, CheckoutForm(methods=methods), lines, methods, new_key())
 
@@ -56,6 +57,10 @@ def _place(request: ShopRequest) -> HttpResponse:
     if not lines:
         messages.info(request, "There is nothing to order yet.")
         return redirect("store:cart", request.shop.slug)
+    try:
+        limit_asking(request)
+    except TooManyRequests as error:
+        return _too_many(request, lines, key, error)
     methods = offers.offered_on_page(request.shop, request.POST.get("offered", ""))
     if "total" in request.POST:
         return _total_page(request, lines, methods, key)
@@ -72,6 +77,18 @@ def _place(request: ShopRequest) -> HttpResponse:
         else:
             return _lead_to_order(request, key, placed)
     return _checkout_page(request, form, request.cart.lines(), methods, key, status)
+
+
+def _too_many(
+    request: ShopRequest, lines: Sequence[CartLine], key: str, error: TooManyRequests
+) -> HttpResponse:
+    """The page again with what was typed; nobody is asked."""
+    methods = offers.shown_on_page(request.shop, request.POST.get("offered", "")) or ()
+    form = CheckoutForm(request.POST, methods=methods)
+    form.add_error(None, error.message)
+    response = _checkout_page(request, form, lines, methods, key, error.status)
+    response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def _total_page(

@@ -20,7 +20,7 @@ from stores.forms import BUILT_IN, PaymentForm
 from stores.hookpoints import PaymentMethod
 from stores.models import Order, Payment
 from stores.services.payments import choose_again
-from stores.views.access import ShopRequest, shop_page, shop_render
+from stores.views.access import ShopRequest, limit_asking, shop_page, shop_render
 
 CHOOSE_AGAIN = (PaymentStatus.FAILED, PaymentStatus.EXPIRED)
 
@@ -49,6 +49,7 @@ def pay_again(request: ShopRequest, key: str) -> HttpResponse:
     found = _order(request, key)
     if not _may_choose_again(found):
         return redirect("store:order", request.shop.slug, key)
+    limit_asking(request)
     if request.method == "POST":
         return _choose_again(request, found, key)
     methods = hookpoints.ask_payment_methods(business=request.shop)

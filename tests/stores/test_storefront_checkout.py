@@ -3,6 +3,7 @@
 import re
 import threading
 import time
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from stores import hookpoints
 from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, ShippingRate, Verdict, filled
 from stores.models import Order, Product
 from stores.services.settings import set_delivery_fee
+from stores.turns import Turns
 from tests import factories
 from tests.stores.shopping import Shopper, hidden, text
 
@@ -269,6 +271,66 @@ def test_product_deleted_since_the_page_was_opened_is_said(shopper, bread):
     response = shopper.place(page)
     assert response.status_code == 422
     assert "Bread: The shop has taken it out of its range." in text(response)
+
+
+# --- How often apps are asked -----------------------------------------------------------------------
+
+
+@pytest.mark.spec("Contract 9 Extensions", "An address makes a shop's apps be asked 30 times a minute")
+def test_address_that_asks_on_and_on_is_told_to_wait(shopper):
+    asked = answering([WALLET])
+    with filled("checkout.payment_methods", asked):
+        page = shopper.checkout_page()
+        for _ in range(29):
+            shopper.get(shopper.at("checkout/"))
+        refused = shopper.get(shopper.at("checkout/"))
+        press = shopper.place(page | {"offered": "forged"}, note="Kept words")
+    assert len(asked.questions) == 30
+    assert (refused.status_code, press.status_code) == (429, 429)
+    assert 0 < int(refused["Retry-After"]) <= 61
+    assert 0 < int(press["Retry-After"]) <= 61
+    for words in ("Kept words", "Try again in"):
+        assert words in text(press)
+    assert not Order.objects.exists()
+
+
+def test_choosing_again_counts_as_well(shop, shopper):
+    with filled("checkout.payment_methods", answering([WALLET])):
+        placed = shopper.place(payment_method="pay:wallet")  # no app makes it: it fails
+        pages = [shopper.get(placed["Location"] + "pay/").status_code for _ in range(30)]
+    assert pages == [200] * 28 + [429] * 2
+
+
+@pytest.mark.spec("Contract 9 Extensions", "A shop with slow apps holds few threads")
+def test_shop_with_slow_apps_takes_part_of_the_threads(shop, shopper, monkeypatch):
+    monkeypatch.setattr(hookpoints, "_turns", Turns())
+    monkeypatch.setattr("stores.turns.SLOW", 0.0)
+    left = []
+
+    def note_time(question):
+        left.append(question.budget.left)
+        return []
+
+    with filled("checkout.payment_methods", note_time), ExitStack() as others:
+        shopper.see("checkout/")
+        for _ in range(4):
+            others.enter_context(hookpoints.flow(shop))
+        shopper.see("checkout/")
+        others.close()
+        shopper.see("checkout/")
+    assert [seconds > 9 for seconds in left] == [True, False, True]
+    assert left[1] == 0
+
+
+def test_shop_with_quick_apps_is_not_counted(shop, shopper, monkeypatch):
+    monkeypatch.setattr(hookpoints, "_turns", Turns())
+    asked = answering([])
+    with filled("checkout.payment_methods", asked), ExitStack() as others:
+        shopper.see("checkout/")
+        for _ in range(20):
+            others.enter_context(hookpoints.flow(shop))
+        shopper.see("checkout/")
+    assert [question.budget.left > 9 for question in asked.questions] == [True, True]
 
 
 # --- Pressing twice ---------------------------------------------------------------------------------
