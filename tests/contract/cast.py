@@ -101,7 +101,7 @@ def make(*, receiver_url: str, spare: int = 3) -> Cast:
 
 def _app(dana: object) -> App:
     secret = make_password(SECRET, hasher="pbkdf2_random_secret")
-    return factories.app(dana, client_secret=secret)  # type: ignore[arg-type]
+    return factories.app(dana, client_secret=secret, webhook_url="https://93.184.216.34/events")  # type: ignore[arg-type]
 
 
 def _order(business: Business, product: Product, **fields: object) -> Order:
