@@ -83,7 +83,8 @@ def in_order(definitions: Iterable[Definition]) -> list[Definition]:
 
 def own_hook(app: App, point: str) -> Definition:
     """Raises `NotFound`. One that left the manifest is found too: its calls are still there."""
-    found = Definition.objects.filter(app=app, type=ExtensionType.HOOK, key=point).first()
+    known = point in list(HookPoint)
+    found = Definition.objects.filter(app=app, type=ExtensionType.HOOK, key=point).first() if known else None
     if found is None:
         raise NotFound("Hook not found")
     return found

@@ -16,7 +16,7 @@ from common.errors import NotFound
 from stores import queries
 from stores.cart import Cart
 
-ASKING_PER_MINUTE = 30
+ASKING_PER_MINUTE = 120
 
 Page = Callable[..., HttpResponse]
 

@@ -18,7 +18,7 @@ from stores.views.access import ShopRequest, shop_page, shop_render
 
 PRODUCTS_ON_A_PAGE = 24
 REVIEWS_ON_A_PAGE = 10
-REVIEWS_PER_MINUTE = 5
+REVIEWS_PER_MINUTE = 30
 MAX_SEARCH = 100  # characters
 MAX_CATEGORY = 80  # what the column holds
 

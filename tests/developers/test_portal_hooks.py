@@ -252,4 +252,5 @@ def test_pages_are_the_developers_own(
 
 def test_unknown_hook_is_not_found(page: Client, app: App) -> None:
     assert page.get(url("hook", app, "checkout.nothing")).status_code == 404
+    assert page.get(url("hook", app, "a\0b")).status_code == 404
     assert page.get(url("hook_call", app, SHIPPING, "x")).status_code == 404
