@@ -107,6 +107,7 @@ def test_from_a_401_to_its_signature_in_one_press(portal: NewPage, made: Made) -
     expect(page.get_by_label("Headers")).to_have_value(re.compile("X-Webhook-Signature: sha256="))
 
 
+@pytest.mark.slow  # it waits as long as the page does
 def test_new_deliveries_are_offered_and_the_list_stays(portal: NewPage, made: Made) -> None:
     page = portal("/portal/apps/stars/deliveries/")
     rows = page.locator("tbody tr")
@@ -120,6 +121,7 @@ def test_new_deliveries_are_offered_and_the_list_stays(portal: NewPage, made: Ma
     expect(rows).to_have_count(before + 1)
 
 
+@pytest.mark.slow  # it waits as long as the page does
 def test_hidden_page_asks_for_nothing(portal: NewPage, made: Made) -> None:
     page = portal("/portal/apps/stars/deliveries/")
     asked: list[str] = []

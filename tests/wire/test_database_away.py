@@ -94,6 +94,7 @@ def is_error_shape(answer: Any) -> bool:
     return bool(body["error"] == "temporarily_unavailable")  # RFC 6749 section 5.2, at the token endpoint
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.spec(*SHAPE)
 @pytest.mark.parametrize("debug", [True, False])
