@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from common.json_schema import Schema, identifier, integer, listing, one_of, record, shape, text
+from common.json_schema import Schema, identifier, integer, listing, one_of, or_null, record, shape, text
 from extensions.enums import EmbedKind, ExtensionType
 from stores.hookpoints import HookPoint
 
@@ -16,6 +16,11 @@ def _key(about: str, example: str) -> Schema:
 
 def _url(about: str, example: str) -> Schema:
     return text(f"{about} HTTPS, on another origin than this service.", example, format="uri")
+
+
+def _embed_url(about: str, example: str) -> Schema:
+    about = f"{about} HTTPS, on another origin than this service; not used by the other kind."
+    return or_null(text(about, example))
 
 
 def _free(about: str, example: dict[str, Any]) -> Schema:
@@ -58,8 +63,9 @@ EMBED = shape(
             ["head", "body_end", "bottom_right", "bottom_left"],
             "bottom_right",
         ),
-        "scriptUrl": _url("Of a GLOBAL_SCRIPT.", "https://stars.example.com/chat.js"),
-        "renderUrl": _url("Of a FLOATING_WIDGET.", "https://stars.example.com/chat"),
+        # The one that the kind does not use may be any text.
+        "scriptUrl": _embed_url("Of a GLOBAL_SCRIPT.", "https://stars.example.com/chat.js"),
+        "renderUrl": _embed_url("Of a FLOATING_WIDGET.", "https://stars.example.com/chat"),
         **_CONFIGURED,
     },
     optional=["description", "scriptUrl", "renderUrl", "settingsSchema", "defaultConfig"],

@@ -84,7 +84,9 @@ def _check_host(host: str) -> None:
 
 
 def unused_url(value: Any) -> None:
-    """The URL that an embed of the other kind would have: "may be present and is not used"."""
+    """The URL that an embed of the other kind would have: "may be present and is not used", whatever text it is."""
+    if value is not None and not isinstance(value, str):
+        raise Wrong("Enter a text, or leave it out.")
 
 
 def embed_kind(value: Any) -> None:

@@ -194,6 +194,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         "embeds[0].scriptUrl",
         "required",
     ),
+    ("a widget whose other URL is no text", {"embeds": [widget(scriptUrl={})]}, "embeds[0].scriptUrl", "text"),
     ("a widget without its URL", {"embeds": [without(widget(), "renderUrl")]}, "embeds[0].renderUrl", "required"),
     ("an embed with an icon", {"embeds": [widget(iconName="star")]}, "embeds[0].iconName", "Unknown key"),
     (
