@@ -42,7 +42,7 @@ def seed(app_url: str) -> SimpleNamespace:
     noor = person("Noor Haddad", Role.MERCHANT, business_name="Corner Flowers")
     apps = apps_of(dana, rae)
     at_shop = apps_at(mira, dana)
-    return SimpleNamespace(
+    made = SimpleNamespace(
         store=storefront(dana, mira),
         rates=asked_at_checkout(dana, at_shop["working"]),
         desk=on_the_desk(dana),
@@ -60,6 +60,19 @@ def seed(app_url: str) -> SimpleNamespace:
         flag=last_flag(),
         **reviews_of(person("Ines Faro", Role.DEVELOPER), rae),
     )
+    without_embeds(made.store["shop"])
+    return made
+
+
+def without_embeds(shop: Any) -> None:
+    """No picture of a store asks the hosts that example manifests name."""
+    from extensions.models import Definition
+    from extensions.services.embeds import switch_embed
+    from extensions.storefront import embeds_on
+
+    for each in embeds_on(shop):
+        definition = Definition.objects.get(pk=each.embed.id)
+        switch_embed(installation=each.installation, definition=definition, is_on=False)
 
 
 def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
