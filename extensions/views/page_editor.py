@@ -104,8 +104,9 @@ def _added(request: MerchantRequest, page: SitePage, choice: Choice) -> HttpResp
 def place_block(request: MerchantRequest, installation: Installation) -> HttpResponse:
     """From the app's side: put one of its blocks on a page, and go on there. Body: `choice`, `page`."""
     choice = _choice(request, request.POST.get("choice", ""))
-    page = _own_page(request, request.POST.get("page", ""))
-    return _added(request, page, choice)
+    if choice.installation.pk != installation.pk:
+        raise NotFound("Block not found")
+    return _added(request, _own_page(request, request.POST.get("page", "")), choice)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
