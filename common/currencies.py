@@ -1,6 +1,6 @@
-"""The currencies a business may trade in: ISO 4217's list of active ones.
+"""The currencies that a business may use: the active ones of ISO 4217.
 
-Left out are its codes for precious metals, funds, units of account and testing, in which nobody prices goods.
+Codes for precious metals, funds, units of account and testing are left out, because they don't price goods.
 """
 
 CURRENCIES = frozenset(

@@ -1,6 +1,6 @@
-"""The errors that services raise, whoever calls them, and the one shape they have on the wire.
+"""The errors that services raise, and their shape in the API.
 
-A view of the API turns them into JSON (`common.rest`); a page shows their message beside the form.
+API views turn them into JSON (`common.rest`). Pages show their messages in the form.
 """
 
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from typing import Any, TypedDict
 
 
 class ErrorDetail(TypedDict):
-    """One problem of a request: the path of the field (`events[1]`) and what is wrong with it."""
+    """One problem of a request: the path of the field (`events[1]`) and a message."""
 
     field: str
     message: str
 
 
-# RFC 9110 renamed two statuses; Python 3.11's http.HTTPStatus still has the former phrases.
-STATUS_NAMES = {413: "Content Too Large", 422: "Unprocessable Content"}
+# RFC 9110 renamed three statuses, and Python 3.11's http.HTTPStatus still has the old phrases.
+STATUS_NAMES = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
 
 
 def status_name(status: int) -> str:
@@ -37,6 +37,15 @@ def error_body(status: int, message: str, details: Sequence[ErrorDetail] = ()) -
     return body
 
 
+def summary(details: Sequence[ErrorDetail]) -> str:
+    """`items[0].quantity: Must be at least 1. (and 2 more)`."""
+    if not details:
+        return "The input is invalid."
+    field, message = details[0]["field"], details[0]["message"]
+    first = f"{field}: {message}" if field else message
+    return first if len(details) == 1 else f"{first} (and {len(details) - 1} more)"
+
+
 class ServiceError(Exception):
     """A request that can't be carried out, with the status that an API caller gets."""
 
@@ -48,13 +57,19 @@ class ServiceError(Exception):
         self.details = list(details)
 
     @property
+    def wire_message(self) -> str:
+        """`message`, or a summary with field names if the message only repeats the details."""
+        sentences = " ".join(problem["message"] for problem in self.details)
+        return summary(self.details) if self.details and self.message == sentences else self.message
+
+    @property
     def headers(self) -> dict[str, str]:
-        """What the answer's head must say with it."""
+        """Headers of the error response."""
         return {}
 
 
 class Invalid(ServiceError):
-    """400: the input is wrong. Give every problem at once in `details`."""
+    """400: the input is wrong. `details` should list all problems."""
 
     status = 400
 
@@ -64,7 +79,7 @@ class Invalid(ServiceError):
 
     @classmethod
     def fields(cls, problems: Sequence[ErrorDetail]) -> "Invalid":
-        """Every problem at once; the message names the fields too, for callers that show nothing else."""
+        """An error with these problems. The message has the fields too, for callers that don't show `details`."""
         return cls("; ".join(f"{problem['field']}: {problem['message']}" for problem in problems), problems)
 
 
@@ -79,7 +94,7 @@ class Unauthenticated(ServiceError):
 
 
 class NotAllowed(ServiceError):
-    """403: we know who asks, and they may not."""
+    """403: the caller is known but not allowed."""
 
     status = 403
 
@@ -91,21 +106,39 @@ class NotFound(ServiceError):
 
 
 class Conflict(ServiceError):
-    """409: the state of things stands against it."""
+    """409: the current state doesn't allow it."""
 
     status = 409
 
 
+class Gone(ServiceError):
+    """410: it was there, and has been removed for good."""
+
+    status = 410
+
+
+class RangeNotSatisfiable(ServiceError):
+    """416: the part of a file that was asked for is not there."""
+
+    status = 416
+
+    def __init__(self, message: str, size: int) -> None:
+        super().__init__(message)
+        self.size = size
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Content-Range": f"bytes */{self.size}"}
+
+
 class Refused(ServiceError):
-    """422: a merchant's app refused (`order.validate`); `message` is its reason."""
+    """422: a merchant's app refused (`order.validate`). `message` is the app's reason."""
 
     status = 422
 
 
-class TooManyRequests(ServiceError):
-    """429: asked too often; `retry_after` is in seconds."""
-
-    status = 429
+class ComeAgain(ServiceError):
+    """The same request may succeed later; `retry_after` is in seconds."""
 
     def __init__(self, message: str, *, retry_after: int) -> None:
         super().__init__(message)
@@ -114,3 +147,15 @@ class TooManyRequests(ServiceError):
     @property
     def headers(self) -> dict[str, str]:
         return {"Retry-After": str(self.retry_after)}
+
+
+class TooManyRequests(ComeAgain):
+    """429: too many requests."""
+
+    status = 429
+
+
+class Unavailable(ComeAgain):
+    """503: not possible at this moment. Nothing was changed."""
+
+    status = 503

@@ -1,4 +1,4 @@
-"""Identifiers: opaque on the wire, ordered by time inside, so that indexes stay compact."""
+"""Identifiers: opaque to API users, and ordered by time so that indexes stay compact."""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,23 +7,23 @@ from uuid_utils.compat import uuid7
 
 
 def new_id() -> UUID:
-    """A fresh version 7 UUID (RFC 9562 section 5.7)."""
+    """A new version 7 UUID (RFC 9562, section 5.7)."""
     return uuid7()
 
 
 def id_at(moment: datetime) -> UUID:
-    """An id as it would have been made at `moment`, for rows that are written as if long ago."""
+    """An id as it would have been created at `moment`, for sample rows and for finding rows by age."""
     return uuid7(nanoseconds=int(moment.timestamp() * 1000) * 1_000_000)
 
 
 def parse_id(text: object) -> UUID | None:
-    """The id that `text` writes, or None where it is no id at all: to a caller that is "not found".
+    """The id in `text`, or None if it is malformed, which callers report as "not found".
 
-    An id has one spelling, the one that the service writes: to the world it is opaque text, compared as such.
+    Ids are opaque to API users, so only the spelling that the service itself writes is accepted.
     """
-    spelled = str(text)
+    spelling = str(text)
     try:
-        parsed = UUID(spelled)
+        parsed = UUID(spelling)
     except ValueError:
         return None
-    return parsed if str(parsed) == spelled else None
+    return parsed if str(parsed) == spelling else None

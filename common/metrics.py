@@ -1,4 +1,4 @@
-"""What is counted for operators. `config.metrics` shows it; docs/operations.md says how to read it."""
+"""Counters for operators. `config.metrics` serves them, and docs/operations.md explains them."""
 
 from collections.abc import Callable
 from typing import Final
@@ -17,24 +17,25 @@ ANSWERS: Final = Counter(
 )
 NOT_LIMITED: Final = Counter(
     "extension_platform_rate_limit_failed_open",
-    "Requests that were let through uncounted, since the cache server did not answer.",
+    "Requests that were not counted for all processes together, because the cache server did not respond.",
     ["limit"],
 )
 
 
 def root_of(path: str) -> str:
-    """The first part of a path, where it is one of few; the labels must not grow with what strangers ask for."""
+    """The first part of a known path, else "other", so that strangers can't add labels."""
     first = path[1:].partition("/")[0]
     return first if first in ROOTS else "other"
 
 
 class AnswersMiddleware:
-    """Stands first, so that it sees every answer as it goes out."""
+    """Counts every response. It is the outermost middleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        ANSWERS.labels(root_of(request.path), f"{response.status_code // 100}xx").inc()
+        root = "store" if request.zone == "stores" else root_of(request.path)  # type: ignore[attr-defined]
+        ANSWERS.labels(root, f"{response.status_code // 100}xx").inc()
         return response

@@ -1,6 +1,6 @@
-"""Money: integer minor units in the database, numbers in major units on the wire.
+"""Money: integer minor units in the database, numbers in major units in APIs.
 
-A currency's number of decimals comes from ISO 4217; those that do not have two are listed here.
+The number of decimals comes from ISO 4217. Currencies that don't have two are listed here.
 """
 
 from decimal import ROUND_HALF_UP, Decimal
@@ -20,7 +20,7 @@ def decimals(currency: str) -> int:
 
 
 def to_major(minor: int, currency: str) -> float | int:
-    """1250 USD -> 12.5, the number that JSON carries; 1250 JPY -> 1250."""
+    """The number for JSON: 1250 USD -> 12.5, and 1250 JPY -> 1250."""
     places = decimals(currency)
     return minor / 10**places if places else minor
 
@@ -38,9 +38,9 @@ def display(minor: int, currency: str) -> str:
 
 
 def display_in(minor: int, currency: str, locale: str) -> str:
-    """As `display`, with the signs of a language tag: `1.234,50 EUR` for `de`.
+    """Like `display`, with the separators of a language: `1.234,50 EUR` for `de`.
 
-    A language that Django knows no signs for gets the English ones.
+    Languages unknown to Django get the English ones.
     """
     places = decimals(currency)
     number = numberformat.format(

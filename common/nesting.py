@@ -1,14 +1,12 @@
-"""How deep a JSON document is nested, found without recursion."""
+"""Limits the nesting of JSON documents, without recursion."""
 
 from typing import Any, Final
 
-MAX_DEPTH: Final = (
-    64  # objects and arrays inside each other; whatever walks through JSON may do so by recursion
-)
+MAX_DEPTH: Final = 64  # levels of objects and arrays, so that code that walks through JSON may recurse
 
 
 def is_too_deep(written: bytes, document: Any) -> bool:
-    """Whether JSON that was read from `written` is nested more than `MAX_DEPTH` levels deep."""
+    """Whether a document, read from the JSON text `written`, has more than `MAX_DEPTH` levels."""
     return written.count(b"{") + written.count(b"[") > MAX_DEPTH and _is_deeper(document, MAX_DEPTH)
 
 

@@ -1,7 +1,6 @@
-"""Making and comparing the credentials of the specification's table "Credentials".
+"""Creates credentials, and hashes those that are only compared.
 
-Each carries at least 160 random bits, so a plain SHA-256 is a sound way to keep those that are only
-ever compared: there is no dictionary to try.
+Each has at least 160 random bits, so a plain SHA-256 is safe: dictionary attacks can't find it.
 """
 
 import base64
@@ -9,11 +8,16 @@ import hashlib
 import secrets
 
 CLIENT_SECRET_PREFIX = "fbcs_"  # noqa: S105
+DEVELOPER_TOKEN_PREFIX = "fbdt_"  # noqa: S105
 TEST_PREFIX = "test_"
 
 
 def new_client_secret() -> str:
     return CLIENT_SECRET_PREFIX + secrets.token_urlsafe(32)
+
+
+def new_developer_token() -> str:
+    return DEVELOPER_TOKEN_PREFIX + secrets.token_urlsafe(32)
 
 
 def new_access_token(*, test: bool) -> str:
@@ -27,10 +31,10 @@ def new_webhook_secret(*, test: bool) -> str:
 
 
 def digest(token: str) -> str:
-    """What is stored of an access token: SHA-256 in hex."""
+    """The stored form of an access token: SHA-256 in hex."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def hint(secret: str) -> str:
-    """What people may still see of a secret: its last four characters."""
+def last_four(secret: str) -> str:
+    """The last four characters, by which people recognize a secret."""
     return secret[-4:]

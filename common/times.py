@@ -1,9 +1,12 @@
-"""Moments on the wire: ISO 8601 in UTC with milliseconds and `Z`."""
+"""Formats and parses times: ISO 8601 in UTC with milliseconds and `Z` for APIs, and plain text for people."""
 
 from datetime import UTC, datetime, timedelta
 
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
 
+UNITS = (("day", "d", 86_400), ("hour", "h", 3600), ("minute", "min", 60), ("second", "s", 1))
 LAST = datetime.max.replace(tzinfo=UTC) - timedelta(milliseconds=1)
 
 
@@ -19,22 +22,22 @@ def iso_or_none(moment: datetime | None) -> str | None:
 
 
 def after(moment: datetime) -> datetime:
-    """The first moment that reads later than `moment` on the wire, where times are cut to milliseconds."""
+    """The first moment that is later than `moment` in the API, which cuts times to milliseconds."""
     if moment > LAST:
         return moment
     return moment - timedelta(microseconds=moment.microsecond % 1000) + timedelta(milliseconds=1)
 
 
 def not_before(moment: datetime) -> datetime:
-    """The first moment that does not read earlier than `moment` on the wire."""
+    """The first moment that is not earlier than `moment` in the API."""
     return after(moment - timedelta(microseconds=1)) if moment.microsecond % 1000 else moment
 
 
 def parse_moment(text: str) -> datetime:
-    """Read an ISO 8601 moment that names its offset.
+    """Parse an ISO 8601 time with an offset.
 
-    Raises ValueError for anything else: a moment without an offset would mean a different instant
-    to each reader, and one outside the years 1 to 9999 in UTC fits no column.
+    Raises ValueError for anything else, including times without an offset, which would be ambiguous, and times outside
+    the years 1 to 9999 in UTC, which fit no column.
     """
     try:
         moment = parse_datetime(text)
@@ -43,3 +46,29 @@ def parse_moment(text: str) -> datetime:
     except (ValueError, OverflowError):
         pass
     raise ValueError("Enter an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z.")
+
+
+def to_the_minute(moment: datetime) -> str:
+    """`20 Nov 2026, 15:31 UTC`, in the current time zone."""
+    local = timezone.localtime(moment)
+    return f"{date_format(local, 'j M Y, H:i')} {local.tzname()}"
+
+
+def duration(wait: timedelta) -> str:
+    """`48 hours` or `2 hours 42 minutes`: at most two units, with days only from three days on."""
+    return " ".join(f"{n} {name}{'' if n == 1 else 's'}" for n, name, _ in _parts(wait)) or "0 seconds"
+
+
+def short_duration(wait: timedelta) -> str:
+    """`48 h`, `2 h 42 min`: `duration` for figures and tables."""
+    return " ".join(f"{n} {abbreviation}" for n, _, abbreviation in _parts(wait)) or "0 s"
+
+
+def _parts(wait: timedelta) -> list[tuple[int, str, str]]:
+    rest = round(wait.total_seconds())
+    parts = []
+    for name, abbreviation, seconds in UNITS[wait < timedelta(days=3) :]:
+        count, rest = divmod(rest, seconds)
+        if count:
+            parts.append((count, name, abbreviation))
+    return parts[:2]

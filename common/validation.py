@@ -1,4 +1,4 @@
-"""Checking values by the rules of the columns they go into."""
+"""Validates values with the rules of their model fields."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,9 @@ from common.errors import ErrorDetail, Invalid
 
 
 def field_problems(instance: Model, names: Mapping[str, str]) -> list[ErrorDetail]:
-    """What the columns in `names` hold against an instance's values.
+    """The problems of the fields in `names`, which maps each to the caller's name for it:
 
-    `names` maps a column to what the caller calls it: `{"customer_name": "customer.name"}`.
+    `{"customer_name": "customer.name"}`.
     """
     others = {field.name for field in instance._meta.fields} - names.keys()
     try:

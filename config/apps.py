@@ -1,4 +1,8 @@
 from django.apps import AppConfig
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+SHARED_COOKIES = ("SESSION_COOKIE_DOMAIN", "CSRF_COOKIE_DOMAIN")
 
 
 class ConfigConfig(AppConfig):
@@ -6,3 +10,10 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         from config import checks  # noqa: F401  registers the checks
+
+        for name in SHARED_COOKIES:  # which only a settings module of the operator's own can set
+            if getattr(settings, name):
+                raise ImproperlyConfigured(
+                    f"{name} would send the platform's cookies to other hosts, such as those of stores, where scripts "
+                    "of apps run. Leave it unset."
+                )

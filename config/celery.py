@@ -1,11 +1,26 @@
 """The Celery application: `celery -A config worker`, `celery -A config beat`."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import task_postrun, task_prerun
+from django.db import close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("extension_platform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@task_prerun.connect
+@task_postrun.connect
+def check_database_sessions(sender: Any, **_: Any) -> None:
+    """Check this thread's database sessions around each task, as Django does around each request.
+
+    Celery itself either opens a new session for every task or, with CELERY_DB_REUSE_MAX, keeps one that the server
+    has ended: each later task of that thread would fail.
+    """
+    if not sender.request.is_eager:
+        close_old_connections()

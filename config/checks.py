@@ -1,32 +1,42 @@
-"""System checks for a production start. A missing or weak secret stops it earlier, in the settings."""
+"""System checks of a production start. A missing or weak secret stops it earlier, in the settings."""
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Tags, Warning, register
+from django.utils import timezone
+
+
+def registered_domain(url: str) -> str:
+    """`example.com` or `example.co.uk`. A guess without the list of public suffixes, good enough for a warning."""
+    parts = (urlsplit(url).hostname or "").split(".")
+    has_two_part_suffix = len(parts) > 2 and len(parts[-1]) == 2 and len(parts[-2]) <= 3
+    return ".".join(parts[-3 if has_two_part_suffix else -2 :])
 
 
 @register(Tags.security)
 def production_settings(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """What must not be so without `DEBUG`, each with its way out."""
+    """Problems of a start without `DEBUG`, each with a hint that says what to set."""
     if settings.DEBUG:
         return []
     problems: list[CheckMessage] = []
-    if settings.ALLOW_LOCAL_DESTINATIONS:
-        problems.append(
-            Error(
-                "ALLOW_LOCAL_DESTINATIONS lets apps reach the services of this machine.",
-                hint="Unset it, or set DEBUG=1 on a development machine.",
-                id="config.E001",
-            )
-        )
     if not settings.BASE_URL.startswith("https://"):
         problems.append(
             Warning(
                 "BASE_URL is not HTTPS: tokens and sign-ins would travel in the clear.",
                 hint="Set BASE_URL to the site's https:// address.",
                 id="config.W001",
+            )
+        )
+    if registered_domain(settings.BASE_URL) == registered_domain(settings.STORES_URL):
+        problems.append(
+            Warning(
+                "The stores are under the same domain as the platform: to browsers they are one site, so requests that "
+                "scripts in stores send to the platform carry its cookies.",
+                hint="Set STORES_URL to a host of another registered domain.",
+                id="config.W004",
             )
         )
     if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
@@ -43,6 +53,22 @@ def production_settings(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
                 "Rate limits are counted per process, since there is no shared cache.",
                 hint="Set REDIS_URL.",
                 id="config.W003",
+            )
+        )
+    if not settings.SECURITY_TXT:
+        problems.append(
+            Warning(
+                "There is no /.well-known/security.txt, so people who find a vulnerability don't know where to report it.",
+                hint="Set SECURITY_CONTACT, for example to mailto:security@example.com.",
+                id="config.W005",
+            )
+        )
+    elif settings.SECURITY_TXT.partition("Expires: ")[2] < timezone.now().isoformat():
+        problems.append(
+            Warning(
+                "/.well-known/security.txt has expired.",
+                hint="Check SECURITY_CONTACT, and set SECURITY_EXPIRES to a date within a year.",
+                id="config.W006",
             )
         )
     return problems

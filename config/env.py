@@ -1,10 +1,14 @@
-"""Reading the environment: nonsense is refused at the start, in words that name the variable."""
+"""Read the environment. An invalid value stops the start with a message that names its variable."""
 
 import base64
 import json
 import os
+import re
 import secrets
+from datetime import UTC, date, datetime, time, timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
 from cryptography.fernet import Fernet
@@ -13,6 +17,8 @@ from django.core.exceptions import ImproperlyConfigured
 env = environ.Env()
 
 MIN_SECRET_LENGTH = 32
+SECURITY_URI_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+|tel:\+?[0-9-]+)")
+STORES_URL_SHAPE = re.compile(r"https?://(\{slug\}\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?")
 
 
 def flag(name: str, *, default: bool = False) -> bool:
@@ -40,19 +46,39 @@ def seconds_list(name: str, default: str) -> tuple[int, ...]:
 
 
 def seconds(name: str, default: int) -> int:
+    return whole_number(name, default, of=" of seconds")
+
+
+def whole_number(name: str, default: int, *, of: str = "") -> int:
     text = env.str(name, default="").strip() or str(default)
     if not text.isdigit():
-        raise ImproperlyConfigured(f"{name} must be a whole number of seconds, not {text!r}.")
+        raise ImproperlyConfigured(f"{name} must be a whole number{of}, not {text!r}.")
     return int(text)
 
 
+def trusted_proxies() -> tuple[str | IPv4Network | IPv6Network, ...]:
+    """`TRUSTED_PROXIES`: networks separated by commas, and `unix` for a server behind a Unix socket."""
+    if env.str("BEHIND_PROXY", default=""):
+        raise ImproperlyConfigured(
+            "BEHIND_PROXY is not a setting any more. Set TRUSTED_PROXIES to the addresses or networks from which your "
+            "proxies connect, such as 127.0.0.1 or 10.0.0.0/8."
+        )
+    parts = [part.strip() for part in env.str("TRUSTED_PROXIES", default="").split(",")]
+    try:
+        return tuple(part if part == "unix" else ip_network(part) for part in parts if part)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"TRUSTED_PROXIES must be networks separated by commas, such as 127.0.0.1, 10.0.0.0/8: {error}."
+        ) from error
+
+
 def is_weak(secret: str) -> bool:
-    """Too short, or of too few different characters to have been made by chance."""
+    """Whether a secret is too short, or has too few different characters to be random."""
     return len(secret) < MIN_SECRET_LENGTH or len(set(secret)) < 8
 
 
 def secret_key(*, debug: bool, var_dir: Path) -> str:
-    """`SECRET_KEY`. In `DEBUG` one is made and kept under `var_dir`, so that restarts keep sign-ins."""
+    """`SECRET_KEY`. With `DEBUG` one is generated and kept under `var_dir`, so people stay signed in after a restart."""
     secret = env.str("SECRET_KEY", default="")
     if not secret and debug:
         return _development_secrets(var_dir)["SECRET_KEY"]
@@ -65,8 +91,107 @@ def secret_key(*, debug: bool, var_dir: Path) -> str:
     return secret
 
 
+def local_destinations(*, debug: bool) -> bool:
+    """`ALLOW_LOCAL_DESTINATIONS`, which would let apps of strangers reach the services of a production machine."""
+    allowed = flag("ALLOW_LOCAL_DESTINATIONS")
+    if allowed and not debug:
+        raise ImproperlyConfigured(
+            "ALLOW_LOCAL_DESTINATIONS works only with DEBUG: it lets apps reach the services of this machine. "
+            "Unset it, or set DEBUG=1 on a development machine."
+        )
+    return allowed
+
+
+def security_txt(base_url: str, *, debug: bool) -> str:
+    """The text of `/.well-known/security.txt` (RFC 9116), from `SECURITY_CONTACT`, `SECURITY_EXPIRES` and
+    `SECURITY_POLICY`. Empty without a contact, except in `DEBUG`.
+
+    Without `SECURITY_EXPIRES` the text is good for half a year from this start.
+    """
+    contacts = env.list("SECURITY_CONTACT", default=["mailto:security@localhost"] if debug else [])
+    if not contacts:
+        return ""
+    if not all(SECURITY_URI_SHAPE.fullmatch(contact) for contact in contacts):
+        raise ImproperlyConfigured(
+            "SECURITY_CONTACT must be addresses such as mailto:security@example.com or https://example.com/security, "
+            f"separated by commas, not {', '.join(contacts)!r}."
+        )
+    policy = env.str("SECURITY_POLICY", default="").strip()
+    if policy and not policy.startswith("https://"):
+        raise ImproperlyConfigured(f"SECURITY_POLICY must be an https URL, not {policy!r}.")
+    lines = [f"Contact: {contact}" for contact in contacts]
+    lines += [f"Expires: {_security_expires()}", "Preferred-Languages: en"]
+    lines += [f"Canonical: {base_url}/.well-known/security.txt"]
+    lines += [f"Policy: {policy}"] if policy else []
+    return "\n".join(lines) + "\n"
+
+
+def _security_expires() -> str:
+    text = env.str("SECURITY_EXPIRES", default="").strip()
+    now = datetime.now(UTC)
+    if not text:
+        return f"{now + timedelta(days=182):%Y-%m-%dT%H:%M:%SZ}"
+    try:
+        expires = datetime.combine(date.fromisoformat(text), time(), UTC)
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"SECURITY_EXPIRES must be a date such as 2027-06-30, not {text!r}."
+        ) from None
+    return f"{expires:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def stores_url(*, base_url: str, port: int, debug: bool) -> str:
+    """`STORES_URL`: the origin of the stores, where `{slug}` stands for one store's name.
+
+    Scripts of apps run there, so it may be neither the platform's origin nor a host that shares cookies with it.
+    Without `DEBUG` each store also needs its own origin.
+    """
+    url = env.str("STORES_URL", default="").strip().rstrip("/").lower()
+    platform = urlsplit(base_url)
+    if not url and debug:
+        other = "127.0.0.1" if platform.hostname == "localhost" else "localhost"
+        return f"{platform.scheme}://{other}:{port}"
+    if not url:
+        raise ImproperlyConfigured(
+            "STORES_URL is missing: without DEBUG it must name a host for the stores, apart from that of BASE_URL and "
+            "with {slug} for the store, such as https://{slug}.stores.example."
+        )
+    if not STORES_URL_SHAPE.fullmatch(url):
+        raise ImproperlyConfigured(
+            f"STORES_URL must be an address such as https://{{slug}}.stores.example, with nothing behind the host and "
+            f"{{slug}} as the whole first part of it, not {url!r}."
+        )
+    if "{slug}" not in url and not debug:
+        raise ImproperlyConfigured(
+            f"STORES_URL must have {{slug}} in its host, not {url!r}: on a host that stores share, a script of one "
+            "store's app could read the carts and orders of another. Set it to an address such as "
+            "https://{slug}.stores.example."
+        )
+    _refuse_kin(platform.hostname or "", urlsplit(url).hostname or "")
+    if urlsplit(url).scheme != platform.scheme:
+        raise ImproperlyConfigured(
+            f"STORES_URL and BASE_URL must both be https or both be http, not {url!r} and {base_url!r}."
+        )
+    return url
+
+
+def _refuse_kin(platform: str, stores: str) -> None:
+    """Raise if the hosts are the same or one is below the other, because they could then share cookies."""
+    domain = stores.removeprefix("{slug}.")
+    if f".{platform}".endswith(f".{domain}") or f".{domain}".endswith(f".{platform}"):
+        raise ImproperlyConfigured(
+            f"STORES_URL is on {stores} and BASE_URL on {platform}. Scripts of apps run in the stores, so neither host "
+            "may be the other's or below it. Set STORES_URL to a host of another domain."
+        )
+
+
+def hosts(*urls: str) -> list[str]:
+    """The entries of `ALLOWED_HOSTS` for these URLs. A leading dot means a domain and all its subdomains."""
+    return [(urlsplit(url).hostname or "").replace("{slug}.", ".") for url in urls]
+
+
 def metrics_token(*, debug: bool) -> str:
-    """`METRICS_TOKEN`; empty where there is none."""
+    """`METRICS_TOKEN`; empty if it isn't set."""
     token = env.str("METRICS_TOKEN", default="").strip()
     if token and not debug and is_weak(token):
         raise ImproperlyConfigured(
@@ -76,7 +201,7 @@ def metrics_token(*, debug: bool) -> str:
 
 
 def field_encryption_keys(*, debug: bool, var_dir: Path) -> tuple[str, ...]:
-    """`FIELD_ENCRYPTION_KEYS`: Fernet keys separated by commas, the one that encrypts first."""
+    """`FIELD_ENCRYPTION_KEYS`: Fernet keys separated by commas. The first one encrypts, all of them decrypt."""
     keys = tuple(
         key.strip() for key in env.str("FIELD_ENCRYPTION_KEYS", default="").split(",") if key.strip()
     )
@@ -100,7 +225,7 @@ def _is_fernet_key(text: str) -> bool:
 
 
 def _development_secrets(var_dir: Path) -> dict[str, str]:
-    """Secrets of this working copy, made at the first start. Losing them would lose every webhook secret."""
+    """Secrets of a development machine, generated at the first start. Without them no webhook secret can be decrypted."""
     path = var_dir / "development-secrets.json"
     if not path.exists():
         var_dir.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from config.celery import app as celery_app
-from webhooks.stall import deliveries_stall
+from webhooks.engine.backlog import is_overdue
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +29,9 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 with each part "ok", or 503 naming those that are not.
+    """200 if each part is "ok", else 503 and "unavailable" for those that aren't.
 
-    "deliveries" is for the operator's alarm and decides nothing: this process can serve while no worker sends.
+    "deliveries" is for alarms and doesn't change the status: this process can answer while no worker sends.
     """
     parts = {name: _state(name, check) for name, check in CHECKS.items()}
     ready = all(state == "ok" for state in parts.values())
@@ -58,14 +58,14 @@ def _cache() -> None:
 
 def _broker() -> None:
     if settings.CELERY_BROKER_URL.startswith("memory:"):
-        return  # it lives in this process
+        return  # the broker is in this process
     with celery_app.connection_for_write() as broker:
         broker.ensure_connection(max_retries=1, timeout=2)
 
 
 def _deliveries() -> None:
-    if deliveries_stall(timezone.now()):
-        raise RuntimeError("deliveries have been due for a minute, and nobody sends any")
+    if is_overdue(timezone.now()):
+        raise RuntimeError("deliveries that could be sent have been due for a minute")
 
 
 CHECKS: dict[str, Callable[[], None]] = {"database": _database, "broker": _broker, "cache": _cache}

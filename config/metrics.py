@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 
 from common.errors import Unauthenticated
 from config.views import not_found
-from webhooks.backlog import COUNTED, backlog
+from webhooks.engine.backlog import COUNTED, backlog
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For who sends `METRICS_TOKEN`; without that setting there is nothing here."""
+    """Needs `METRICS_TOKEN` as bearer token; a 404 if that isn't set."""
     if not settings.METRICS_TOKEN:
         return not_found(request)
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -39,7 +39,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def _of_processes() -> CollectorRegistry:
-    """What this process has counted; what all of them have, where they were given a directory to share."""
+    """The counters of this process, or of all processes if they share a directory."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
@@ -54,7 +54,7 @@ def _of_the_database() -> CollectorRegistry:
 
 
 class _Deliveries(Collector):
-    """Left out while the database is away: the counters are of more use then than at any other time."""
+    """Figures from the database. Left out while it is away, when the counters are needed most."""
 
     def describe(self) -> list[Metric]:
         return []
@@ -70,5 +70,10 @@ class _Deliveries(Collector):
             f"{name}_due", f"Due and not being sent; counted up to {COUNTED}.", value=found.due
         )
         yield GaugeMetricFamily(
-            f"{name}_oldest_due_seconds", "Since the first of them became due.", value=found.oldest
+            f"{name}_oldest_due_seconds",
+            "Since the first became due whose endpoint could take it now.",
+            value=found.waited.total_seconds(),
+        )
+        yield GaugeMetricFamily(
+            "extension_platform_dispatchers", "Dispatchers that take on deliveries.", value=found.dispatchers
         )

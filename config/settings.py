@@ -1,14 +1,29 @@
-"""One settings module, fed by the environment. docs/operations.md describes every variable."""
+"""All settings, read from the environment. docs/operations.md describes every variable."""
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.env import env, field_encryption_keys, flag, metrics_token, seconds, seconds_list, secret_key
+from config.env import (
+    env,
+    field_encryption_keys,
+    flag,
+    hosts,
+    local_destinations,
+    metrics_token,
+    seconds,
+    seconds_list,
+    secret_key,
+    security_txt,
+    stores_url,
+    trusted_proxies,
+    whole_number,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("VAR_DIR", default="") or BASE_DIR / "var").resolve()
@@ -23,22 +38,26 @@ PORT = seconds("PORT", 8000)
 BASE_URL = env.str("BASE_URL", default=f"http://127.0.0.1:{PORT}").rstrip("/")
 if urlsplit(BASE_URL).scheme not in ("http", "https") or not urlsplit(BASE_URL).hostname:
     raise ImproperlyConfigured(f"BASE_URL must be an http or https URL, not {BASE_URL!r}.")
-ALLOWED_HOSTS = env.list(
-    "ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"] if DEBUG else [urlsplit(BASE_URL).hostname]
-)
+LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
+STORES_URL = stores_url(base_url=BASE_URL, port=PORT, debug=DEBUG)
+ALLOWED_HOSTS = [*hosts(BASE_URL, STORES_URL), *env.list("ALLOWED_HOSTS", default=LOOPBACK if DEBUG else [])]
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 
 # Lets webhooks and hooks go to the loopback interface. For the demo and tests.
-ALLOW_LOCAL_DESTINATIONS = flag("ALLOW_LOCAL_DESTINATIONS")
+ALLOW_LOCAL_DESTINATIONS = local_destinations(debug=DEBUG)
+OUTGOING_USER_AGENT = "Service-Webhooks/1.0"
 
-# What `/metrics` asks for; without it there is no such page.
+# The bearer token for `/metrics`. Without it that page is a 404.
 METRICS_TOKEN = metrics_token(debug=DEBUG)
 
 # --- The parts --------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
     "config.apps.ConfigConfig",
-    "developers.apps.DevelopersConfig",
+    "developers.review.apps.ReviewConfig",
+    "developers.docs.apps.DocsConfig",
+    "merchants.apps.MerchantsConfig",
+    "storefront.apps.StorefrontConfig",
     "appapi.apps.AppApiConfig",
     "extensions.apps.ExtensionsConfig",
     "webhooks.apps.WebhooksConfig",
@@ -47,36 +66,63 @@ INSTALLED_APPS = [
     "stores.apps.StoresConfig",
     "accounts.apps.AccountsConfig",
     "common.apps.CommonConfig",
-    "django.contrib.admin",
+    "accounts.admin_site.StaffConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.forms",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
     "rest_framework",
-    "rest_framework_simplejwt.token_blacklist",
     "oauth2_provider",
 ]
 
 MIDDLEWARE = [
+    "common.web.request_ids.RequestIdMiddleware",
     "common.metrics.AnswersMiddleware",
-    "appapi.middleware.RateHeadersMiddleware",
-    "common.middleware.HostMiddleware",
-    "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "common.page_middleware.ContentPolicy",
-    "extensions.policy.AppSourcesMiddleware",
-    "common.middleware.ApiPathMiddleware",
-    "common.page_middleware.Sessions",
-    "django.middleware.common.CommonMiddleware",
-    "common.middleware.PageMethodMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "common.page_middleware.Authentication",
-    "common.page_middleware.Messages",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "common.middleware.ErrorMiddleware",
+    "common.web.zones.ZoneMiddleware",
+    "allauth.account.middleware.AccountMiddleware",  # leads to the page that asks for the password again
 ]
+
+ZONE_OF = "config.zones.zone_of"
+ZONES: dict[str, dict[str, Any]] = {
+    "platform": {
+        "middleware": [
+            "django.middleware.security.SecurityMiddleware",
+            "whitenoise.middleware.WhiteNoiseMiddleware",
+            "common.web.policy.ContentPolicy",
+            "django.contrib.sessions.middleware.SessionMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "django.middleware.csrf.CsrfViewMiddleware",
+            "django.contrib.auth.middleware.AuthenticationMiddleware",
+            "django.contrib.messages.middleware.MessageMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
+    "api": {
+        "middleware": [
+            "appapi.middleware.RateHeadersMiddleware",
+            "django.middleware.security.SecurityMiddleware",
+            "common.web.api.ApiMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
+    "stores": {
+        "urlconf": "config.store_urls",
+        "middleware": [
+            "django.middleware.security.SecurityMiddleware",
+            "whitenoise.middleware.WhiteNoiseMiddleware",
+            "common.web.policy.ContentPolicy",
+            "django.middleware.common.CommonMiddleware",
+            "common.web.same_origin.SameOriginMiddleware",
+            "storefront.middleware.StoreMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
+}
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -91,12 +137,13 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "common.context_processors.page",
+                "common.web.context_processors.page",
+                "accounts.context_processors.confirmation",
             ],
         },
     },
 ]
-FORM_RENDERER = "common.forms.FormRenderer"
+FORM_RENDERER = "common.web.forms.FormRenderer"
 
 # --- Database, cache, broker ------------------------------------------------------------------------
 
@@ -114,19 +161,19 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}  # a file, since threads share it
 else:
-    DATABASES["default"]["ENGINE"] = "common.postgresql"
+    DATABASES["default"]["ENGINE"] = "common.db.postgresql"
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 if REDIS_URL:
-    CACHES = {"default": {"BACKEND": "common.cache_server.Cache", "LOCATION": REDIS_URL}}
+    CACHES = {"default": {"BACKEND": "common.redis_client.Cache", "LOCATION": REDIS_URL}}
 else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 CACHES["default"]["KEY_PREFIX"] = "extension-platform"
 
-# Celery carries only hints that may be lost: whatever is due stands in the database (docs/decisions/0004).
+# Celery messages may be lost: the database has everything that is due (docs/decisions/0004).
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or REDIS_URL or "memory://localhost"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -134,12 +181,14 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.02}  # of the in-process broker, which would else look once a second
+    {"polling_interval": 0.02}  # for the in-process broker, which looks once a second by default
     if CELERY_BROKER_URL.startswith("memory:")
     else {"socket_timeout": 1, "socket_connect_timeout": 1, "max_retries": 0}
 )
 CELERY_TASK_PUBLISH_RETRY = False
-CELERY_DB_REUSE_MAX = 1000  # else every task opens a database session of its own
+CELERY_DB_REUSE_MAX = (
+    1000  # otherwise every task opens a new session; `config.celery` checks those that are kept
+)
 CELERY_BEAT_SCHEDULE = {
     "send-due-deliveries": {
         "task": "webhooks.tasks.dispatch",
@@ -157,7 +206,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 10.0},
     },
     "tell-merchants": {
-        "task": "installations.tasks.tell_merchants",
+        "task": "installations.tasks.notify_merchants",
         "schedule": 30.0,
         "options": {"expires": 30.0},
     },
@@ -191,9 +240,19 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(hour=3, minute=17),
         "options": {"expires": 3600.0},
     },
+    "remove-old-carts": {
+        "task": "stores.tasks.remove_old_carts",
+        "schedule": crontab(hour=3, minute=27),
+        "options": {"expires": 3600.0},
+    },
     "remove-ended-sign-ins": {
         "task": "accounts.tasks.remove_ended_sign_ins",
         "schedule": crontab(hour=3, minute=37),
+    },
+    "remove-old-security-events": {
+        "task": "accounts.tasks.remove_old_security_events",
+        "schedule": crontab(hour=3, minute=57),
+        "options": {"expires": 3600.0},
     },
     "remove-old-grants": {
         "task": "installations.tasks.remove_old_grants",
@@ -204,15 +263,26 @@ CELERY_BEAT_SCHEDULE = {
         "task": "appapi.tasks.delete_expired_idempotency_keys",
         "schedule": 3600.0,
     },
+    "make-exports": {  # those whose message was lost, or whose worker died
+        "task": "appapi.tasks.make_exports",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    "delete-expired-exports": {
+        "task": "appapi.tasks.delete_expired_exports",
+        "schedule": 3600.0,
+        "options": {"expires": 3600.0},
+    },
 }
 
 # --- People and credentials -------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
-LOGIN_URL = "accounts:login"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "accounts:home"
 LOGOUT_REDIRECT_URL = "home"
 PASSWORD_RESET_TIMEOUT = 3600  # seconds that a mailed link works
+SESSION_ENGINE = "accounts.sessions"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -226,16 +296,37 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "common.hashers.RandomSecretHasher",
 ]
+# Sign-in pages of django-allauth (docs/decisions/0027). `accounts.limits` counts guesses instead of the library, whose
+# counters would let strangers lock people out.
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none"  # asked for where it matters, by `accounts.services.confirmation`
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = False
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # seconds after a sign-in or step-up until people are asked again
+MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_ISSUER = "Extension Platform"
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = DEBUG
+MFA_RATE_LIMITS = False
 AUTH_RATE_LIMITS = flag("AUTH_RATE_LIMITS", default=True) or not DEBUG
-RATELIMIT_FAIL_OPEN = True  # a counter that vanished from the cache locks nobody out
-HOME_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "merchant:home", "REVIEWER": "admin:index"}
+RATELIMIT_FAIL_OPEN = True  # a counter that vanished from the cache refuses no request
+# People confirm their address before they submit an app, open a store or install an app. Not in the demo.
+CONFIRM_ADDRESSES = not DEBUG
+# Reviewers and superusers need a second factor, and people sign in again before sensitive actions.
+SECOND_FACTOR_FOR_STAFF = not DEBUG
+STEP_UP = not DEBUG
+HOME_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "merchants:home", "REVIEWER": "admin:index"}
 
 SIMPLE_JWT = {
     "ACCESS_TOKEN_LIFETIME": timedelta(hours=1),
     "REFRESH_TOKEN_LIFETIME": timedelta(days=30),
-    "ROTATE_REFRESH_TOKENS": True,
-    "BLACKLIST_AFTER_ROTATION": True,
-    "CHECK_REVOKE_TOKEN": True,  # a changed password ends the tokens
 }
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "marketplace.App"
@@ -243,12 +334,17 @@ OAUTH2_PROVIDER_GRANT_MODEL = "installations.Grant"
 OAUTH2_PROVIDER = {
     "CLIENT_SECRET_HASHER": "pbkdf2_random_secret",
     "CLIENT_SECRET_GENERATOR_CLASS": "marketplace.credentials.ClientSecretGenerator",
-    "APPLICATION_ADMIN_CLASS": "developers.admin.apps.AppAdmin",
+    "APPLICATION_ADMIN_CLASS": "developers.review.admin.apps.AppAdmin",
     "OAUTH2_BACKEND_CLASS": "installations.oauth.Core",
     "OAUTH2_SERVER_CLASS": "installations.oauth.Server",
     "OAUTH2_VALIDATOR_CLASS": "installations.oauth.Validator",
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https", "http"] if DEBUG else ["https"],
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,  # apps get no refresh tokens; the library's check wants it said
     "PKCE_REQUIRED": False,  # verified when an app sends it; the specification does not ask for it
 }
 
@@ -261,20 +357,29 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "common.rest.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
-    "DEFAULT_SCHEMA_CLASS": "config.docs.openapi.OperationSchema",
+    "DEFAULT_SCHEMA_CLASS": "common.rest.schema.OperationSchema",
 }
 SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "TITLE": "Extension Platform",
-    "VERSION": "1.0.0",  # of the wire, not of the software
-    "ENFORCE_NON_BLANK_FIELDS": True,
-    "POSTPROCESSING_HOOKS": ["config.docs.openapi.complete"],
+    "VERSION": "1.0.0",  # of the APIs, not of the software
+    "DESCRIPTION": "What an app may call, what the platform sends it, and how a developer registers apps.\n\nIds are "
+    "opaque strings and times ISO 8601 in UTC. Every error has the schema `Error`, except those of `/oauth/token`, which "
+    "are those of RFC 6749. Unknown query parameters and body fields are ignored, and responses may gain fields. Paths "
+    "work with and without a closing slash.",
+    "CAMELIZE_NAMES": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SORT_OPERATIONS": False,
+    "SORT_OPERATION_PARAMETERS": False,
+    "POSTPROCESSING_HOOKS": ["developers.docs.openapi.complete"],
 }
 
 # --- Webhooks ---------------------------------------------------------------------------------------
 
 WEBHOOK_RETRY_DELAYS = seconds_list("WEBHOOK_RETRY_DELAYS", "30,120,480,1920,7200")
 DATA_ERASURE_DELAY = seconds("DATA_ERASURE_DELAY", 172_800)
+# Add one after restoring an earlier backup of the database: the feed then refuses cursors from before.
+FEED_EPOCH = whole_number("FEED_EPOCH", 0)
 
 # --- Files ------------------------------------------------------------------------------------------
 
@@ -284,8 +389,19 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = VAR_DIR / "media"
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG
+
+
+def _for_all_hosts(headers: Any, path: str, url: str) -> None:
+    headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+
+
+WHITENOISE_ADD_HEADERS_FUNCTION = _for_all_hosts
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "exports": {  # never served by itself: the app API checks the token first
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": VAR_DIR / "exports"},
+    },
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -308,7 +424,7 @@ USE_I18N = True
 EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Extension Platform <no-reply@localhost>")
-# Told of crashes, and of data erasures that no app confirms.
+# They get mails about crashes and about data erasures that no app confirms.
 ADMINS = [(address, address) for address in env.list("ADMINS", default=[])]
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 EMAIL_TIMEOUT = 10  # seconds
@@ -317,13 +433,34 @@ EMAIL_TIMEOUT = 10  # seconds
 
 SECURE_BY_TLS = BASE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_BY_TLS
+# Browsers accept a cookie with this prefix only over TLS, for this host alone and for all of its paths.
+_HOST_ONLY = "__Host-" if SECURE_BY_TLS else ""
+SESSION_COOKIE_NAME = f"{_HOST_ONLY}sessionid"
+CSRF_COOKIE_NAME = f"{_HOST_ONLY}csrftoken"
+CART_COOKIE_NAME = f"{_HOST_ONLY}cart"
 SECURE_SSL_REDIRECT = SECURE_BY_TLS and flag("SECURE_SSL_REDIRECT", default=not DEBUG)
-SECURE_HSTS_SECONDS = 31_536_000 if SECURE_BY_TLS and not DEBUG else 0
-BEHIND_PROXY = flag("BEHIND_PROXY")
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+SECURE_HSTS_SECONDS = seconds("SECURE_HSTS_SECONDS", 31_536_000) if SECURE_BY_TLS and not DEBUG else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=True)
+SECURE_HSTS_PRELOAD = flag("SECURE_HSTS_PRELOAD")
+TRUSTED_PROXIES = trusted_proxies()
+# `common.web.zones` removes the header from requests of others.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "common.views.csrf_failure"
+# On every answer, unless its view says otherwise: pictures and static files are there for both hosts.
+ANSWER_HEADERS = {
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": ", ".join(
+        f"{feature}=()"
+        for feature in (
+            "accelerometer", "browsing-topics", "camera", "display-capture", "geolocation",
+            "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi",
+            "payment", "serial", "usb", "xr-spatial-tracking",
+        )
+    ),
+}  # fmt: skip
+SECURITY_TXT = security_txt(BASE_URL, debug=DEBUG)
+CSRF_FAILURE_VIEW = "common.web.errors.csrf_failure"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -336,29 +473,63 @@ CONTENT_SECURITY_POLICY = {
 }
 
 SILENCED_SYSTEM_CHECKS = [
-    # The in-process cache counts sign-ins in the one process of the demo; a server has Redis, whose
+    # The in-process cache counts requests in the one process of the demo; a server has Redis, whose
     # increments are atomic (django-ratelimit knows Redis only through another package).
     "django_ratelimit.E003",
     "django_ratelimit.W001",
+    # These checks look for middleware in MIDDLEWARE. tests/config/test_zones.py runs them on the platform's zone.
+    "admin.E408",
+    "admin.E409",
+    "admin.E410",
+    "security.W001",
+    "security.W002",
+    "security.W003",
+    # Preloading adds a whole registered domain to browsers for good, so the operator has to ask for it.
+    "security.W021",
+    # `merchants.views.consent` adds `iss` to every redirect, errors too. The library would add it to some a second time.
+    "oauth2_provider.W005",
+    # PKCE is optional for apps in the specification.
+    "oauth2_provider.W010",
 ]
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(request_id)s %(name)s: %(message)s"},
+        "json": {
+            "()": "pythonjsonlogger.orjson.OrjsonFormatter",
+            "fmt": "%(levelname)s %(name)s %(message)s %(request_id)s %(trace_id)s",
+            "rename_fields": {"levelname": "level", "name": "logger"},
+            "timestamp": True,
+        },
+    },
+    "filters": {
+        "crashes": {"()": "common.crashes.CrashFilter"},
+        "request_id": {"()": "common.tracing.LogFilter"},
+    },
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line"},
-        "crash_mail": {"class": "common.crashes.CrashMail"},
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line" if DEBUG else "json",
+            "filters": ["request_id"],
+        },
+        "crash_mail": {
+            "class": "common.crashes.CrashMail",
+            "level": "ERROR",
+            "filters": ["crashes"],
+            "reporter_class": "common.crashes.CrashReport",
+        },
     },
     "root": {"handlers": ["console", "crash_mail"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "django": {"handlers": [], "level": "INFO"},  # Django's own mails would show settings and headers
         "django.request": {"level": "ERROR"},
         "django.server": {"level": "WARNING"},
-        # Its DEBUG lines print the whole context of a page, the secrets that it shows once among it.
+        # At DEBUG it logs the whole context of a page, with secrets that are shown only once.
         "django.template": {"level": "INFO"},
         "waitress.queue": {"level": "ERROR"},
-        "oauthlib": {"level": "WARNING"},  # whose DEBUG lines hold authorization codes
+        "oauthlib": {"level": "WARNING"},  # at DEBUG it logs authorization codes
         "oauth2_provider": {"level": "WARNING"},
         "celery": {"level": "WARNING"},
         "kombu": {"level": "WARNING"},

@@ -1,4 +1,4 @@
-"""`/_styleguide/`: every component of the front end, alive on one page."""
+"""`/_styleguide/`: every front-end component on one page."""
 
 from django import forms
 from django.conf import settings
@@ -7,8 +7,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from common.forms import CheckboxLines, RadioCards, Switch
-from common.pages import PageRequest
+from common.web.forms import CheckboxLines, RadioCards, Switch
+from common.web.pagination import PageRequest
 
 
 class StyleguideForm(forms.Form):
@@ -29,8 +29,8 @@ class StyleguideForm(forms.Form):
     category = forms.ChoiceField(choices=[("shipping", "Shipping"), ("loyalty", "Loyalty")])
     icon = forms.FileField(required=False, help_text="PNG or JPEG, square, at most 2 MB.")
     role = forms.ChoiceField(
-        choices=[("DEVELOPER", "I build apps"), ("MERCHANT", "I run a shop")],
-        widget=RadioCards(about={"DEVELOPER": "You get a sandbox shop.", "MERCHANT": "You get a shop."}),
+        choices=[("DEVELOPER", "I build apps"), ("MERCHANT", "I run a store")],
+        widget=RadioCards(about={"DEVELOPER": "You get a sandbox store.", "MERCHANT": "You get a store."}),
     )
     scopes = forms.MultipleChoiceField(
         label="Permissions",
@@ -49,7 +49,7 @@ class StyleguideForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def styleguide(request: HttpRequest) -> HttpResponse:
-    """For staff, and for everybody in `DEBUG`. A post shows how a form comes back."""
+    """For staff, or everyone with `DEBUG`. A POST shows the form with its errors."""
     if not (settings.DEBUG or (request.user.is_authenticated and request.user.is_staff)):
         raise Http404
     wrong = StyleguideForm({"name": "Loyalty Stars", "slug": "Not a slug"}, prefix="wrong")

@@ -1,33 +1,32 @@
-"""Every address of the site. A route of an API path is written without a closing slash (`ApiPathMiddleware`)."""
+"""The URLs of the platform's host. Routes of APIs have no trailing slash (`common.web.api`)."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from config import health, metrics, styleguide, views
+from merchants.views import marketplace
 
 urlpatterns = [
-    path("", views.home, name="home"),
+    path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
     path("healthz", health.healthz),
+    path(".well-known/security.txt", views.security_txt),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),
-    # One door for all, so that the limits on signing in hold for the administration too.
-    path("admin/login/", RedirectView.as_view(pattern_name="accounts:login", query_string=True)),
+    # One sign-in page for everyone, so that its rate limits apply to the admin, too.
+    path("admin/login/", RedirectView.as_view(pattern_name="account_login", query_string=True)),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
+    path("accounts/", include("accounts.allauth_urls")),
     path("auth/", include("accounts.api.urls")),
-    path("docs/", include("config.docs.urls")),
-    path("portal/", include("developers.urls")),
-    path("merchant/", include("stores.merchant_urls")),
-    path("merchant/", include("extensions.merchant_urls")),
-    path("merchant/", include("installations.merchant_urls")),
-    path("store/<slug:shop_slug>/", include("stores.urls")),
+    path("docs/", include("developers.docs.urls")),
+    path("portal/", include("developers.portal.urls")),
+    re_path(r"^store/(?P<slug>[-a-zA-Z0-9_]+)(?:/.*)?$", views.to_store),
     path("developer/", include("developers.api.urls")),
-    path("merchant/apps/<str:installation_id>/checkout/", include("extensions.hooks.urls")),
-    path("", include("marketplace.urls")),
+    path("", include("merchants.urls")),
     path("", include("installations.urls")),
     path("", include("appapi.urls")),
     re_path("", views.not_found),

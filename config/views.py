@@ -1,4 +1,4 @@
-"""Pages of the site itself: the front page, theme, licences, and the answer to an unknown path."""
+"""Pages of the site itself: theme, licences, security.txt and the answer to an unknown path."""
 
 import json
 from functools import cache
@@ -12,24 +12,16 @@ from django.utils.http import escape_leading_slashes, url_has_allowed_host_and_s
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from common.middleware import error_response, is_api_path
-from marketplace import listing
-from marketplace.forms import ListingForm
+from common.web.errors import error_response, is_api_path
+from stores.addresses import store_url
 
 THEMES = ("light", "dark")
-APPS_AT_HOME = 4
 THEME_COOKIE_AGE = 365 * 24 * 3600  # seconds
-
-
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
-    context = {"search": ListingForm()["q"], "apps": list(listing.find(listing.Wanted())[:APPS_AT_HOME])}
-    return render(request, "home.html", context)
 
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    """Remember light or dark in a cookie (anything else forgets it), and go back to the page."""
+    """Save the choice of light or dark in a cookie, or delete it for any other value, and go back to the page."""
     target = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
         target = "/"
@@ -46,7 +38,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 @cache
 def vendored() -> list[dict[str, Any]]:
-    """Files of others that the site serves, each with the text of its licence, by package."""
+    """Third-party files that the site serves, by package, with the text of their licence."""
     folder = settings.BASE_DIR / "static" / "vendor"
     entries: list[dict[str, Any]] = json.loads((folder / "manifest.json").read_text())
     return [entry | {"text": (folder / entry["license_file"]).read_text()} for entry in entries]
@@ -58,19 +50,38 @@ def licenses(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt
-def not_found(request: HttpRequest) -> HttpResponse:
-    """Stands last among the routes, so that `DEBUG` has no page of its own for an unknown path.
+@require_safe
+def security_txt(request: HttpRequest) -> HttpResponse:
+    """Where to report a vulnerability (RFC 9116)."""
+    if not settings.SECURITY_TXT:
+        return not_found(request)
+    return HttpResponse(settings.SECURITY_TXT, content_type="text/plain; charset=utf-8")
 
-    Since every path leads somewhere by that, Django can't tell which page lacks its closing slash; here it is added.
+
+@csrf_exempt  # the stores' host decides
+def to_store(request: HttpRequest, slug: str) -> HttpResponse:
+    """Redirect to the store's host, with path, query, method and body."""
+    rest = request.get_full_path().removeprefix(f"/store/{slug}").removeprefix("/")
+    return HttpResponseRedirect(store_url(slug) + rest, preserve_request=True)
+
+
+@csrf_exempt
+def not_found(request: HttpRequest) -> HttpResponse:
+    """Answer an unknown path. It is the last route, so that Django's own page for `DEBUG` isn't used.
+
+    Because it matches every path, Django can't add a missing trailing slash, so it is added here.
     """
     if request.method in ("GET", "HEAD") and _lacks_slash(request.path_info):
         target = request.get_full_path(force_append_slash=True)
         return HttpResponsePermanentRedirect(escape_leading_slashes(target))
-    return error_response(request, 404, f"There is nothing at {request.path}.")
+    message = f"There is nothing at {request.path}."
+    if request.zone == "stores":  # type: ignore[attr-defined]
+        message += f" The platform is at {settings.BASE_URL}."
+    return error_response(request, 404, message)
 
 
 def _lacks_slash(path: str) -> bool:
-    """Whether a page has this path with a slash behind it. API paths have their own rule (`ApiPathMiddleware`)."""
+    """Whether a page exists at this path plus a slash. API paths have their own rule (`ApiMiddleware`)."""
     if path.endswith("/") or is_api_path(path):
         return False
     return resolve(f"{path}/").func is not not_found

@@ -1,11 +1,40 @@
 """The WSGI application: `gunicorn config.wsgi`."""
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 from django.core.wsgi import get_wsgi_application
 
-from common.chunked import with_length
+from common.web.chunked_bodies import Application, Environ, Start, with_length
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-application = with_length(get_wsgi_application())
+
+def without_body_to_head(application: Application) -> Application:
+    """Answer HEAD with headers only, including the Content-Length that GET would have.
+
+    Django leaves this to the server, but waitress sends the body. A client that keeps the connection open would read
+    it as the next response.
+    """
+
+    def call(environ: Environ, start: Start) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] != "HEAD":
+            return application(environ, start)
+        started: list[Any] = []
+        body = application(environ, lambda *answer: started.extend(answer))
+        try:
+            length = sum(map(len, body))
+        finally:
+            getattr(body, "close", lambda: None)()
+        status, headers, *_ = started
+        has_length = any(name.lower() == "content-length" for name, _ in headers)
+        if not has_length and status[:3] not in ("204", "304"):  # otherwise the server would send chunks
+            headers = [*headers, ("Content-Length", str(length))]
+        start(status, headers)
+        return []
+
+    return call
+
+
+application = without_body_to_head(with_length(get_wsgi_application()))

@@ -1,1 +1,1 @@
-"""What every JSON endpoint shares: parsing, rendering, field types and the error shape."""
+"""Shared by all JSON endpoints: parsing, rendering, field types and the error shape."""

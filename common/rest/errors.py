@@ -1,18 +1,23 @@
-"""From an exception to the error shape of the contract (section 0, "errors" and "statuses")."""
+"""Turns exceptions into the error shape (contract, section 0)."""
 
 import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.contrib.sessions.exceptions import SessionInterrupted
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 from rest_framework.response import Response
 
-from common.errors import ErrorDetail, ServiceError, error_body
+from common.errors import ErrorDetail, ServiceError, error_body, summary
 
 log = logging.getLogger(__name__)
 
@@ -20,21 +25,24 @@ RETRY_AFTER_DATABASE = 5  # seconds
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
-    """DRF's `EXCEPTION_HANDLER`: answers every exception, so that none becomes a page of HTML."""
+    """DRF's `EXCEPTION_HANDLER`. It handles every exception, so that none becomes an HTML page."""
     if isinstance(error, ValidationError):
         details = list(field_errors(error.detail))
-        return _response(400, _summary(details), details)
+        return _response(400, summary(details), details)
+    if isinstance(error, UnsupportedMediaType):
+        return _response(error.status_code, _media_type_advice(context))
     if isinstance(error, APIException):
         return _response(error.status_code, str(error.detail), headers=_headers(error))
+    if isinstance(error, ServiceError):
+        return _response(error.status, error.wire_message, error.details, error.headers)
     status, message = status_and_message(error)
     if status >= 500:
         log.error("%s while answering %s", type(error).__name__, _path(context), exc_info=error)
-    details = error.details if isinstance(error, ServiceError) else []
-    return _response(status, message, details, headers_of(error))
+    return _response(status, message, headers=headers_of(error))
 
 
 def status_and_message(error: Exception) -> tuple[int, str]:
-    """What any exception means to a caller; used for pages too."""
+    """The status and message for any exception, for APIs and pages."""
     if isinstance(error, ServiceError):
         return error.status, error.message
     if isinstance(error, Http404):
@@ -43,17 +51,19 @@ def status_and_message(error: Exception) -> tuple[int, str]:
         return 403, str(error) or "You may not do this."
     if isinstance(error, RequestDataTooBig):
         return 413, "The body is too large."
+    if isinstance(error, DisallowedHost):
+        return 400, "Unknown host name."
     if isinstance(error, SuspiciousOperation | MultiPartParserError):
         return 400, "The request can't be understood."
     if is_outage(error):
-        return 503, "The database can't be reached just now. Try again in a few seconds."
+        return 503, "The database can't be reached right now. Try again in a few seconds."
     if isinstance(error, SessionInterrupted):
-        return 400, "You were signed out meanwhile. Sign in again."
+        return 400, "You were signed out in the meantime. Sign in again."
     return 500, "Something went wrong on our side. It has been recorded."
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the database was away, also where that came as another error: a session that could not be saved."""
+    """Whether the error, or one that caused it, means that the database can't be reached."""
     while error is not None:
         if isinstance(error, OperationalError | InterfaceError):
             return True
@@ -62,7 +72,7 @@ def is_outage(error: BaseException | None) -> bool:
 
 
 def headers_of(error: Exception) -> dict[str, str]:
-    """What the answer's head says beside the status: when to come again, how to authenticate."""
+    """Response headers for an exception: when to retry, how to authenticate."""
     if isinstance(error, ServiceError):
         return error.headers
     if is_outage(error):
@@ -86,18 +96,17 @@ def field_errors(detail: Any, path: str = "") -> Iterator[ErrorDetail]:
 def _join(path: str, key: object) -> str:
     if key == "non_field_errors":
         return path
-    if isinstance(key, int):  # ListField tells the positions of bad items
+    if isinstance(key, int):  # the index of a bad item in a ListField
         return f"{path}[{key}]"
     return f"{path}.{key}" if path else str(key)
 
 
-def _summary(details: list[ErrorDetail]) -> str:
-    if not details:
-        return "The input is invalid."
-    first = (
-        f"{details[0]['field']}: {details[0]['message']}" if details[0]["field"] else details[0]["message"]
-    )
-    return first if len(details) == 1 else f"{first} (and {len(details) - 1} more)"
+def _media_type_advice(context: Mapping[str, Any]) -> str:
+    accepted = " or ".join(parser.media_type for parser in context["view"].parser_classes)
+    sent = context["request"].content_type
+    if not sent:
+        return f"The Content-Type header is missing. Send {accepted}."
+    return f'Content-Type "{sent}" is not accepted. Send {accepted}.'
 
 
 def _headers(error: APIException) -> dict[str, str]:

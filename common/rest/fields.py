@@ -1,18 +1,31 @@
-"""Serializer fields that take the JSON type they name and no other.
+"""Serializer fields that accept only their own JSON type, and document themselves.
 
-DRF reads `"5"`, `5.0` and `true` as the integer 5 or 1. On a published wire that hides a caller's
-mistake, so here a wrong type is a 400 that names the field.
+DRF reads `"5"`, `5.0` and `true` as the integer 5 or 1. In a public API that hides mistakes, so here a wrong type is a
+400 with the field's name.
+
+Each field has a description and an example for the documentation: `Text("The name.", "Espresso beans")`. They are DRF's
+`help_text` and `initial`. `schema` has JSON Schema keywords that the field's options can't express.
 """
 
+import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
 
-from common.times import parse_moment
+from common.times import iso, parse_moment
 
 
-class Text(serializers.CharField):
+class Described(serializers.Field):
+    def __init__(
+        self, about: str = "", example: Any = None, *, schema: dict[str, Any] | None = None, **options: Any
+    ) -> None:
+        super().__init__(help_text=about, initial=example, **options)
+        self.schema = schema or {}
+
+
+class Text(Described, serializers.CharField):
     default_error_messages = {"invalid": "Must be a string."}
 
     def to_internal_value(self, data: Any) -> str:
@@ -22,13 +35,13 @@ class Text(serializers.CharField):
 
 
 class Identifier(Text):
-    """Text that names something: it is that name or it is not, and white space around it is not taken away."""
+    """Text that identifies something, so white space around it is kept."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(trim_whitespace=False, **options)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, trim_whitespace=False, **options)
 
 
-class Integer(serializers.IntegerField):
+class Integer(Described, serializers.IntegerField):
     default_error_messages = {"invalid": "Must be an integer."}
 
     def to_internal_value(self, data: Any) -> int:
@@ -37,7 +50,7 @@ class Integer(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
-class Number(serializers.FloatField):
+class Number(Described, serializers.FloatField):
     default_error_messages = {"invalid": "Must be a number."}
 
     def to_internal_value(self, data: Any) -> float:
@@ -46,7 +59,7 @@ class Number(serializers.FloatField):
         return super().to_internal_value(data)
 
 
-class Boolean(serializers.BooleanField):
+class Boolean(Described, serializers.BooleanField):
     default_error_messages = {"invalid": "Must be true or false."}
 
     def to_internal_value(self, data: Any) -> bool:
@@ -55,8 +68,11 @@ class Boolean(serializers.BooleanField):
         return data
 
 
-class Choice(serializers.ChoiceField):
+class Choice(Described, serializers.ChoiceField):
     default_error_messages = {"invalid_choice": "Must be one of: {choices}."}
+
+    def __init__(self, choices: Iterable[Any], about: str = "", example: Any = None, **options: Any) -> None:
+        super().__init__(about, example, choices=choices, **options)
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str) or data not in self.choices:
@@ -64,13 +80,57 @@ class Choice(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
-class Moment(serializers.Field):
+class Moment(Described, serializers.DateTimeField):
     default_error_messages = {
         "invalid": "Must be an ISO 8601 time with an offset, such as 2026-11-20T15:04:05Z."
     }
 
-    def to_internal_value(self, data: Any) -> datetime:
+    def __init__(self, about: str = "", example: Any = "2026-11-20T15:04:05.123Z", **options: Any) -> None:
+        super().__init__(about, example, **options)
+
+    def to_internal_value(self, value: Any) -> datetime:
         try:
-            return parse_moment(data)
+            return parse_moment(value)
         except (TypeError, ValueError, OverflowError):
             self.fail("invalid")
+
+    def to_representation(self, value: datetime) -> str:
+        return iso(value)
+
+
+class Date(Described, serializers.DateField):
+    pass
+
+
+class Listing(Described, serializers.ListField):
+    """A list of strings. `among` documents the allowed ones."""
+
+    def __init__(
+        self, about: str = "", example: Any = None, *, among: Sequence[str] = (), **options: Any
+    ) -> None:
+        options.setdefault("child", Identifier(schema={"enum": list(among)} if among else None))
+        super().__init__(about, example, **options)
+
+
+class Object(Described, serializers.DictField):
+    """Any JSON object."""
+
+
+class ApiSerializer(serializers.Serializer):
+    """A serializer whose fields have camelCase names: `webhookUrl` is the attribute `webhook_url`."""
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        fields = super().get_fields()
+        for name, field in fields.items():
+            attribute = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+            field.source = field.source or (None if attribute == name else attribute)
+        return fields
+
+
+def example_of(field: Any) -> Any:
+    """The field's example. The example of an object or a list is built from its parts."""
+    if isinstance(field, serializers.ListSerializer):
+        return [example_of(field.child)]
+    if isinstance(field, serializers.Serializer) and not field.allow_null:
+        return {name: example_of(part) for name, part in field.fields.items()}
+    return field.initial

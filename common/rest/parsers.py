@@ -1,4 +1,4 @@
-"""Reading a JSON body."""
+"""Parses JSON bodies."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -38,12 +38,12 @@ class JsonParser(BaseParser):
 
 
 def read_json(body: bytes) -> Any:
-    """The document of a body. Raises `ParseError` for what is no JSON, or is nested too deep."""
+    """The document in a body. Raises `ParseError` if it is not JSON or nested too deep."""
     too_deep = ParseError(f"The body is nested more than {MAX_DEPTH} levels deep.")
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        if str(error).startswith("depth limit"):  # the reader's own, far beyond ours
+        if str(error).startswith("depth limit"):  # orjson's own limit, far beyond ours
             raise too_deep from error
         raise ParseError(f"The body is not valid JSON: {error}") from error
     if is_too_deep(body, document):

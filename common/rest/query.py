@@ -1,21 +1,21 @@
-"""Reading a query string: strict, and with every problem told at once."""
+"""Parses query strings strictly, and reports all problems at once."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from common.errors import ErrorDetail, Invalid
-from common.pages import PageRequest, page_request
 from common.times import parse_moment
+from common.web.pagination import PageRequest, page_request
 
 MAX_TEXT = 200  # characters
 
-# A "+" that was not written %2B arrives as a space: "…T10:00:00 02:00".
+# A "+" that was not encoded as %2B arrives as a space: "…T10:00:00 02:00".
 LOST_PLUS = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")
 
 
 class Query:
-    """The filters of a list. An absent one reads as None; call `check()` when all are read."""
+    """The filters of a list. A missing one gives None. Call `check()` after reading all of them."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = values
@@ -48,6 +48,16 @@ class Query:
         self._wrong(name, f"Must be one of: {', '.join(names)}.")
         return None
 
+    def names(self, name: str, allowed: Collection[str]) -> list[str] | None:
+        """Several, separated by commas."""
+        text = self.values.get(name)
+        if text is None:
+            return None
+        given = text.split(",")
+        if unknown := [each for each in given if each not in allowed]:
+            self._wrong(name, f"There is no {unknown[0]!r:.50}. Must be of: {', '.join(allowed)}.")
+        return given
+
     def integer(self, name: str, *, default: int, least: int, most: int) -> int:
         text = self.values.get(name)
         if text is None:
@@ -73,8 +83,7 @@ class Query:
     def check(self) -> None:
         """Raises `Invalid` if anything read so far was wrong."""
         if self.problems:
-            told = "; ".join(f"{problem['field']}: {problem['message']}" for problem in self.problems)
-            raise Invalid(told, self.problems)
+            raise Invalid.fields(self.problems)
 
     def _wrong(self, name: str, message: str) -> None:
         self.problems.append({"field": name, "message": message})

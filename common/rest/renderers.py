@@ -1,4 +1,4 @@
-"""Writing a JSON body."""
+"""Renders JSON responses."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ class JsonRenderer(BaseRenderer):
 
 
 class AlwaysJson(BaseContentNegotiation):
-    """An API path answers JSON whatever `Accept` says: a client that asks for HTML still gets its answer."""
+    """API paths always respond with JSON, even to a client that asks for HTML."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         sent = (request.content_type or "").partition(";")[0].strip().lower()

@@ -1,13 +1,26 @@
-"""What every JSON endpoint answers by itself."""
+"""The base class of all JSON endpoints."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import HttpRequest
+from rest_framework.fields import Field
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 
 class JsonView(APIView):
+    """The class attributes are for the OpenAPI document (`common.rest.schema`), and the page sizes for views too."""
+
+    tag: ClassVar[str]  # the heading of the view's operations
+    path_fields: ClassVar[dict[str, Field]] = {}  # by their names in the URL conf
+    page_default: ClassVar[int] = 50
+    page_maximum: ClassVar[int] = 100
+    requests_a_minute: ClassVar[int | None] = None
+    error_serializer: ClassVar[type[BaseSerializer] | None] = (
+        None  # where errors have another shape than usual
+    )
+
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
-        """The methods are in the `Allow` header; there is nothing else to tell."""
+        """An empty response. The `Allow` header lists the methods."""
         return Response(status=204)

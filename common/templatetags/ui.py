@@ -1,6 +1,6 @@
-"""The components of pages: `{% load ui %}`. docs/frontend.md shows each one, `/_styleguide/` what it looks like."""
+"""Components for pages: `{% load ui %}`. docs/frontend.md describes them, and `/_styleguide/` shows them."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -14,8 +14,8 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from common.pages import PageRequest
-from common.times import iso
+from common.times import duration, iso, to_the_minute
+from common.web.pagination import PageRequest
 
 register = template.Library()
 
@@ -36,7 +36,7 @@ KIND_OF_MESSAGE = {"success": "ok", "warning": "warn", "error": "bad"}
 
 @register.simple_tag
 def icon(name: str, css: str = "") -> SafeString:
-    """An icon of the sprite; decoration, so the words beside it must say the same."""
+    """An icon of the sprite. Screen readers skip it, so it needs text beside it."""
     return format_html(
         '<svg class="icon {}" aria-hidden="true"><use href="{}#{}"></use></svg>', css, static(SPRITE), name
     )
@@ -44,7 +44,7 @@ def icon(name: str, css: str = "") -> SafeString:
 
 @register.inclusion_tag("components/pill.html")
 def pill(kind: str, word: object, icon_name: str = "") -> dict[str, Any]:
-    """A status: icon and word. Kinds: ok, warn, bad, info, neutral; test for the sandbox alone."""
+    """A status with icon and word. Kinds: ok, warn, bad, info, neutral, and test for sandboxes."""
     return {"kind": kind, "word": word, "icon_name": icon_name or ICON_OF_KIND[kind]}
 
 
@@ -55,14 +55,14 @@ def sandbox_mark(words: str = "Sandbox") -> dict[str, Any]:
 
 @register.simple_block_tag
 def notice(content: str, kind: str = "info", title: str = "") -> SafeString:
-    """Something to know before going on; `content` is the text, which may hold paragraphs and a button."""
+    """A highlighted note. `content` is its text, which may have paragraphs and a button."""
     context = {"kind": kind, "title": title, "content": content, "icon_name": NOTICE_ICON[kind]}
     return render_to_string("components/notice.html", context)
 
 
 @register.filter
 def message_kind(tags: str) -> str:
-    """The kind of notice that a message of `django.contrib.messages` becomes."""
+    """The kind of notice for a message of `django.contrib.messages`."""
     return next((kind for tag, kind in KIND_OF_MESSAGE.items() if tag in tags.split()), "info")
 
 
@@ -73,7 +73,7 @@ def notice_icon(kind: str) -> str:
 
 @register.inclusion_tag("components/breadcrumb.html")
 def breadcrumb(*parts: str) -> dict[str, Any]:
-    """`{% breadcrumb "Apps" apps_url app.name app_url %}`: names and addresses in turn, the nearest last."""
+    """`{% breadcrumb "Apps" apps_url app.name app_url %}`: pairs of name and URL, the closest page last."""
     return {"parts": list(zip(parts[::2], parts[1::2], strict=True))}
 
 
@@ -81,7 +81,7 @@ def breadcrumb(*parts: str) -> dict[str, Any]:
 def nav_item(
     context: dict[str, Any], words: str, url: str, icon_name: str, *, exact: bool = True
 ) -> dict[str, Any]:
-    """A line of the side navigation; `exact=False` keeps it marked on the pages beneath `url` too."""
+    """A link of the side navigation. With `exact=False` it is also marked on pages below `url`."""
     path = context["request"].path
     inside = path == url or (not exact and path.startswith(url))
     return {"words": words, "url": url, "icon_name": icon_name, "current": inside, "here": path == url}
@@ -89,7 +89,7 @@ def nav_item(
 
 @register.simple_block_tag
 def nav_group(content: str, name: str) -> str:
-    """Navigation items under a heading; nothing at all when there are none."""
+    """Navigation items under a heading. Empty without items."""
     if not content.strip():
         return ""
     return render_to_string("components/nav_group.html", {"name": name, "content": content})
@@ -97,13 +97,13 @@ def nav_group(content: str, name: str) -> str:
 
 @register.inclusion_tag("components/code.html")
 def code_block(text: str, label: str = "", *, copy: bool = True, limited: bool = False) -> dict[str, Any]:
-    """Text in the mono font with a copy button; `limited` scrolls after 400 px."""
+    """Monospaced text with a copy button. `limited` scrolls beyond 400 px."""
     return {"text": text, "label": label, "copy": copy, "limited": limited}
 
 
 @register.inclusion_tag("components/copy_button.html")
 def copy_button(target: str, what: str) -> dict[str, Any]:
-    """Copies the element with the id `target`; `what` ends the sentence "Copy the …"."""
+    """Copies the text of the element with the id `target`. `what` completes the label "Copy the …"."""
     return {"target": target, "what": what}
 
 
@@ -111,13 +111,13 @@ def copy_button(target: str, what: str) -> dict[str, Any]:
 def secret_field(
     label: str, value: str, ident: str, help_text: str = "", *, test: bool = False
 ) -> dict[str, Any]:
-    """A credential in a read-only field with a copy button; `ident` is its id on the page."""
+    """A credential in a read-only field with a copy button. `ident` is the field's HTML id."""
     return {"label": label, "value": value, "ident": ident, "help_text": help_text, "test": test}
 
 
 @register.simple_block_tag
 def empty_state(content: str, title: str, text: str = "", icon_name: str = "inbox") -> SafeString:
-    """Instead of an empty list; `content` holds the button that ends the emptiness."""
+    """Shown in place of an empty list. `content` has the button that adds the first entry."""
     context = {"title": title, "text": text, "icon_name": icon_name, "content": content}
     return render_to_string("components/empty_state.html", context)
 
@@ -130,7 +130,7 @@ def pagination(
     back: str = "Newer",
     onward: str = "Older",
 ) -> dict[str, Any]:
-    """Two links that keep the filters of the address; nothing when all fits on one page."""
+    """Links to the newer and older page that keep the URL's filters. Empty if everything fits on one page."""
     first, last = request_of_page.offset + 1, request_of_page.offset + request_of_page.limit
     query = context["request"].GET.copy()
     return {
@@ -151,7 +151,7 @@ def _with_page(query: Any, page: int) -> str:
 
 @register.inclusion_tag("components/app_icon.html")
 def app_icon(name: str, slug: str, url: str = "", size: str = "") -> dict[str, Any]:
-    """An app's picture, or its first letter on a colour that its slug chooses. Sizes: small, large."""
+    """An app's icon, or its first letter on a color that depends on the slug. Sizes: small, large."""
     return {
         "letter": name.strip()[:1].upper() or "?",
         "hue": crc32(slug.encode()) % HUES,
@@ -176,17 +176,17 @@ def timeline_item(
 def step(
     content: str, number: int, title: str, done: bool = False, when: datetime | None = None
 ) -> SafeString:
-    """An entry of `<ol class="checklist">`: ticked when `done`, numbered until then."""
+    """An entry of `<ol class="checklist">`: a check mark when `done`, a number until then."""
     context = {"number": number, "title": title, "done": done, "when": when, "content": content}
     return render_to_string("components/step.html", context)
 
 
 @register.simple_block_tag(takes_context=True)
 def confirm_form(context: dict[str, Any], content: str, action: str, button: str, cancel: str) -> SafeString:
-    """The form of a page that asks before something can't be undone.
+    """The form of a page that confirms an irreversible action.
 
-    `content` says what will happen (and holds a field, if there is one), `button` repeats the verb and names
-    the object ("Delete endpoint"), `cancel` is where Cancel leads.
+    `content` describes the effect and may have a field. `button` has the verb and the object ("Delete endpoint").
+    `cancel` is the URL of the Cancel link.
     """
     inner = {"content": content, "action": action, "button": button, "cancel": cancel}
     return render_to_string("components/confirm_form.html", inner, request=context["request"])
@@ -194,17 +194,17 @@ def confirm_form(context: dict[str, Any], content: str, action: str, button: str
 
 @register.inclusion_tag("components/error_summary.html")
 def error_summary(form: BaseForm, *, focus: bool = True) -> dict[str, Any]:
-    """What is wrong with a form, on top of the page, each line a link to its field."""
+    """The errors of a form at the top of the page, each with a link to its field."""
     return {"form": form, "focus": focus}
 
 
 @register.filter
 def said_of(error: str, field: BoundField) -> str:
-    """Name the field where Django says "This field", since a line of the summary stands alone."""
+    """Replaces Django's "This field" by the field's label, because the summary lists errors without their fields."""
     if not error.startswith("This field "):
         return error
     if field.widget_type in ("checkbox", "switch"):
-        return f"Tick “{field.label}”."
+        return f"Select “{field.label}”."
     if field.widget_type in SEVERAL:
         return f"Choose at least one of “{field.label}”."
     return error.replace("This field", str(field.label), 1)
@@ -212,19 +212,19 @@ def said_of(error: str, field: BoundField) -> str:
 
 @register.filter
 def optional(field: BoundField) -> bool:
-    """Whether a field may stay empty, which its label says. A single box to tick always may."""
+    """Whether the label marks a field as optional. Single checkboxes are never marked."""
     return not field.field.required and field.widget_type not in ("checkbox", "switch")
 
 
 @register.filter
 def input_id(field: BoundField) -> str:
-    """Where a link to the field should lead: for a group of choices, the first of them."""
+    """The id for links to the field. For a group of choices it is that of the first one."""
     return f"{field.auto_id}_0" if field.use_fieldset else str(field.id_for_label or field.auto_id)
 
 
 @register.filter
 def moment(value: datetime | None, otherwise: str = "—") -> str:
-    """`<time datetime="…">20 Nov 2026, 15:31:08 UTC</time>`; `otherwise` when there is no moment."""
+    """`<time datetime="…">20 Nov 2026, 15:31:08 UTC</time>`, or `otherwise` for None."""
     if value is None:
         return otherwise
     local = timezone.localtime(value)
@@ -234,10 +234,14 @@ def moment(value: datetime | None, otherwise: str = "—") -> str:
 
 @register.filter
 def minute(value: datetime) -> str:
-    """`<time datetime="…">20 Nov 2026, 15:31 UTC</time>`: for sentences, where seconds say nothing."""
-    local = timezone.localtime(value)
-    words = f"{date_format(local, 'j M Y, H:i')} {local.tzname()}"
-    return format_html('<time datetime="{}">{}</time>', iso(value), words)
+    """`<time datetime="…">20 Nov 2026, 15:31 UTC</time>`, for sentences."""
+    return format_html('<time datetime="{}">{}</time>', iso(value), to_the_minute(value))
+
+
+@register.filter(name="duration")
+def duration_filter(seconds: float) -> str:
+    """`48 hours` for 172800."""
+    return duration(timedelta(seconds=seconds))
 
 
 @register.filter
@@ -248,5 +252,5 @@ def thousands(number: int) -> str:
 
 @register.filter
 def host(url: str) -> str:
-    """The host of an address, for people: `api.example.com`."""
+    """The host of a URL, for people: `api.example.com`."""
     return urlsplit(url).netloc or url

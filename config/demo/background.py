@@ -16,7 +16,7 @@ STOP_TIMEOUT = 15.0  # seconds: an attempt under way may take 10
 class Background:
     """Starts worker and beat, and stops them in an order that loses nothing.
 
-    The threads are daemons: what a hung one leaves behind stands in the database.
+    The threads are daemons. If one hangs, its work is still in the database.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Background:
             thread.start()
 
     def stop(self) -> None:
-        """Bounded: `stop` of a thread pool waits for its tasks, and a stuck one must not hold Ctrl-C."""
+        """Wait for a limited time: stopping a thread pool waits for its tasks, and a stuck one must not block Ctrl-C."""
         stopper = threading.Thread(target=self._stop, name="celery-stop", daemon=True)
         stopper.start()
         stopper.join(STOP_TIMEOUT)
@@ -44,6 +44,6 @@ class Background:
         self._beat.start(embedded_process=False)
 
     def _stop(self) -> None:
-        stopping.set()  # a dispatcher that is awake takes nothing new
+        stopping.set()  # a running dispatcher takes on nothing new
         self._beat.stop()
         self._worker.stop()

@@ -1,6 +1,6 @@
-"""The sample app Order Bell in the demo: made, reviewed, listed and installed by the services that users reach.
+"""The sample app Order Bell in the demo: created, reviewed, listed and installed by the same services that users reach.
 
-Safe to run at every start. What people did with it since, such as uninstalling it, stays as they left it.
+Safe to run at every start. Changes that people made, such as uninstalling it, are kept.
 """
 
 from collections.abc import Iterator
@@ -18,15 +18,15 @@ from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement
 from extensions.services.manifests import save_manifest
 from extensions.services.placements import add_block
+from extensions.submission import submit_app, waits_for_version
 from installations.models import Installation
-from installations.services import Issued, install, test_install
+from installations.services import Issued, approve_scopes, install, test_install
 from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.services import reviews
 from marketplace.services.apps import create_app, rotate_client_secret, update_app
 from marketplace.services.pictures import Decoded, decode
 from stores.models import SitePage
-from stores.records import storefront_url
 
 SLUG = "order-bell"
 NEEDED = ("read_business", "read_products", "read_orders", "write_orders")
@@ -38,9 +38,9 @@ SCREENSHOT = settings.BASE_DIR / "docs" / "images" / "sample-app.png"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What the sample app is started with. The client secret is a new one at every start, since none is kept.
+    """What the sample app needs to start. Every start creates a new client secret, since only its digest is stored.
 
-    `stores` are those that it does not know yet: an access token and a webhook secret each.
+    `stores` has an access token and a webhook secret for each store that it doesn't know yet.
     """
 
     client_id: str
@@ -50,9 +50,9 @@ class Credentials:
 
 def connect_sample_app(*, state_file: Path, url: str) -> Credentials:
     """List the sample app at `url` in the marketplace, give it its credentials, and install it on the developer's
-    sandbox and on the merchant's business, unless it still holds what it was given.
+    sandbox and on the merchant's business, unless it still has its tokens.
 
-    It is the only app there: one that nobody runs could be listed, but not be installed.
+    It is the only app in the demo: an app without a running server could be listed but not installed.
     """
     developer = User.objects.get(email=DEVELOPER)
     app = sample_app(developer=developer, url=url)
@@ -63,7 +63,7 @@ def connect_sample_app(*, state_file: Path, url: str) -> Credentials:
 
 
 def sample_app(*, developer: User, url: str) -> App:
-    """Order Bell, made and approved where it is missing; outside of a review it follows the sample app to another port."""
+    """Order Bell, created and approved if it is missing. Except in review, its URLs follow the sample app's port."""
     addresses = {
         "redirect_url": f"{url}/callback",
         "webhook_url": f"{url}/webhooks" if settings.ALLOW_LOCAL_DESTINATIONS else "",
@@ -76,14 +76,16 @@ def sample_app(*, developer: User, url: str) -> App:
     app = update_app(app=app, changes=addresses)
     save_manifest(app=app, developer=developer, document=_manifest(url))
     listed = app.approved_version
-    if listed is None or any(getattr(listed, name) != address for name, address in addresses.items()):
+    moved = listed is None or any(getattr(listed, name) != address for name, address in addresses.items())
+    if moved or waits_for_version(app):
         _pass_review(app)
         app.refresh_from_db()
+        _agree(app)
     return app
 
 
 def _manifest(url: str) -> dict[str, Any]:
-    """Without hooks where the platform may not call this machine: there is no Webhook URL to call then."""
+    """The manifest. Without hooks if the platform may not call this machine, because there is no Webhook URL then."""
     document = manifest(url)
     if not settings.ALLOW_LOCAL_DESTINATIONS:
         del document["hooks"]
@@ -108,9 +110,9 @@ def _create(developer: User, addresses: dict[str, Any]) -> App:
 
 
 def _pass_review(app: App) -> None:
-    """As the developer and the reviewer would do it by pages."""
+    """Submit and approve it as the developer and the reviewer would on their pages."""
     reviewer = User.objects.get(email=REVIEWER)
-    submission = reviews.submit(
+    submission = submit_app(
         app=app,
         developer=app.developer,
         how_to_test="Install it, place an order in the shop, and see it ring on the app's page.",
@@ -119,8 +121,15 @@ def _pass_review(app: App) -> None:
     reviews.approve(submission=submission, reviewer=reviewer)
 
 
+def _agree(app: App) -> None:
+    """The merchant's yes to the version of this start, such as scripts at another port."""
+    merchant = User.objects.get(email=MERCHANT)
+    for installation in Installation.objects.active().filter(app=app, business__owner=merchant):
+        approve_scopes(installation=installation, user=merchant)
+
+
 def _installed_anew(app: App, developer: User, *, knows_its_stores: bool) -> Iterator[Issued]:
-    """A token for each store where the app was never installed, or where it has lost the one that it had."""
+    """A token for each store where the app was never installed or has lost its token."""
     shop = merchants_shop()
     sandbox = Business.objects.sandbox_of(developer)
     if _wants_token(app, sandbox, knows_its_stores):
@@ -144,13 +153,13 @@ def _wants_token(app: App, business: Business, knows_its_stores: bool) -> bool:
 
 
 def _with_block(issued: Issued) -> Issued:
-    """A fresh installation gets the app's block on the page About us."""
+    """Put the app's block on the page About us of a new installation."""
     installation = issued.installation
     page = SitePage.objects.filter(business=installation.business, slug=PAGE).first()
     block = Definition.objects.filter(app=installation.app, type=ExtensionType.BLOCK, key=BLOCK).first()
     if page and block and not Placement.objects.filter(page=page, definition=block).exists():
-        link = {"link": storefront_url(installation.business), "linkText": "See what is fresh"}
-        add_block(page=page, installation=installation, definition=block, settings=link)
+        # Without a link: on a page with the app's script it would open no window.
+        add_block(page=page, installation=installation, definition=block, settings={})
     return issued
 
 

@@ -1,18 +1,19 @@
-"""The demo's people and the merchant's shop, made by the services that users reach. Safe to run at every start."""
+"""The demo's people and the merchant's store, created by the same services that users reach. Safe to run at every start."""
 
 from accounts.enums import Role
 from accounts.models import Business, User
 from accounts.services import create_reviewer, register
+from accounts.services.confirmation import confirm
 from stores.sandbox import fill_store
 
-PASSWORD = "extension-demo"  # noqa: S105  printed at every start of the demo
+PASSWORD = "extension-demo"  # noqa: S105  the demo prints it at every start
 DEVELOPER = "developer@example.com"
 MERCHANT = "merchant@example.com"
 REVIEWER = "reviewer@example.com"
 
 
 def seed() -> None:
-    """The three sign-ins of the demo, and a merchant's shop with something on its shelves."""
+    """The three sign-ins of the demo, with confirmed addresses, and a merchant's store with products."""
     if not User.objects.filter(email=DEVELOPER).exists():
         register(email=DEVELOPER, password=PASSWORD, name="Devi Developer", role=Role.DEVELOPER)
     if not User.objects.filter(email=MERCHANT).exists():
@@ -28,10 +29,12 @@ def seed() -> None:
         fill_store(business=made.business)
     if not User.objects.filter(email=REVIEWER).exists():
         create_reviewer(email=REVIEWER, name="Rae Reviewer", password=PASSWORD)
+    for person in User.objects.filter(email__in=[DEVELOPER, MERCHANT, REVIEWER]):
+        confirm(user=person)
 
 
 def merchants_shop() -> Business:
-    """The shop that `seed` opened for the merchant."""
+    """The store that `seed` opened for the merchant."""
     shop = Business.objects.main_of(User.objects.get(email=MERCHANT))
     assert shop is not None
     return shop

@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from config.demo.order_bell import Credentials
+from stores.addresses import stores_origin
 
 PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "LANG")
 
@@ -15,17 +16,17 @@ PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "LANG")
 class SampleApp:
     """`examples.sample_app` on a port of its own.
 
-    It ends when its standard input does, so that it goes with the demo however the demo goes.
+    It stops when its standard input closes, so it never outlives the demo, not even one that is killed.
     """
 
     def __init__(self, *, port: int, state_file: Path) -> None:
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://localhost:{port}"  # apart from the platform's cookies, which ignore ports
         self.state_file = state_file
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, credentials: Credentials) -> None:
-        """They go by the environment: a command line can be read by everybody on the machine."""
+        """Pass the credentials in the environment, because everyone on the machine can read a command line."""
         self.state_file.parent.mkdir(parents=True, exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if name in PASSED_ON}
         given = {
@@ -40,6 +41,7 @@ class SampleApp:
                 sys.executable, "-m", "examples.sample_app",
                 "--port", str(self._port),
                 "--platform", settings.BASE_URL,
+                "--stores", stores_origin(),
                 "--state-file", str(self.state_file),
                 "--exit-with-stdin",
             ],

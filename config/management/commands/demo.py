@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from argparse import ArgumentParser
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -11,7 +12,6 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.utils import timezone
 from waitress.server import create_server
 
 from config.demo.background import Background
@@ -19,13 +19,12 @@ from config.demo.order_bell import connect_sample_app
 from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop, seed
 from config.demo.sample_app import SampleApp
 from config.wsgi import application
-from stores.records import storefront_url
-from webhooks import claims
+from stores.addresses import store_url
 
-HOST = "127.0.0.1"
+IPV4, IPV6 = "127.0.0.1", "::1"  # "localhost" may mean either
 
 BANNER = """
-  Extension Platform runs on {base_url}
+  Extension Platform runs on {base_url}, its stores on {stores_url}
 
     Store              {store}   the merchant's
     Marketplace        {base_url}/marketplace/
@@ -49,14 +48,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, sample_app_port: int, **options: Any) -> None:
+        _refuse_production()
         # A job that a script puts into the background starts with Ctrl-C ignored; both signals mean stop.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, _stop)
-        for port in (settings.PORT, sample_app_port):
-            _check_free(port)
+        hosts = [host for host in (IPV4, IPV6) if _can_bind(host, port=0)]
+        _check_free([(host, settings.PORT) for host in hosts] + [(IPV4, sample_app_port)])
         call_command("migrate", verbosity=0)
-        # What a former demo held when it was killed is nobody's: this process is the only dispatcher.
-        claims.free_expired(timezone.now() + claims.LEASE)
         seed()
         sample_app = SampleApp(
             port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.json"
@@ -66,7 +64,10 @@ class Command(BaseCommand):
             credentials = connect_sample_app(state_file=sample_app.state_file, url=sample_app.url)
         connection.close()
         server = create_server(
-            application, host=HOST, port=settings.PORT, threads=8, clear_untrusted_proxy_headers=True
+            application,
+            listen=" ".join(f"{host}:{settings.PORT}" for host in hosts).replace("::1:", "[::1]:"),
+            threads=8,
+            clear_untrusted_proxy_headers=True,
         )
         background = Background()
         background.start()
@@ -88,7 +89,8 @@ class Command(BaseCommand):
     def _banner(self, about_app: str) -> str:
         return BANNER.format(
             base_url=settings.BASE_URL,
-            store=storefront_url(merchants_shop()),
+            stores_url=settings.STORES_URL,
+            store=store_url(merchants_shop().slug),
             developer=DEVELOPER,
             merchant=MERCHANT,
             reviewer=REVIEWER,
@@ -98,16 +100,34 @@ class Command(BaseCommand):
         )
 
 
+def _refuse_production() -> None:
+    """Everyone knows the demo's passwords, and one of them is a reviewer's: they may not get into a real database."""
+    database = settings.DATABASES["default"]
+    own = settings.VAR_DIR in Path(database["NAME"] or "").resolve().parents
+    if not (settings.DEBUG or (database["ENGINE"].endswith("sqlite3") and own)):
+        raise CommandError(
+            "The demo creates people whose passwords are published, so it runs only with DEBUG=1 or on a database file "
+            f"below VAR_DIR ({settings.VAR_DIR}). Unset DATABASE_URL to use such a file."
+        )
+
+
 def _stop(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _check_free(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
+def _check_free(addresses: list[tuple[str, int]]) -> None:
+    for host, port in addresses:
+        if not _can_bind(host, port):
             raise CommandError(
                 f"Port {port} is in use. Choose another one: PORT=8100 make demo (the sample app takes the next)."
-            ) from error
+            )
+
+
+def _can_bind(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,1 @@
+"""Database tools: planned queries, encrypted fields, totals and transactions."""

@@ -1,0 +1,70 @@
+"""Model fields for all apps."""
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import models
+
+
+@lru_cache
+def _cipher(keys: tuple[str, ...]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])
+
+
+def cipher() -> MultiFernet:
+    """Encrypts with the first of `FIELD_ENCRYPTION_KEYS`, and decrypts with any of them. Put a new key first."""
+    return _cipher(tuple(settings.FIELD_ENCRYPTION_KEYS))
+
+
+def encrypt(text: str) -> str:
+    """Text for a column that holds secrets. Only `decrypt` reads it."""
+    return cipher().encrypt(text.encode()).decode()
+
+
+def decrypt(stored: str) -> str:
+    """The text that `encrypt` was given. Raises ImproperlyConfigured without the key."""
+    try:
+        return cipher().decrypt(stored.encode()).decode()
+    except InvalidToken as error:
+        raise ImproperlyConfigured(
+            "A stored secret was encrypted with a key that is missing from FIELD_ENCRYPTION_KEYS. "
+            "Add the previous key after the new one."
+        ) from error
+
+
+class EncryptedTextField(models.TextField):
+    """Text that is encrypted in the database (Fernet: AES-128-CBC with HMAC) and plain in Python.
+
+    The keys are separate from `SECRET_KEY`, so that either can change without the other. Queries can't filter by such a
+    field.
+    """
+
+    description = "Encrypted text"
+
+    def get_prep_value(self, value: str | None) -> str | None:
+        return None if value is None else encrypt(value)
+
+    def from_db_value(self, value: str | None, expression: object, connection: object) -> str | None:
+        return None if value is None else decrypt(value)
+
+
+class JsonTextField(models.JSONField):
+    """A JSON document that keeps the order of its keys, which `jsonb` would lose.
+
+    It is stored as text, so queries can't look inside.
+    """
+
+    description = "JSON, kept as text"
+
+    def get_internal_type(self) -> str:
+        return "TextField"
+
+    def get_db_prep_value(self, value: Any, connection: object, prepared: bool = False) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
+        return None if value is None else json.loads(value)

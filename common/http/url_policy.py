@@ -1,0 +1,174 @@
+"""Checks URLs that people enter, with messages for them (contract, sections 2 and 5).
+
+These checks give early, helpful messages. They are not the protection: a name may point elsewhere a moment later, so
+the transport checks each address again when it connects.
+"""
+
+import queue
+import re
+import socket
+import threading
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from common.http.addresses import IPAddress, is_allowed_destination, literal_address
+
+MAX_URL_LENGTH: Final = 2048
+RESOLVE_BUDGET: Final = 2.0  # seconds
+
+# Whitespace and control characters could split a request line, and programs disagree on where a host with a backslash
+# ends.
+_FORBIDDEN: Final = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
+_HOST_NAME: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?", re.IGNORECASE)
+
+# The only hosts for plain HTTP. Other spellings of this machine need TLS.
+_PLAIN_HTTP_HOSTS: Final = ("127.0.0.1", "localhost")
+
+_NOT_HTTPS: Final = "Enter a URL that starts with https://."
+_NOT_HTTPS_OR_LOCAL: Final = "Enter a URL that starts with https://, or with http://localhost or http://127.0.0.1 for an app on this machine."
+
+
+class InvalidUrl(ValueError):
+    """The URL is refused. `str()` of the error is a message for the person who entered the URL."""
+
+
+def check_destination_url(url: str, *, debug: bool, allow_local: bool, resolve: bool = True) -> None:
+    """Raise `InvalidUrl` for a URL that we may not send requests to.
+
+    It must be HTTPS, or plain HTTP to 127.0.0.1 and localhost with both `debug` and `allow_local`. It must have a
+    public host, and neither a user name nor a fragment. `resolve=False` skips the slow part, the name lookup.
+    """
+    host = _host(_parts(url), plain_http=debug and allow_local)
+    literal = literal_address(host)
+    if literal is None:
+        if _is_local_name(host) and not allow_local:
+            raise _unreachable(host)
+        if resolve:
+            check_addresses(host, allow_local=allow_local)
+    elif not is_allowed_destination(literal, allow_local):
+        raise _unreachable(host)
+    elif isinstance(literal, IPv4Address) and host != str(literal):
+        # It is public, but HTTP clients disagree on such notations, and ours refuses them.
+        raise InvalidUrl(f"Enter the host as {literal}.")
+
+
+def check_redirect_url(url: str, *, debug: bool) -> None:
+    """Raise `InvalidUrl` for a URL to which browsers may not be redirected with an authorization code.
+
+    It must be HTTPS, or plain HTTP to 127.0.0.1 and localhost with `debug`, with neither a user name nor a fragment
+    (RFC 6749, 3.1.2).
+    """
+    _host(_parts(url), plain_http=debug)
+
+
+def check_page_url(url: str, *, debug: bool) -> None:
+    """Raise `InvalidUrl` for a URL from which our pages may not load a frame or a script.
+
+    It must be HTTPS, or plain HTTP to 127.0.0.1 and localhost with `debug`, without a user name. It may have a
+    fragment.
+    """
+    _host(_parts(url, fragment=True), plain_http=debug)
+
+
+def host_of(url: str) -> str:
+    """The host of a valid URL in one spelling: lower case, DNS form, addresses in the usual notation, no final dot."""
+    host = _ascii_host(urlsplit(url).hostname or "")
+    literal = literal_address(host)
+    return str(literal) if literal is not None else host.rstrip(".").lower()
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port in ASCII, as browsers compare them in `event.origin` and in policies."""
+    parts = urlsplit(url)
+    host = host_of(url)
+    host = f"[{host}]" if ":" in host else host
+    default = {"https": 443, "http": 80}.get(parts.scheme)
+    port = f":{parts.port}" if parts.port and parts.port != default else ""
+    return f"{parts.scheme}://{host}{port}"
+
+
+def check_addresses(host: str, *, allow_local: bool, budget: float = RESOLVE_BUDGET) -> None:
+    """Raise `InvalidUrl` if a host name has an address that is refused.
+
+    A name that can't be resolved within `budget` seconds passes, because the server may not be running yet.
+    """
+    if not all(is_allowed_destination(ip, allow_local) for ip in resolve_host(host, budget=budget)):
+        raise _unreachable(host)
+
+
+def resolve_host(host: str, *, budget: float = RESOLVE_BUDGET) -> list[IPAddress]:
+    """All addresses of a host name. None if it can't be resolved within `budget` seconds.
+
+    The system's lookup has no timeout, so it runs in a thread that is abandoned when it takes too long.
+    """
+    answer: queue.SimpleQueue[list[IPAddress]] = queue.SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            found = []
+        answer.put([ip_address(sockaddr[0]) for *_, sockaddr in found])
+
+    threading.Thread(target=look_up, name="resolve-host", daemon=True).start()
+    try:
+        return answer.get(timeout=budget)
+    except queue.Empty:
+        return []
+
+
+def _parts(url: str, *, fragment: bool = False) -> SplitResult:
+    if not url:
+        raise InvalidUrl("Enter a URL.")
+    if len(url) > MAX_URL_LENGTH:
+        raise InvalidUrl(f"Enter a URL of at most {MAX_URL_LENGTH} characters.")
+    if _FORBIDDEN.search(url):
+        raise InvalidUrl("Enter a URL without spaces, backslashes and control characters.")
+    if "#" in url and not fragment:
+        raise InvalidUrl("Enter a URL without a fragment, the part that begins with #.")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise InvalidUrl("Enter a valid URL.") from None
+    if "@" in parts.netloc:
+        raise InvalidUrl("Enter a URL without a user name and password.")
+    return parts
+
+
+def _host(parts: SplitResult, *, plain_http: bool) -> str:
+    """The host in ASCII. Raises `InvalidUrl` for a wrong scheme, host or port."""
+    not_https = _NOT_HTTPS_OR_LOCAL if plain_http else _NOT_HTTPS
+    if parts.scheme not in ("https", "http") or (parts.scheme == "http" and not plain_http):
+        raise InvalidUrl(not_https)
+    host = _ascii_host(parts.hostname or "")
+    try:
+        port_is_valid = parts.port != 0
+    except ValueError:
+        port_is_valid = False
+    if not port_is_valid:
+        raise InvalidUrl("Enter a URL with a port from 1 to 65535, or without one.")
+    if parts.scheme == "http" and parts.hostname not in _PLAIN_HTTP_HOSTS:
+        raise InvalidUrl(not_https)
+    return host
+
+
+def _ascii_host(host: str) -> str:
+    """The host with non-ASCII letters in DNS form and full-width digits as digits."""
+    try:
+        name = host.encode("idna").decode("ascii") if ":" not in host else str(IPv6Address(host))
+    except ValueError:
+        name = ""
+    if ":" not in name and not _HOST_NAME.fullmatch(name):
+        raise InvalidUrl("Enter a URL with a valid host name.")
+    return name
+
+
+def _is_local_name(host: str) -> bool:
+    """Whether the name always means this machine (RFC 6761, 6.3)."""
+    name = host.rstrip(".").lower()
+    return name == "localhost" or name.endswith(".localhost")
+
+
+def _unreachable(host: str) -> InvalidUrl:
+    return InvalidUrl(f"Enter a URL that can be reached from the internet. {host} cannot.")

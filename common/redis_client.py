@@ -1,0 +1,88 @@
+"""A Redis client with a circuit breaker, so that requests don't wait for a server that doesn't respond.
+
+Callers must be able to continue without Redis. After a failure each command fails at once for `PAUSE`. Then one caller
+tries the server again, while the others still fail at once. So an unresponsive server costs each process one timeout
+per pause instead of one per request.
+"""
+
+import threading
+from functools import cache
+from time import monotonic
+from typing import Any, Final, cast
+
+import redis
+from django.core.cache.backends.redis import RedisCache, RedisCacheClient
+
+TIMEOUT: Final = 0.5  # seconds, to connect and for each answer
+PAUSE: Final = 5.0  # seconds
+
+
+class NotAsked(redis.ConnectionError):
+    """The server failed a moment ago, so the command was not sent."""
+
+
+class Circuit:
+    """The circuit breaker of one server. Each process has its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open_until: float | None = None
+
+    def enter(self) -> None:
+        """Raise `NotAsked` during the pause. The first caller after it may try the server."""
+        if self._open_until is None:
+            return
+        with self._lock:
+            if self._open_until is not None and monotonic() < self._open_until:
+                raise NotAsked("The cache server did not respond a moment ago.")
+            self._open_until = monotonic() + PAUSE
+
+    def failed(self) -> None:
+        self._open_until = monotonic() + PAUSE
+
+    def answered(self) -> None:
+        self._open_until = None
+
+
+@cache
+def circuit(host: str, port: int, path: str) -> Circuit:
+    return Circuit()
+
+
+class Client(redis.Redis):
+    """Sends commands through their server's circuit breaker. Pipelines bypass it: no request uses them."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        at = self.get_connection_kwargs()
+        judge = circuit(at.get("host", ""), at.get("port", 0), at.get("path", ""))
+        judge.enter()
+        try:
+            answer = super().execute_command(*args, **options)
+        except (redis.ConnectionError, redis.TimeoutError):
+            judge.failed()
+            raise
+        except redis.RedisError:  # an error response is a response
+            judge.answered()
+            raise
+        judge.answered()
+        return answer
+
+
+def client(url: str) -> Client:
+    made = Client.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
+    return cast(Client, made)
+
+
+class CacheClient(RedisCacheClient):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        timeouts = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
+        super().__init__(*args, **(timeouts | options))
+        self._client = Client
+
+
+class Cache(RedisCache):
+    """Django's Redis cache with this client."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self._class = CacheClient

@@ -1,0 +1,1 @@
+"""Serving HTTP: shared parts for pages, forms, pagination, middleware and rate limits."""

@@ -1,0 +1,16 @@
+"""Variables for the templates of all pages."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from common import tracing
+
+
+def page(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "base_url": settings.BASE_URL,
+        "theme": request.COOKIES.get("theme", ""),
+        "request_id": tracing.current_request_id(),
+    }

@@ -1,0 +1,65 @@
+"""Error responses: JSON for API paths and programs, a page for browsers (contract, section 0)."""
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from common.errors import error_body, status_name
+from common.rest.errors import headers_of, status_and_message
+
+log = logging.getLogger(__name__)
+
+API_ROOTS: Final = (
+    "/app-api", "/webhooks", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
+)  # fmt: skip
+
+PAGE_METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST")
+
+
+def is_api_path(path: str) -> bool:
+    """Whether responses of this path are always JSON."""
+    return path.startswith(API_ROOTS) and any(
+        path == root or path.startswith(root + "/") for root in API_ROOTS
+    )
+
+
+def error_response(
+    request: HttpRequest, status: int, message: str, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    """JSON in the error shape, or an error page for a browser outside the API paths."""
+    wants_page = request.get_preferred_type(["application/json", "text/html"]) == "text/html"
+    if is_api_path(request.path_info) or not wants_page:
+        response: HttpResponse = JsonResponse(error_body(status, message), status=status)
+    else:
+        context = {"status": status, "name": status_name(status), "message": message}
+        response = render(request, "error.html", context, status=status)
+    for name, value in (headers or {}).items():
+        response[name] = value
+    return response
+
+
+def answer_to(request: HttpRequest, error: Exception) -> HttpResponse:
+    """The response to an exception. Logs those with a 5xx status."""
+    status, message = status_and_message(error)
+    if status >= 500:
+        log.error(
+            "%s while answering %s %s", type(error).__name__, request.method, request.path, exc_info=error
+        )
+    return error_response(request, status, message, headers_of(error))
+
+
+def method_not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
+    return error_response(request, 405, f'Method "{request.method}" not allowed.', {"Allow": allow})
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """For `CSRF_FAILURE_VIEW`. Usually the page was open while the person signed in or out in another tab.
+
+    A method that no page has is a 405, with or without a token.
+    """
+    if request.method not in PAGE_METHODS:
+        return method_not_allowed(request, ", ".join(PAGE_METHODS))
+    return error_response(request, 403, "This form has expired. Go back, reload the page and try again.")

@@ -1,0 +1,71 @@
+"""The Content-Security-Policy of pages, which allows exactly the frames and scripts of each page.
+
+Code that puts an app's frame or script into a page allows its URL here while the page is rendered.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from csp.constants import HEADER, SELF
+from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from common.http.url_policy import origin_of
+
+Directives = dict[str, list[str]]
+
+BY_SCRIPTS: Final = ("script-src", "connect-src", "style-src", "font-src", "media-src")
+
+
+@dataclass(slots=True)
+class Sources:
+    """The foreign origins of one page."""
+
+    frames: set[str] = field(default_factory=set)
+    scripts: set[str] = field(default_factory=set)
+
+    def directives(self) -> Directives:
+        """What to add to the policy. A script may also load more from its own origin: scripts, data, images, styles
+        and frames."""
+        scripts = sorted(self.scripts)
+        added: Directives = {}
+        if scripts:
+            added = {name: [SELF, *scripts] for name in BY_SCRIPTS} | {"img-src": scripts}
+        return added | {"frame-src": [SELF, *sorted(self.frames | self.scripts)]}
+
+
+def allow_frame(request: HttpRequest, url: str) -> None:
+    """Allow an iframe with this URL in the response to this request."""
+    _sources(request).frames.add(origin_of(url))
+
+
+def allow_script(request: HttpRequest, url: str) -> None:
+    """Allow the script at this URL in the response to this request."""
+    _sources(request).scripts.add(origin_of(url))
+
+
+class ContentPolicy(CSPMiddleware):
+    """Sends `CONTENT_SECURITY_POLICY` with the additions of views and of the page's sources.
+
+    Unlike the library's middleware, also on error pages in `DEBUG`.
+    """
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        parts = self.get_policy_parts(request=request, response=response)
+        if hasattr(request, "page_sources"):
+            parts.update = _added(parts.update or {}, _sources(request).directives())
+        response.headers.setdefault(HEADER, build_policy(**asdict(parts)))
+        return response
+
+
+def _added(update: Directives, more: Directives) -> Directives:
+    return update | {name: [*update.get(name, []), *values] for name, values in more.items()}
+
+
+def _sources(request: HttpRequest) -> Sources:
+    if not hasattr(request, "page_sources"):
+        request.page_sources = Sources()  # type: ignore[attr-defined]
+    found: Sources = request.page_sources  # type: ignore[attr-defined]
+    return found

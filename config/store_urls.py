@@ -1,0 +1,15 @@
+"""The URLs of the stores' hosts. `storefront.middleware` removes the store's root from a path first."""
+
+from django.urls import include, path, re_path
+
+from config import health, views
+from merchants.views import pictures
+
+urlpatterns = [
+    path("theme/", views.theme, name="theme"),
+    path("healthz", health.healthz),
+    path(".well-known/security.txt", views.security_txt),
+    path("media/pictures/<uuid:picture_id>", pictures.picture),
+    path("", include("storefront.urls")),
+    re_path("", views.not_found),
+]
