@@ -2,15 +2,28 @@
 
 from typing import Any
 
+from allauth.account import admin as account_pages  # registers pages of the library
+from allauth.mfa import admin as second_factor_pages
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
+from django.utils.decorators import method_decorator
 
-from accounts.enums import Role
-from accounts.models import Business, User
-from accounts.services import reviewers
+from accounts.enums import Role, SecurityEventKind
+from accounts.models import Business, SecurityEvent, User
+from accounts.origins import origin_of
+from accounts.services import reviewers, second_factor, security_log
+from accounts.step_up import step_up
+
+RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
+
+
+# Addresses and second factors are changed by their owners, or by the action below, and never as rows.
+admin.site.unregister([account_pages.EmailAddress, second_factor_pages.Authenticator])
 
 
 class ReviewerCreationForm(AdminUserCreationForm):
@@ -47,17 +60,49 @@ class UserAdmin(DjangoUserAdmin):
             {
                 "classes": ("wide",),
                 "fields": ("email", "name", "usable_password", "password1", "password2"),
-                "description": "Reviews and suspends apps in the administration, as the group Reviewers may.",
+                "description": "Reviewers can review and suspend apps. Their rights come from the group Reviewers.",
             },
         ),
     )
 
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Only a superuser gives rights: staff who may change people must not promote themselves."""
-        fields = tuple(super().get_readonly_fields(request, obj))
+    actions = ("remove_second_factor",)
+
+    # Rights are changed in the one, and second factors removed in the other.
+    change_view = method_decorator(step_up)(DjangoUserAdmin.change_view)
+    changelist_view = method_decorator(step_up)(DjangoUserAdmin.changelist_view)
+
+    @admin.action(description="Remove the second factor of selected people", permissions=["change"])
+    def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        assert isinstance(request.user, User)
+        origin = origin_of(request)
+        removed = [
+            person.email
+            for person in people
+            if second_factor.remove(user=person, actor=request.user, origin=origin)
+        ]
+        self.message_user(request, f"Second factor removed: {', '.join(removed) or 'none had one'}.")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """Only superusers see staff here: with another password or e-mail address one could sign in as them."""
+        people = super().get_queryset(request)
         if request.user.is_superuser:
-            return fields
-        return (*fields, "is_staff", "is_superuser", "groups", "user_permissions")
+            return people
+        return people.filter(is_staff=False, is_superuser=False)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """New people here are staff, with the rights of reviewers."""
+        return bool(request.user.is_superuser)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return _may_touch(request, obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return _may_touch(request, obj) and super().has_delete_permission(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
+        """Only a superuser gives rights."""
+        fields = tuple(super().get_readonly_fields(request, obj))
+        return fields if request.user.is_superuser else (*fields, *RIGHTS[1:])
 
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:
         if not change:
@@ -66,6 +111,64 @@ class UserAdmin(DjangoUserAdmin):
         super().save_model(request, obj, form, change)
         if not change:
             obj.groups.add(reviewers.group())
+        _record_changes(request, obj, form)
+
+    def log_change(self, request: HttpRequest, obj: User, message: Any) -> LogEntry:
+        if request.resolver_match and request.resolver_match.url_name == "auth_user_password_change":
+            _record(request, obj, SecurityEventKind.PASSWORD_CHANGED)
+        return super().log_change(request, obj, message)
+
+
+def _may_touch(request: HttpRequest, person: User | None) -> bool:
+    return request.user.is_superuser or person is None or not (person.is_staff or person.is_superuser)
+
+
+def _record_changes(request: HttpRequest, person: User, form: ModelForm) -> None:
+    """Write changes of the address and of rights into the person's security log."""
+    changed = form.changed_data
+    if "email" in changed:
+        _record(request, person, SecurityEventKind.EMAIL_CHANGED, f"From {form.initial.get('email', '')}")
+    if rights := [name for name in RIGHTS if name in changed]:
+        _record(request, person, SecurityEventKind.RIGHTS_CHANGED, ", ".join(rights))
+
+
+def _record(request: HttpRequest, person: User, kind: SecurityEventKind, about: str = "") -> None:
+    assert isinstance(request.user, User)
+    security_log.record(
+        user_id=person.pk, kind=kind, about=about, actor=request.user, origin=origin_of(request)
+    )
+
+
+@admin.register(SecurityEvent)
+class SecurityEventAdmin(admin.ModelAdmin):
+    """The security log of all people, to read."""
+
+    list_display = ("at", "title", "person", "by", "about", "network", "device")
+    list_filter = ("at",)
+    search_fields = ("about", "network")
+    date_hierarchy = "at"
+    ordering = ("-id",)
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SecurityEvent]:
+        return super().get_queryset(request).with_people("email")  # type: ignore[attr-defined]
+
+    @admin.display(description="Person")
+    def person(self, event: Any) -> str:
+        return event.user_is or str(event.user_id)
+
+    @admin.display(description="By")
+    def by(self, event: Any) -> str:
+        return event.actor_is or ""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
 
 @admin.register(Business)

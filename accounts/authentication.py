@@ -1,4 +1,4 @@
-"""Who calls the developer API (contract section 2): the JWT of a person with the role DEVELOPER."""
+"""Who calls the developer API (contract section 2): a person with the role DEVELOPER, by JWT or developer token."""
 
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
@@ -6,22 +6,26 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.models import User
+from accounts.services.developer_tokens import owner_of
 from accounts.tokens import read_access_token
 from common.errors import Unauthenticated
+from common.secrets import DEVELOPER_TOKEN_PREFIX
+
+ADVICE = "Send the access token of /auth/login or a developer token"
 
 
 class DeveloperAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <access token of /auth/login>`; everything else is a 401 that says why."""
+    """`Authorization: Bearer`, with an access token of /auth/login or a developer token; anything else is a 401."""
 
     def authenticate(self, request: Request) -> tuple[User, str]:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
-            raise Unauthenticated("Send the access token of /auth/login: Authorization: Bearer <token>.")
+            raise Unauthenticated(f"{ADVICE}: Authorization: Bearer <token>.")
         if token.startswith("fbat_"):
-            raise Unauthenticated(
-                "This is an app's access token. The developer API takes the access token of /auth/login."
-            )
+            raise Unauthenticated(f"This is an app's access token. {ADVICE}.")
+        if token.startswith(DEVELOPER_TOKEN_PREFIX):
+            return owner_of(token), token
         return read_access_token(token), token
 
     def authenticate_header(self, request: Request) -> str:
@@ -29,7 +33,7 @@ class DeveloperAuthentication(BaseAuthentication):
 
 
 class IsDeveloper(BasePermission):
-    message = "Only the account of a developer may do this."
+    message = "Only developer accounts can use this API."
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.user, User) and request.user.is_developer

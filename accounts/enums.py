@@ -10,3 +10,34 @@ class Role(models.TextChoices):
 
 
 SELF_REGISTERED = (Role.DEVELOPER, Role.MERCHANT)
+
+
+class SecurityEventKind(models.TextChoices):
+    """A line of the security log. The label is what its page says."""
+
+    SIGNED_IN = "SIGNED_IN", "Signed in"
+    SIGN_IN_FAILED = "SIGN_IN_FAILED", "Failed sign-in"
+    SIGNED_OUT = "SIGNED_OUT", "Signed out"
+    SESSION_ENDED = "SESSION_ENDED", "Session ended"
+    REFRESH_TOKEN_REUSED = "REFRESH_TOKEN_REUSED", "Sign-in ended: a refresh token was used twice"
+    REGISTERED = "REGISTERED", "Account created"
+    PASSWORD_CHANGED = "PASSWORD_CHANGED", "Password changed"
+    EMAIL_CHANGED = "EMAIL_CHANGED", "E-mail address changed"
+    EMAIL_CONFIRMED = "EMAIL_CONFIRMED", "E-mail address confirmed"
+    SECOND_FACTOR_ADDED = "SECOND_FACTOR_ADDED", "Second factor added"
+    SECOND_FACTOR_REMOVED = "SECOND_FACTOR_REMOVED", "Second factor removed"
+    RECOVERY_CODES_CREATED = "RECOVERY_CODES_CREATED", "Recovery codes created"
+    RIGHTS_CHANGED = "RIGHTS_CHANGED", "Rights changed"
+    TOKEN_CREATED = "TOKEN_CREATED", "Developer token created"
+    TOKEN_REVOKED = "TOKEN_REVOKED", "Developer token revoked"
+    CLIENT_SECRET_ROTATED = "CLIENT_SECRET_ROTATED", "Client secret rotated"
+    APP_SUBMITTED = "APP_SUBMITTED", "App submitted for review"
+    APP_APPROVED = "APP_APPROVED", "App approved"
+    APP_REJECTED = "APP_REJECTED", "App rejected"
+    APP_SUSPENDED = "APP_SUSPENDED", "App suspended"
+    APP_REINSTATED = "APP_REINSTATED", "Suspension lifted"
+    APP_INSTALLED = "APP_INSTALLED", "App installed"
+    APP_PAUSED = "APP_PAUSED", "App paused"
+    APP_RESUMED = "APP_RESUMED", "App resumed"
+    APP_PERMISSIONS_APPROVED = "APP_PERMISSIONS_APPROVED", "App permissions approved"
+    APP_UNINSTALLED = "APP_UNINSTALLED", "App uninstalled"

@@ -1,26 +1,27 @@
-"""What people type to come in."""
+"""The forms of the sign-in pages."""
 
 from typing import Any
 
+from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SetPasswordForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
-from django.contrib.auth import authenticate
 from django.contrib.auth.password_validation import validate_password
 from django.http import HttpRequest
 
 from accounts.enums import Role
-from accounts.models import Business, User
-from accounts.services import Registration, create_business, register
-from accounts.validators import known_timezones
+from accounts.models import User
+from accounts.services import Registration, confirmation, register
+from accounts.services.registration import register_in_vain
+from common.background import enqueue_after_commit
 from common.currencies import CURRENCIES
-from common.errors import Conflict, Invalid
-from common.forms import RadioCards
+from common.errors import Invalid
+from common.web.forms import RadioCards
 
-WRONG_CREDENTIALS = "The e-mail address or the password is wrong."
-
-ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a shop")]
+HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."
+ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a store")]
 ROLE_SENTENCES = {
-    Role.DEVELOPER.value: "You get a sandbox shop to try them on.",
-    Role.MERCHANT.value: "You get a shop, and apps to extend it with.",
+    Role.DEVELOPER.value: "You get a sandbox store to test them.",
+    Role.MERCHANT.value: "You get a store and apps to extend it.",
 }
 
 
@@ -46,26 +47,24 @@ def _password_field(message: str, help_text: str = "", **attributes: str) -> for
     )
 
 
-class SignInForm(forms.Form):
-    email = _email_field(autocomplete="username")
-    password = _password_field("Enter your password.", autocomplete="current-password")
+class SignInForm(LoginForm):
+    """The library's form with a field called `email`, as in the API."""
 
-    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+    email = _email_field(autocomplete="username")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.request = request
-        self._user: User | None = None
+        del self.fields["login"]
+        self.fields["password"] = _password_field("Enter your password.", autocomplete="current-password")
+
+    def user_credentials(self) -> dict[str, str]:
+        return {"email": self.cleaned_data["email"], "password": self.cleaned_data["password"]}
 
     def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        if "email" in data and "password" in data:
-            user = authenticate(self.request, username=data["email"], password=data["password"])
-            if not isinstance(user, User):
-                raise forms.ValidationError(WRONG_CREDENTIALS)
-            self._user = user
-        return data
-
-    def get_user(self) -> User | None:
-        return self._user
+        self.cleaned_data["login"] = self.cleaned_data.get(
+            "email", ""
+        )  # which the library reads when it refuses
+        return super().clean()
 
 
 class RegisterForm(forms.Form):
@@ -85,23 +84,21 @@ class RegisterForm(forms.Form):
         error_messages={"required": "Enter your name."},
     )
     email = _email_field(autocomplete="username")
-    password = _password_field(
-        "Choose a password.", "At least 8 characters, and none that many use.", autocomplete="new-password"
-    )
+    password = _password_field("Choose a password.", HELP_ON_CHOOSING, autocomplete="new-password")
     business_name = forms.CharField(
-        label="Name of your shop",
+        label="Store name",
         max_length=120,
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
-        error_messages={"required": "Enter the name of your shop."},
+        error_messages={"required": "Enter a store name."},
     )
     currency = forms.ChoiceField(
-        label="Currency of your shop",
+        label="Store currency",
         choices=[(code, code) for code in sorted(CURRENCIES)],
         initial="USD",
-        help_text="Prices, orders and reports are in it.",
+        help_text="Used for prices, orders and reports.",
     )
 
-    use_required_attribute = False  # the shop's fields stand in the page for developers, too
+    use_required_attribute = False  # developers have the store's fields on their page, too
 
     # The services name fields as the API does.
     WIRE_NAMES = {"businessName": "business_name"}
@@ -113,7 +110,7 @@ class RegisterForm(forms.Form):
             self.fields["currency"].required = False  # left out means dollars, as in the API
 
     def clean(self) -> dict[str, Any]:
-        """Judge the password beside the other fields, so that all is told at once."""
+        """Check the password with the other fields, so that the page shows every problem at once."""
         data = super().clean() or {}
         if "password" in data:
             person = User(email=data.get("email", ""), name=data.get("name", ""))
@@ -125,59 +122,65 @@ class RegisterForm(forms.Form):
             self.fields[name].required = True  # the label, which merchants read, must not say "(optional)"
         return data
 
-    def register(self) -> Registration | None:
-        """The new account, or None with the errors added to their fields."""
-        data = self.cleaned_data
+    def register(self, *, next_url: str) -> Registration | None:
+        """The new account, or None with the errors added to their fields. Raises `Conflict` for a taken address."""
         try:
-            return register(**(data | {"currency": data["currency"] or "USD"}))
-        except Conflict as error:
-            self.add_error("email", error.message)
+            return register(**self._fields(), next_url=next_url)
         except Invalid as error:
             for detail in error.details:
                 self.add_error(self.WIRE_NAMES.get(detail["field"], detail["field"]), detail["message"])
         return None
 
+    def register_in_vain(self) -> None:
+        """Take the time of a registration, and keep nothing of it."""
+        register_in_vain(**self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        return self.cleaned_data | {"currency": self.cleaned_data["currency"] or "USD"}
+
 
 class PasswordResetForm(forms.Form):
     email = _email_field(autocomplete="username")
 
+    def save(self, request: HttpRequest) -> None:
+        """Have a worker look for the account: the time that this takes would tell whether there is one."""
+        enqueue_after_commit("accounts.tasks.mail_password_reset", self.cleaned_data["email"], run_here=True)
 
-class BusinessForm(forms.Form):
-    """Another business of a merchant; what the service refuses becomes an error of its field."""
 
-    name = forms.CharField(
-        label="Name of the shop",
-        max_length=120,
-        widget=forms.TextInput(attrs={"autocomplete": "organization"}),
-        error_messages={"required": "Enter the name of the shop."},
-    )
-    type = forms.CharField(
-        label="What it is", max_length=60, required=False, help_text="Such as bakery or bookshop."
-    )
-    address = forms.CharField(
-        label="Address",
-        max_length=500,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "street-address"}),
-    )
-    currency = forms.ChoiceField(
-        label="Currency",
-        choices=[(code, code) for code in sorted(CURRENCIES)],
-        initial="USD",
-        help_text="Prices, orders and reports are in it.",
-    )
-    timezone = forms.ChoiceField(
-        label="Time zone",
-        choices=lambda: [(name, name.replace("_", " ")) for name in sorted(known_timezones())],
-        initial="UTC",
-        help_text="Days of reports begin in it, and your pages show times in it.",
-    )
+class NewPasswordFields(forms.Form):
+    """Our labels for the library's forms that ask for a new password twice."""
 
-    def open_for(self, owner: User) -> Business | None:
-        """The new business, or None with the errors added to their fields."""
-        try:
-            return create_business(owner=owner, **self.cleaned_data)
-        except Invalid as error:
-            for detail in error.details:
-                self.add_error(detail["field"], detail["message"])
-        return None
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        first, second = self.fields["password1"], self.fields["password2"]
+        first.label, first.help_text = "New password", HELP_ON_CHOOSING
+        second.label = "New password, again"
+        if old := self.fields.get("oldpassword"):
+            old.label, old.help_text = "Current password", ""
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
+
+
+class NewPasswordForm(NewPasswordFields, ResetPasswordKeyForm):
+    """The second page of a password reset, behind the mailed link."""
+
+    def save(self) -> None:
+        super().save()
+        confirmation.confirm(user=self.user)  # the link was mailed to the address
+
+
+class PasswordChangeForm(NewPasswordFields, ChangePasswordForm):
+    """For people who have a password."""
+
+
+class PasswordSetForm(NewPasswordFields, SetPasswordForm):
+    """For people who have none, and sign in with a passkey."""
+
+
+class AddPasskeyForm(AddWebAuthnForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].label, self.fields["name"].max_length = "Name", 60
+        alone = self.fields["passwordless"]
+        alone.label = "Sign in with this passkey alone"
+        alone.help_text = "Your device then checks your fingerprint, face or PIN."

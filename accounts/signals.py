@@ -1,4 +1,4 @@
-"""What accounts tells the floors above. Receivers run in the transaction of the change (`send`)."""
+"""Signals of accounts to the apps above. Receivers run in the transaction of the change (`send`)."""
 
 from django.dispatch import Signal
 

@@ -1,9 +1,16 @@
-"""Work of accounts that happens behind a request, or daily."""
+"""Work of accounts that happens behind a request, or daily.
+
+Mails are sent by a worker: the time that sending takes would tell which addresses have accounts.
+"""
 
 from celery import shared_task
-from django.core.management import call_command
+from django.core import mail
+from django.utils import timezone
 
-from accounts.services import passwords
+from accounts.models import DeviceGrant, SignIn, User
+from accounts.origins import Origin
+from accounts.services import confirmation, passwords, security_log
+from accounts.sessions import SessionStore
 
 
 @shared_task
@@ -12,7 +19,37 @@ def mail_password_reset(email: str) -> None:
 
 
 @shared_task
+def mail_confirmation(email: str, next_url: str = "") -> None:
+    for user in User.objects.filter(email=email, is_active=True):
+        confirmation.send_confirmation(user=user, next_url=next_url)
+
+
+@shared_task
+def mail_account_exists(email: str) -> None:
+    for user in User.objects.filter(email=email, is_active=True):
+        confirmation.send_account_exists(user=user)
+
+
+@shared_task
+def send_mail(subject: str, body: str, to: str) -> None:
+    mail.send_mail(subject, body, None, [to])
+
+
+@shared_task
+def record_failed_sign_in(email: str, device: str, network: str) -> None:
+    """By a worker, since the time that writing takes would tell which addresses have accounts."""
+    security_log.record_failed_sign_in(email=email, origin=Origin(device, network))
+
+
+@shared_task
+def remove_old_security_events() -> None:
+    security_log.remove_old()
+
+
+@shared_task
 def remove_ended_sign_ins() -> None:
-    """Sessions and refresh tokens that can't be used any more."""
-    call_command("clearsessions")
-    call_command("flushexpiredtokens")
+    """Sessions, sign-ins of the API and device codes that can't be used any more."""
+    now = timezone.now()
+    SessionStore.clear_expired()
+    SignIn.objects.filter(expires_at__lt=now).delete()
+    DeviceGrant.objects.filter(expires_at__lt=now).delete()

@@ -1,22 +1,32 @@
-"""The developer's JWT: an access token of an hour, and a refresh token that works once.
+"""The developer's JWT: an access token for an hour, and a refresh token that works once.
 
-`settings.SIMPLE_JWT` holds the lifetimes. Both tokens end with a change of the password.
+`settings.SIMPLE_JWT` holds the lifetimes. Both tokens name their `SignIn`, carry nothing else about the person but the
+id, and end with the sign-in. All refresh tokens of a sign-in are one family: a used one that comes a second time has been
+copied, so the whole family ends (RFC 9700 section 4.14.2).
 """
 
 from dataclasses import dataclass
-from typing import cast
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
 from rest_framework_simplejwt.settings import api_settings
-from rest_framework_simplejwt.token_blacklist.models import OutstandingToken
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
-from rest_framework_simplejwt.utils import get_md5_hash_password
+from rest_framework_simplejwt.utils import datetime_from_epoch
 
-from accounts.models import User
+from accounts.enums import SecurityEventKind
+from accounts.models import SignIn, User
+from accounts.origins import NOWHERE, Origin
+from accounts.services import security_log
 from common.errors import Unauthenticated
+from common.ids import new_id
+
+SIGN_IN_CLAIM = "sid"
+DEVELOPER_API = "Developer API"
+ENDED = "This sign-in has ended. Sign in again."
+SPENT = "The refresh token is no longer valid. Sign in again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,61 +36,102 @@ class TokenPair:
     expires_in: int  # seconds that `access` lives
 
 
-def issue(user: User) -> TokenPair:
-    refresh = RefreshToken.for_user(user)
-    _forget_text(refresh)
-    lifetime = api_settings.ACCESS_TOKEN_LIFETIME
-    return TokenPair(str(refresh.access_token), str(refresh), int(lifetime.total_seconds()))
+def issue(user: User, origin: Origin = NOWHERE) -> TokenPair:
+    """The first pair of a new sign-in."""
+    sign_in = SignIn(
+        id=new_id(),
+        user=user,
+        auth_hash=user.get_session_auth_hash(),
+        device=origin.device,
+        network=origin.network,
+    )
+    token = _refresh_token(sign_in)
+    with transaction.atomic():
+        sign_in.save(force_insert=True)
+        security_log.record(
+            user_id=user.pk, kind=SecurityEventKind.SIGNED_IN, about=DEVELOPER_API, origin=origin
+        )
+    return _pair(token)
 
 
-@transaction.atomic
 def rotate(raw: str) -> TokenPair:
-    """A new pair for a refresh token, which is spent by it. Raises `Unauthenticated`."""
-    token = _spend(raw)
-    return issue(user_of(token))
+    """A new pair for a refresh token, which is used up by it. Raises `Unauthenticated`.
+
+    Of two requests with one token at once, the condition of the UPDATE lets one through; the other is a second use.
+    """
+    old = _read_refresh_token(raw)
+    sign_in = sign_in_of(old)
+    token = _refresh_token(sign_in)
+    rotated = SignIn.objects.filter(
+        pk=sign_in.pk, refresh_jti=old[api_settings.JTI_CLAIM], ended_at=None
+    ).update(refresh_jti=sign_in.refresh_jti, expires_at=sign_in.expires_at, last_seen_at=timezone.now())
+    if not rotated:
+        _end_family(sign_in)
+        raise Unauthenticated(SPENT)
+    return _pair(token)
+
+
+def revoke(raw: str) -> None:
+    """End the sign-in of a refresh token. Raises `Unauthenticated` for a token that doesn't work anyway."""
+    token = _read_refresh_token(raw)
+    sign_in = sign_in_of(token)
+    if sign_in.refresh_jti != token[api_settings.JTI_CLAIM]:
+        _end_family(sign_in)
+        raise Unauthenticated(SPENT)
+    _end(sign_in, SecurityEventKind.SIGNED_OUT)
+
+
+def _end_family(sign_in: SignIn) -> None:
+    _end(sign_in, SecurityEventKind.REFRESH_TOKEN_REUSED)
 
 
 @transaction.atomic
-def revoke(raw: str) -> None:
-    """End a refresh token. Raises `Unauthenticated` for one that does not work anyway."""
-    _spend(raw)
+def _end(sign_in: SignIn, kind: SecurityEventKind) -> None:
+    """From now on no token of this sign-in works."""
+    if SignIn.objects.filter(pk=sign_in.pk, ended_at=None).update(ended_at=timezone.now()):
+        origin = Origin(sign_in.device, sign_in.network)
+        security_log.record(user_id=sign_in.user_id, kind=kind, about=DEVELOPER_API, origin=origin)
 
 
 def read_access_token(raw: str) -> User:
-    """Whose access token this is. Raises `Unauthenticated`."""
+    """Whose access token this is, by one query. Raises `Unauthenticated`."""
     try:
-        return user_of(AccessToken(raw))  # type: ignore[arg-type]
+        return sign_in_of(AccessToken(raw)).user  # type: ignore[arg-type]
     except ExpiredTokenError as error:
-        raise Unauthenticated("The access token has expired. POST /auth/refresh gives a new one.") from error
+        raise Unauthenticated(
+            "The access token has expired. Get a new one with POST /auth/refresh."
+        ) from error
     except TokenError as error:
         raise Unauthenticated("The access token is not valid.") from error
 
 
-def user_of(token: Token) -> User:
-    """The active person whom a token names, with the password of that time still in force."""
+def sign_in_of(token: Token) -> SignIn:
+    """The sign-in that a token names, with its user, while it lasts. Raises `Unauthenticated`."""
     try:
-        user = User.objects.get(pk=token[api_settings.USER_ID_CLAIM], is_active=True)
-    except (KeyError, User.DoesNotExist, ValidationError) as error:
-        raise Unauthenticated("The account of this token is closed.") from error
-    stamp = token.get(api_settings.REVOKE_TOKEN_CLAIM) or ""
-    if not constant_time_compare(stamp, get_md5_hash_password(user.password)):
-        raise Unauthenticated("The password has changed since. Sign in again.")
-    return user
+        sign_in = SignIn.objects.usable(timezone.now()).select_related("user").get(pk=token[SIGN_IN_CLAIM])
+    except (KeyError, SignIn.DoesNotExist, ValidationError) as error:
+        raise Unauthenticated(ENDED) from error
+    if not constant_time_compare(sign_in.auth_hash, sign_in.user.get_session_auth_hash()):
+        raise Unauthenticated("The password has changed. Sign in again.")
+    return sign_in
 
 
-def _spend(raw: str) -> RefreshToken:
-    """Mark a refresh token used. Of two that come at once, the unique column lets one through."""
+def _read_refresh_token(raw: str) -> RefreshToken:
     try:
-        token = RefreshToken(raw)  # type: ignore[arg-type]
-        # Annotated as the row alone; it is what get_or_create answers.
-        _, first = cast("tuple[object, bool]", token.blacklist())
+        return RefreshToken(raw)  # type: ignore[arg-type]
     except TokenError as error:
-        raise Unauthenticated("The refresh token is not valid any more. Sign in again.") from error
-    if not first:
-        raise Unauthenticated("The refresh token is not valid any more. Sign in again.")
+        raise Unauthenticated(SPENT) from error
+
+
+def _refresh_token(sign_in: SignIn) -> RefreshToken:
+    """The sign-in's next refresh token, noted on the row, which is not saved."""
+    token = RefreshToken.for_user(sign_in.user)
+    token[SIGN_IN_CLAIM] = str(sign_in.pk)
+    sign_in.refresh_jti = token[api_settings.JTI_CLAIM]
+    sign_in.expires_at = datetime_from_epoch(token["exp"])
     return token
 
 
-def _forget_text(token: RefreshToken) -> None:
-    """The library keeps each refresh token in clear; its id is enough, and a backup then signs nobody in."""
-    OutstandingToken.objects.filter(jti=token[api_settings.JTI_CLAIM]).update(token="")
+def _pair(refresh: RefreshToken) -> TokenPair:
+    lifetime = api_settings.ACCESS_TOKEN_LIFETIME
+    return TokenPair(str(refresh.access_token), str(refresh), int(lifetime.total_seconds()))

@@ -1,32 +1,18 @@
-from django.contrib.auth.views import LogoutView
 from django.urls import path
-from django.views.generic import TemplateView
 
-from accounts.views.passwords import PasswordResetConfirmView, PasswordResetView
-from accounts.views.registration import RegisterView
-from accounts.views.sessions import SignInView, home
+from accounts.views import tokens
+from accounts.views.confirmation import send_again
+from accounts.views.open_sessions import end_sessions, open_sessions, security_log
+from accounts.views.sessions import home
 
 app_name = "accounts"
 
 urlpatterns = [
     path("", home, name="home"),
-    path("register/", RegisterView.as_view(), name="register"),
-    path("login/", SignInView.as_view(), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
-    path("password-reset/", PasswordResetView.as_view(), name="password_reset"),
-    path(
-        "password-reset/sent/",
-        TemplateView.as_view(template_name="accounts/password_reset_done.html"),
-        name="password_reset_done",
-    ),
-    path(
-        "password-reset/<uidb64>/<token>/",
-        PasswordResetConfirmView.as_view(),
-        name="password_reset_confirm",
-    ),
-    path(
-        "password-reset/complete/",
-        TemplateView.as_view(template_name="accounts/password_reset_complete.html"),
-        name="password_reset_complete",
-    ),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<str:token_id>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("security-log/", security_log, name="security_log"),
+    path("sessions/", open_sessions, name="sessions"),
+    path("sessions/end/", end_sessions, name="end_sessions"),
+    path("confirm-email/again/", send_again, name="send_confirmation_again"),
 ]

@@ -4,52 +4,114 @@ from typing import Any
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import update_last_login
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from accounts import limits, tokens
-from accounts.api.serializers import LoginBody, RefreshTokenBody, RegisterBody
-from accounts.forms import WRONG_CREDENTIALS
+from accounts.adapter import WRONG_CREDENTIALS
+from accounts.api.serializers import (
+    LoginBody,
+    RefreshTokenBody,
+    RegisterBody,
+    SignedInSerializer,
+    TokenPairSerializer,
+)
+from accounts.enums import SecurityEventKind
 from accounts.models import Business, User
-from accounts.services import register
+from accounts.origins import origin_of
+from accounts.services import register, security_log
+from accounts.services.second_factor import has_second_factor, use_code
 from accounts.tokens import TokenPair
 from common.errors import Unauthenticated
+from common.rest.schema import problem
 from common.rest.views import JsonView
 
 NO_STORE = {"Cache-Control": "no-store"}
+WRONG_OTP = "This account has a second factor. Send a current code as otp: each works once."
+SPENT = problem("The refresh token is unknown, used or expired.")
 
 
-class RegisterView(JsonView):
+class AccountView(JsonView):
+    tag = "Accounts"
+
+
+class RegisterView(AccountView):
+    @extend_schema(
+        "register",
+        request=RegisterBody,
+        responses={
+            201: OpenApiResponse(SignedInSerializer, "The account, signed in, with its sandbox or business."),
+            409: problem("There is an account with this address."),
+            429: problem("More than 60 a minute from one address."),
+        },
+    )
     def post(self, request: Request) -> Response:
+        """Register."""
         limits.registration(request)
         made = register(**_validated(RegisterBody, request))
         update_last_login(User, made.user)
-        return Response(_signed_in(made.user, made.business), status=201, headers=NO_STORE)
+        return Response(_signed_in(request, made.user, made.business), status=201, headers=NO_STORE)
 
 
-class LoginView(JsonView):
+class LoginView(AccountView):
     """An unknown account, a wrong password and a closed account: one answer, after equal work."""
 
+    @extend_schema(
+        "login",
+        request=LoginBody,
+        responses={
+            200: SignedInSerializer,
+            401: problem(
+                "Unknown account, wrong password, or `details` with the field `otp` and the message `mfa_required`: the "
+                "account has a second factor, and `otp` is missing or wrong."
+            ),
+            429: problem(
+                "More than 10 failures a minute for one account and network, or 60 from one address."
+            ),
+        },
+    )
     def post(self, request: Request) -> Response:
+        """Sign in."""
         limits.sign_in_from_address(request)
         body = _validated(LoginBody, request)
         limits.sign_in_to_account(request, body["email"])
         user = authenticate(request, username=body["email"], password=body["password"])
         if not isinstance(user, User):
             raise Unauthenticated(WRONG_CREDENTIALS)
+        if has_second_factor(user) and not use_code(user=user, code=body.get("otp", "")):
+            if body.get("otp"):
+                security_log.record(
+                    user_id=user.pk,
+                    kind=SecurityEventKind.SIGN_IN_FAILED,
+                    about="Second factor",
+                    origin=origin_of(request),
+                )
+            raise Unauthenticated(WRONG_OTP, [{"field": "otp", "message": "mfa_required"}])
+        limits.signed_in(request, body["email"])
         update_last_login(User, user)
-        return Response(_signed_in(user, Business.objects.main_of(user)), headers=NO_STORE)
+        return Response(_signed_in(request, user, Business.objects.main_of(user)), headers=NO_STORE)
 
 
-class RefreshView(JsonView):
+class RefreshView(AccountView):
+    @extend_schema("refresh", request=RefreshTokenBody, responses={200: TokenPairSerializer, 401: SPENT})
     def post(self, request: Request) -> Response:
+        """Get a new pair of tokens.
+
+        The refresh token that you send stops working. Sending it a second time ends the sign-in with all its tokens.
+        """
         body = _validated(RefreshTokenBody, request)
         return Response(_pair_record(tokens.rotate(body["refreshToken"])), headers=NO_STORE)
 
 
-class LogoutView(JsonView):
+class LogoutView(AccountView):
+    @extend_schema("logout", request=RefreshTokenBody, responses={204: None, 401: SPENT})
     def post(self, request: Request) -> Response:
+        """Sign out.
+
+        Ends the refresh token and the access tokens of this sign-in.
+        """
         tokens.revoke(_validated(RefreshTokenBody, request)["refreshToken"])
         return Response(status=204)
 
@@ -60,11 +122,11 @@ def _validated(body: type[Serializer], request: Request) -> dict[str, Any]:
     return serializer.validated_data
 
 
-def _signed_in(user: User, business: Business | None) -> dict[str, Any]:
+def _signed_in(request: Request, user: User, business: Business | None) -> dict[str, Any]:
     person = {"id": user.id, "email": user.email, "name": user.name, "role": user.role}
     return {
         "user": person,
-        **_pair_record(tokens.issue(user)),
+        **_pair_record(tokens.issue(user, origin_of(request))),
         "businessId": business and business.id,
     }
 

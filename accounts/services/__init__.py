@@ -1,4 +1,4 @@
-"""What people do here: register with a business, open another one, get a new password; who makes reviewers."""
+"""Registering with a business, opening another one, new passwords, and making reviewers."""
 
 from accounts.services.businesses import create_business
 from accounts.services.passwords import send_password_reset

@@ -25,6 +25,7 @@ WIRE_NAMES = {
 }
 
 COUNTED_SLUGS = 9
+MAX_BASE = 56  # characters; the longest ending has 7
 SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that two people read differently
 
 
@@ -73,14 +74,17 @@ def _insert_under_free_slug(business: Business) -> None:
                 business.save(force_insert=True)
         except IntegrityError as error:
             if not _is_taken(slug):
-                raise Conflict("This developer has a sandbox already.") from error
+                raise Conflict("This developer already has a sandbox store.") from error
         else:
             return
 
 
 def _slugs(name: str) -> Iterator[str]:
-    """`harbour-bakery`, `harbour-bakery-2`, …, and random endings where many have the name."""
-    base = slugify(name)[:70].strip("-_") or "shop"
+    """`harbour-bakery`, `harbour-bakery-2`, …, and random endings if many have the name.
+
+    Each can be a part of a host name (RFC 1123): at most 63 characters, without underscores.
+    """
+    base = slugify(name.replace("_", " "))[:MAX_BASE].strip("-") or "store"
     yield base
     for number in range(2, COUNTED_SLUGS + 1):
         yield f"{base}-{number}"

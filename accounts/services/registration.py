@@ -2,15 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import uuid4
 
+from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts.enums import SELF_REGISTERED, Role
+from accounts.enums import SELF_REGISTERED, Role, SecurityEventKind
 from accounts.models import Business, User, normalize_email
+from accounts.public_names import check_public_name
+from accounts.services import security_log
 from accounts.services.businesses import create_business
+from common.background import enqueue_after_commit
 from common.errors import Conflict, ErrorDetail, Invalid
 from common.validation import field_problems
 
@@ -21,7 +27,7 @@ BUSINESS_FIELDS = {
     "address": "address",
     "currency": "currency",
 }
-TAKEN = "There is an account with this e-mail address already."
+TAKEN = "An account with this e-mail address already exists."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,12 @@ def register(
     business_type: str = "",
     address: str = "",
     currency: str = "USD",
+    next_url: str = "",
     now: datetime | None = None,
 ) -> Registration:
     """Create an account, and with it a developer's sandbox or a merchant's business.
+
+    Where addresses must be confirmed, the person gets a mail with a link, which then leads on to `next_url`.
 
     Raises `Invalid` with every problem under its name on the wire, and `Conflict` for a taken address.
     """
@@ -55,6 +64,9 @@ def register(
     user.set_password(password)  # slow on purpose, so not while a transaction holds locks
     with transaction.atomic():
         _insert(user)
+        security_log.record(user_id=user.pk, kind=SecurityEventKind.REGISTERED)
+        if settings.CONFIRM_ADDRESSES:
+            enqueue_after_commit("accounts.tasks.mail_confirmation", user.email, next_url, run_here=True)
         made = create_business(
             owner=user,
             name=business.name,
@@ -65,6 +77,16 @@ def register(
             now=now,
         )
     return Registration(user=user, business=made)
+
+
+@transaction.atomic
+def register_in_vain(**fields: Any) -> None:
+    """Do the work of a registration and keep nothing of it.
+
+    For an address that is taken: a page that answers at once would tell that there is an account.
+    """
+    register(**(fields | {"email": f"{uuid4().hex}@invalid.example"}))
+    transaction.set_rollback(True)
 
 
 def _first_business(user: User, name: str, kind: str, address: str, currency: str) -> Business:
@@ -81,8 +103,18 @@ def _check(user: User, password: str, business: Business) -> None:
         problems.append({"field": "role", "message": f"Must be one of: {', '.join(SELF_REGISTERED)}."})
     elif user.role == Role.MERCHANT:
         problems += field_problems(business, BUSINESS_FIELDS)
+    else:
+        problems += _public_name_problems(user)
     if problems:
         raise Invalid.fields(problems)
+
+
+def _public_name_problems(developer: User) -> list[ErrorDetail]:
+    try:
+        check_public_name(developer.name)
+    except ValueError as error:
+        return [{"field": "name", "message": str(error)}]
+    return []
 
 
 def _password_problems(password: str, user: User) -> list[ErrorDetail]:

@@ -13,12 +13,12 @@ GROUP: Final = "Reviewers"
 
 @transaction.atomic
 def create_reviewer(*, email: str, name: str, password: str | None = None) -> User:
-    """A person who may review apps, and nothing else in the administration. Without a password nobody signs in."""
+    """A person who may review apps, and nothing else in the administration. Without a password, signing in isn't possible."""
     reviewer = User.objects.create_user(email, password, name=name, role=Role.REVIEWER, is_staff=True)
     reviewer.groups.add(group())
     return reviewer
 
 
 def group(*, using: str = DEFAULT_DB_ALIAS) -> Group:
-    """The group whose rights reviewers have. Which these are is told by a higher floor (`developers.review`)."""
+    """The group that reviewers belong to. `developers.review` gives it its rights."""
     return Group.objects.using(using).get_or_create(name=GROUP)[0]

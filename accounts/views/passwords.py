@@ -1,49 +1,39 @@
-"""A forgotten password: Django's four steps, and the mail sent by a worker."""
+"""Resetting and changing a password."""
 
-import logging
-
-from django.contrib.auth.views import PasswordResetConfirmView as ConfirmView
-from django.http import HttpResponse
-from django.urls import reverse_lazy
-from django.views.generic.edit import FormView
-from kombu.exceptions import OperationalError
+from allauth.account import views as allauth
+from django.http import HttpRequest, HttpResponse
 
 from accounts import limits
-from accounts.forms import PasswordResetForm
-from accounts.services import send_password_reset
-from accounts.tasks import mail_password_reset
-from accounts.views.refusals import too_many
-from common.errors import TooManyRequests
-
-log = logging.getLogger(__name__)
+from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
+from accounts.models import User
+from accounts.views.refusals import LimitedForm
 
 
-class PasswordResetView(FormView):
+class PasswordResetView(LimitedForm, allauth.PasswordResetView):
     """Says the same, after the same time, whether the address has an account or not."""
 
     template_name = "accounts/password_reset.html"
     form_class = PasswordResetForm
-    success_url = reverse_lazy("accounts:password_reset_done")
 
-    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
-        email = form.cleaned_data["email"]
-        try:
-            limits.password_reset(self.request, email)
-        except TooManyRequests as error:
-            return too_many(self, error)
-        _send(email)
-        return super().form_valid(form)
+    def count_attempt(self, request: HttpRequest) -> None:
+        limits.password_reset(request, request.POST.get("email", ""))
 
 
-class PasswordResetConfirmView(ConfirmView):
+class PasswordResetFromKeyView(allauth.PasswordResetFromKeyView):
     template_name = "accounts/password_reset_confirm.html"
-    success_url = reverse_lazy("accounts:password_reset_complete")
+    form_class = NewPasswordForm
 
 
-def _send(email: str) -> None:
-    """By a worker: the time that sending takes would tell which addresses have accounts."""
-    try:
-        mail_password_reset.delay(email)
-    except OperationalError:
-        log.warning("the broker does not answer: the mail is sent from here", exc_info=True)
-        send_password_reset(email=email)
+class PasswordChangeView(LimitedForm, allauth.PasswordChangeView):
+    template_name = "accounts/password_change.html"
+    form_class = PasswordChangeForm
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        assert isinstance(request.user, User)
+        limits.sign_in_from_address(request)
+        limits.sign_in_to_account(request, request.user.email)
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        limits.signed_in(self.request, form.user.email)
+        response: HttpResponse = super().form_valid(form)
+        return response

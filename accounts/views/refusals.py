@@ -1,9 +1,26 @@
-"""What a form's page answers when it must not even look at what was typed."""
+"""What a form's page answers when too many attempts were made."""
 
-from django.http import HttpResponse
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
 from django.views.generic.edit import FormView
 
 from common.errors import TooManyRequests
+
+
+class LimitedForm(FormView):
+    """A form whose posts are counted (`count_attempt`). Above the limit the page shows when to try again."""
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        """Raise `TooManyRequests` above a limit."""
+        raise NotImplementedError
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            self.count_attempt(request)
+            return super().post(request, *args, **kwargs)
+        except TooManyRequests as error:
+            return too_many(self, error)
 
 
 def too_many(view: FormView, error: TooManyRequests) -> HttpResponse:

@@ -2,64 +2,72 @@
 
 from typing import Any
 
+from allauth.account.utils import complete_signup
+from allauth.account.views import SignupView
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login
-from django.contrib.auth.views import RedirectURLMixin
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, resolve_url
-from django.utils.decorators import method_decorator
-from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_post_parameters
-from django.views.generic.edit import FormView
+from django.shortcuts import redirect
 
 from accounts import limits
 from accounts.enums import SELF_REGISTERED
 from accounts.forms import RegisterForm
+from accounts.models import normalize_email
 from accounts.services import Registration
-from accounts.views.refusals import too_many
-from common.errors import TooManyRequests
+from accounts.views.refusals import LimitedForm
+from common.background import enqueue_after_commit
+from common.errors import Conflict
 
 
-@method_decorator([sensitive_post_parameters("password"), never_cache], name="dispatch")
-class RegisterView(RedirectURLMixin, FormView):
-    """After registering one is signed in, and led on to `next` where it leads to this site."""
+class RegisterView(LimitedForm, SignupView):
+    """Registers a person, and leads on to `next` where it leads to this site.
+
+    Where addresses must be confirmed, the answer is the same for new and taken addresses, and a mail says more.
+    Elsewhere the person is signed in.
+    """
 
     template_name = "accounts/register.html"
     form_class = RegisterForm
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated:
-            return redirect(self.get_success_url())
+            return redirect(self.get_next_url() or settings.LOGIN_REDIRECT_URL)
         return super().get(request, *args, **kwargs)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            limits.registration(request)
-        except TooManyRequests as error:
-            return too_many(self, error)
-        return super().post(request, *args, **kwargs)
+    def count_attempt(self, request: HttpRequest) -> None:
+        limits.registration(request)
 
     def get_initial(self) -> dict[str, Any]:
         role = self.request.GET.get("role", "").upper()
-        return {"role": role} if role in SELF_REGISTERED else {}
+        return super().get_initial() | ({"role": role} if role in SELF_REGISTERED else {})
 
     def form_valid(self, form: RegisterForm) -> HttpResponse:
-        made = form.register()
+        next_url = self.get_next_url() or ""
+        try:
+            made = form.register(next_url=next_url)
+        except Conflict as error:
+            return self._address_taken(form, error)
         if made is None:
             return self.form_invalid(form)
-        login(self.request, made.user)
+        if settings.CONFIRM_ADDRESSES:
+            return redirect("account_email_verification_sent")
         messages.success(self.request, _welcome(made))
-        return redirect(self.get_success_url())
+        return complete_signup(self.request, made.user, None, next_url or None)
 
-    def get_default_redirect_url(self) -> str:
-        return resolve_url(settings.LOGIN_REDIRECT_URL)
+    def _address_taken(self, form: RegisterForm, error: Conflict) -> HttpResponse:
+        if not settings.CONFIRM_ADDRESSES:
+            form.add_error("email", error.message)
+            return self.form_invalid(form)
+        form.register_in_vain()
+        email = normalize_email(form.cleaned_data["email"])
+        enqueue_after_commit("accounts.tasks.mail_account_exists", email, run_here=True)
+        return redirect("account_email_verification_sent")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"next": self.get_redirect_url()}
+        return super().get_context_data(**kwargs) | {"next": self.get_next_url() or ""}
 
 
 def _welcome(made: Registration) -> str:
     if made.business.is_sandbox:
-        return f"Welcome, {made.user.name}. Your sandbox shop is ready, with products, orders and reviews to try."
-    return f"Welcome, {made.user.name}. {made.business.name} is open."
+        return f"Welcome, {made.user.name}. Your sandbox store is ready, with products, orders and reviews to try."
+    return f"Welcome, {made.user.name}. {made.business.name} is ready."

@@ -33,7 +33,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 def normalize_email(email: str) -> str:
-    """One spelling per address, so that nobody registers twice or fails to sign in by a capital."""
+    """One spelling per address, so that a capital letter neither makes a second account nor keeps its owner out."""
     return email.strip().lower()
 
 

@@ -1,0 +1,98 @@
+"""The pages of django-allauth that this site has, under the names by which the library looks for them."""
+
+from allauth.account import views
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as totp
+from allauth.mfa.webauthn import views as webauthn
+from django.urls import path, re_path, reverse_lazy
+from django.views.decorators.cache import never_cache
+
+from accounts.forms import PasswordSetForm
+from accounts.views.passwords import PasswordChangeView, PasswordResetFromKeyView, PasswordResetView
+from accounts.views.registration import RegisterView
+from accounts.views.second_factor import (
+    AddPasskeyView,
+    PasskeySignInView,
+    ProveByCodeView,
+    ProveByPasskeyView,
+    ProveByPasswordView,
+    SecondStepView,
+    SecurityView,
+)
+from accounts.views.sessions import SignInView
+
+urlpatterns = [
+    path("register/", RegisterView.as_view(), name="account_signup"),
+    path("login/", SignInView.as_view(), name="account_login"),
+    path("logout/", views.LogoutView.as_view(http_method_names=["post", "options"]), name="account_logout"),
+    path("password-reset/", PasswordResetView.as_view(), name="account_reset_password"),
+    path(
+        "password-reset/sent/",
+        views.PasswordResetDoneView.as_view(template_name="accounts/password_reset_done.html"),
+        name="account_reset_password_done",
+    ),
+    path(
+        "password-reset/complete/",
+        views.PasswordResetFromKeyDoneView.as_view(template_name="accounts/password_reset_complete.html"),
+        name="account_reset_password_from_key_done",
+    ),
+    re_path(
+        r"^password-reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        PasswordResetFromKeyView.as_view(),
+        name="account_reset_password_from_key",
+    ),
+    path("password/", PasswordChangeView.as_view(), name="account_change_password"),
+    path(
+        "password/set/",
+        views.PasswordSetView.as_view(
+            template_name="accounts/password_change.html", form_class=PasswordSetForm
+        ),
+        name="account_set_password",
+    ),
+    path(
+        "confirm-email/",
+        views.EmailVerificationSentView.as_view(template_name="accounts/confirmation_sent.html"),
+        name="account_email_verification_sent",
+    ),
+    path(
+        "confirm-email/<str:key>/",
+        views.ConfirmEmailView.as_view(template_name="accounts/confirm_email.html"),
+        name="account_confirm_email",
+    ),
+    path("login/second-step/", SecondStepView.as_view(), name="mfa_authenticate"),
+    path("login/passkey/", PasskeySignInView.as_view(), name="mfa_login_webauthn"),
+    path("prove/password/", ProveByPasswordView.as_view(), name="account_reauthenticate"),
+    path("prove/code/", ProveByCodeView.as_view(), name="mfa_reauthenticate"),
+    path("prove/passkey/", ProveByPasskeyView.as_view(), name="mfa_reauthenticate_webauthn"),
+    path("security/", SecurityView.as_view(), name="mfa_index"),
+    path(
+        "security/app/",
+        never_cache(totp.ActivateTOTPView.as_view(template_name="accounts/authenticator_app_add.html")),
+        name="mfa_activate_totp",
+    ),
+    path(
+        "security/app/remove/",
+        totp.DeactivateTOTPView.as_view(template_name="accounts/authenticator_app_remove.html"),
+        name="mfa_deactivate_totp",
+    ),
+    path("security/passkeys/add/", AddPasskeyView.as_view(), name="mfa_add_webauthn"),
+    path(
+        "security/passkeys/<int:pk>/remove/",
+        webauthn.RemoveWebAuthnView.as_view(
+            template_name="accounts/passkey_remove.html", success_url=reverse_lazy("mfa_index")
+        ),
+        name="mfa_remove_webauthn",
+    ),
+    path(
+        "security/recovery-codes/",
+        never_cache(
+            recovery_codes.ViewRecoveryCodesView.as_view(template_name="accounts/recovery_codes.html")
+        ),
+        name="mfa_view_recovery_codes",
+    ),
+    path(
+        "security/recovery-codes/new/",
+        recovery_codes.GenerateRecoveryCodesView.as_view(template_name="accounts/recovery_codes_new.html"),
+        name="mfa_generate_recovery_codes",
+    ),
+]

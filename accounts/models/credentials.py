@@ -1,0 +1,132 @@
+"""What keeps people signed in. Only digests of secrets are stored, so a copy of the database can't be used to sign in."""
+
+from datetime import datetime, timedelta
+from typing import ClassVar, Final
+
+from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
+from django.db import models
+from django.db.models import Q
+from django.utils.timezone import now
+
+from accounts.models.people import User
+from common.ids import new_id
+
+STAFF_IDLE_LIMIT: Final = timedelta(minutes=30)
+STAFF_SESSION_LIMIT: Final = timedelta(hours=12)
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def usable(self, moment: datetime) -> "SessionQuerySet":
+        """Sessions that still work. Staff have to sign in again after half an hour without a request, and daily."""
+        staff = Q(user__is_staff=True) | Q(user__is_superuser=True)
+        fresh = Q(last_seen_at__gt=moment - STAFF_IDLE_LIMIT, signed_in_at__gt=moment - STAFF_SESSION_LIMIT)
+        return self.filter(Q(user=None) | ~staff | fresh, expire_date__gt=moment)
+
+
+class SessionManager(BaseSessionManager.from_queryset(SessionQuerySet)):  # type: ignore[misc]
+    """Django's manager of sessions with the queryset above."""
+
+
+class Session(AbstractBaseSession):
+    """A visitor's session on the platform's pages, written by `accounts.sessions`.
+
+    `session_key` is the SHA-256 of the key that the cookie holds. `user` and the columns after it are empty until
+    somebody signs in. `last_seen_at` is exact to a minute.
+    """
+
+    session_key = models.CharField(max_length=64, primary_key=True)
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="sessions")
+    device = models.CharField(max_length=300, blank=True)
+    network = models.CharField(max_length=64, blank=True)
+    signed_in_at = models.DateTimeField(default=now)
+    last_seen_at = models.DateTimeField(default=now)
+
+    objects: ClassVar[SessionManager] = SessionManager()
+
+    @classmethod
+    def get_session_store_class(cls) -> type[SessionBase]:
+        from accounts.sessions import SessionStore  # the engine imports this model
+
+        return SessionStore
+
+
+class SignInQuerySet(models.QuerySet["SignIn"]):
+    def usable(self, moment: datetime) -> "SignInQuerySet":
+        return self.filter(ended_at=None, expires_at__gt=moment, user__is_active=True)
+
+
+class SignIn(models.Model):
+    """One sign-in to the developer API and all tokens that came from it. Written by `accounts.tokens`.
+
+    Each access and refresh token names its sign-in and works until that ends: by signing out, by the second use of
+    a refresh token, or by another password. `refresh_jti` is the id of the one refresh token that has not been used.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_ins")
+    refresh_jti = models.CharField(max_length=32)
+    # As in a session: it no longer fits once the password is another one.
+    auth_hash = models.CharField(max_length=64)
+    device = models.CharField(max_length=300, blank=True)
+    network = models.CharField(max_length=64, blank=True)
+    signed_in_at = models.DateTimeField(default=now)
+    last_seen_at = models.DateTimeField(default=now)  # when a token was last issued
+    expires_at = models.DateTimeField(db_index=True)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = SignInQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.user_id} since {self.signed_in_at:%Y-%m-%d %H:%M}"
+
+
+class DeveloperTokenQuerySet(models.QuerySet["DeveloperToken"]):
+    def usable(self, moment: datetime) -> "DeveloperTokenQuerySet":
+        return self.filter(revoked_at=None, expires_at__gt=moment)
+
+
+class DeveloperToken(models.Model):
+    """A token for the developer API that a person made for a script. Made and revoked by `services.developer_tokens`."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="developer_tokens")
+    name = models.CharField(max_length=80)
+    digest = models.CharField(max_length=64, unique=True)
+    last_four = models.CharField(max_length=4)
+    created_at = models.DateTimeField(default=now)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)  # exact to a minute
+    revoked_at = models.DateTimeField(null=True)
+
+    objects = DeveloperTokenQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DeviceGrant(models.Model):
+    """A command line that waits for a person to let it in (RFC 8628). Written by `services.device_grants`.
+
+    Waiting while `user` is empty, then agreed or denied by that person, then used. The row goes once it has expired.
+    """
+
+    class Answer(models.TextChoices):
+        AGREED = "AGREED"
+        DENIED = "DENIED"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    device_digest = models.CharField(max_length=64, unique=True)
+    user_code_digest = models.CharField(max_length=64, unique=True)
+    client_name = models.CharField(max_length=80)
+    network = models.CharField(max_length=64, blank=True)
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
+    answer = models.CharField(max_length=8, blank=True, choices=Answer.choices)
+    created_at = models.DateTimeField(default=now)
+    expires_at = models.DateTimeField(db_index=True)
+    polled_at = models.DateTimeField(null=True)
+    interval = models.PositiveSmallIntegerField(default=5)  # seconds between two polls
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.client_name

@@ -1,0 +1,75 @@
+"""Confirming that an e-mail address belongs to the person who registered with it."""
+
+from typing import Final
+
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models.expressions import Combinable
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from accounts.enums import SELF_REGISTERED, SecurityEventKind
+from accounts.models import User
+from accounts.services import security_log
+from common.errors import NotAllowed
+
+UNCONFIRMED: Final = "Confirm your e-mail address first. Use the link that we mailed to {email}."
+
+
+def is_confirmed(user: User) -> bool:
+    """Whether the person has followed a link that was mailed to the account's current address."""
+    return EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists()
+
+
+def must_confirm(user: User) -> bool:
+    """Whether a developer or merchant has to confirm the address before going on. Not in `DEBUG`."""
+    if user.role not in SELF_REGISTERED:
+        return False
+    return bool(settings.CONFIRM_ADDRESSES) and not is_confirmed(user)
+
+
+def require_confirmed(user: User) -> None:
+    """Raise `NotAllowed` if the person has to confirm the address first."""
+    if must_confirm(user):
+        raise NotAllowed(UNCONFIRMED.format(email=user.email))
+
+
+def is_open() -> Combinable:
+    """Whether a business's store is open, as an expression for a query of businesses.
+
+    Sandbox stores always are. A merchant's store opens once the owner has confirmed an address, if it has to be, and stays
+    open when the address changes.
+    """
+    if not settings.CONFIRM_ADDRESSES:
+        return Value(True)
+    return Q(is_sandbox=True) | Exists(EmailAddress.objects.filter(user=OuterRef("owner"), verified=True))
+
+
+def confirm(*, user: User) -> None:
+    """Count the person's current address as confirmed."""
+    with transaction.atomic():
+        EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"verified": True})
+        security_log.record(user_id=user.pk, kind=SecurityEventKind.EMAIL_CONFIRMED, about=user.email)
+
+
+def send_confirmation(*, user: User, next_url: str = "") -> None:
+    """Mail the link that confirms the address. It works for three days and leads on to `next_url`."""
+    address, _ = EmailAddress.objects.get_or_create(user=user, email=user.email)
+    if address.verified:
+        return
+    link = settings.BASE_URL + reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
+    if next_url:
+        link += "?" + urlencode({"next": next_url})
+    context = {"user": user, "base_url": settings.BASE_URL, "link": link}
+    body = render_to_string("accounts/mail/confirm.txt", context)
+    send_mail("Confirm your e-mail address for Extension Platform", body, None, [user.email])
+
+
+def send_account_exists(*, user: User) -> None:
+    """Tell the owner of an address that somebody tried to register with it."""
+    body = render_to_string("accounts/mail/account_exists.txt", {"user": user, "base_url": settings.BASE_URL})
+    send_mail("You already have an account at Extension Platform", body, None, [user.email])

@@ -1,0 +1,31 @@
+"""Confirming an e-mail address."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from accounts import limits
+from accounts.models import User
+from common.background import enqueue_after_commit
+from common.errors import TooManyRequests
+
+
+@require_POST
+@login_required
+def send_again(request: HttpRequest) -> HttpResponse:
+    """Mail the link once more, and go back to the page that asked for it."""
+    assert isinstance(request.user, User)
+    back = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+        back = "accounts:home"
+    try:
+        limits.password_reset(request, request.user.email)
+    except TooManyRequests as error:
+        messages.error(request, error.message)
+        return redirect(back)
+    enqueue_after_commit("accounts.tasks.mail_confirmation", request.user.email, run_here=True)
+    messages.success(request, f"We sent the link to {request.user.email} again.")
+    return redirect(back)

@@ -1,0 +1,50 @@
+"""The account's pages about where one is signed in, and about what has happened."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from accounts.models import SecurityEvent, User
+from accounts.origins import device_name
+from accounts.services import sessions
+from common.web.pagination import page_request
+
+
+@never_cache
+@login_required
+def open_sessions(request: HttpRequest) -> HttpResponse:
+    assert isinstance(request.user, User)
+    found = sessions.open_sessions(request.user, current_key=request.session.session_key)
+    return render(request, "accounts/sessions.html", {"sessions": found, "has_others": len(found) > 1})
+
+
+@require_POST
+@login_required
+def end_sessions(request: HttpRequest) -> HttpResponse:
+    """End the session that the form names, or every other one."""
+    assert isinstance(request.user, User)
+    if "others" in request.POST:
+        sessions.end_other_sessions(user=request.user, current_key=request.session.session_key)
+        messages.success(request, "You’re signed out everywhere else.")
+    elif sessions.end_session(
+        user=request.user, kind=request.POST.get("kind", ""), row_id=request.POST.get("id", "")
+    ):
+        messages.success(request, "The session has ended.")
+    else:
+        messages.info(request, "That session had already ended.")
+    return redirect("accounts:sessions")
+
+
+@never_cache
+@login_required
+def security_log(request: HttpRequest) -> HttpResponse:
+    assert isinstance(request.user, User)
+    page = page_request(request.GET)
+    events = SecurityEvent.objects.concerning(request.user)
+    rows = events.with_people("name").order_by("-id")[page.window]
+    lines = [{"event": row, "device": device_name(row.device)} for row in rows]
+    context = {"lines": lines, "page_request": page, "total": events.count()}
+    return render(request, "accounts/security_log.html", context)

@@ -1,0 +1,117 @@
+"""Setting up a second factor, and using it to sign in or to prove again who one is."""
+
+from typing import Any
+
+from allauth.account.views import ReauthenticateView as PasswordView
+from allauth.mfa.base.views import AuthenticateView, IndexView
+from allauth.mfa.base.views import ReauthenticateView as CodeView
+from allauth.mfa.webauthn import views as webauthn
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from accounts import limits
+from accounts.adapter import WRONG_PASSKEY, passkey_domain
+from accounts.forms import AddPasskeyForm
+from accounts.models import User
+from accounts.services.second_factor import must_set_up
+from accounts.views.refusals import LimitedForm
+from common.errors import TooManyRequests
+
+
+class SecurityView(IndexView):
+    """The page with everything that protects an account."""
+
+    template_name = "accounts/security.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {
+            "must_set_up": must_set_up(self.request.user),
+            "passkeys_possible": passkey_domain() is not None,
+        }
+
+
+class AddPasskeyView(webauthn.AddWebAuthnView):
+    template_name = "accounts/passkey_add.html"
+    form_class = AddPasskeyForm
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if passkey_domain() is None:
+            messages.error(request, "Passkeys need a domain name. This site is at an IP address.")
+            return redirect("mfa_index")
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)
+        return response
+
+
+class SecondStepView(AuthenticateView):
+    """The step after the password, for people with a second factor."""
+
+    template_name = "accounts/second_step.html"
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            limits.sign_in_from_address(request)
+            limits.sign_in_to_account(request, self.stage.login.user.email)
+        except TooManyRequests as error:
+            context = self.get_context_data(refusal=error.message)
+            return self.render_to_response(context, status=error.status, headers=error.headers)
+        response: HttpResponse = super().post(request, *args, **kwargs)
+        return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        methods = {each.type for each in self.stage.login.user.authenticator_set.all()}
+        return super().get_context_data(**kwargs) | kwargs | {"methods": methods}
+
+
+class PasskeySignInView(webauthn.LoginWebAuthnView):
+    """Signing in with a passkey alone: the device has checked its owner."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            limits.sign_in_from_address(request)
+        except TooManyRequests as error:
+            messages.error(request, error.message)
+            return redirect("account_login")
+        response: HttpResponse = super().post(request, *args, **kwargs)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        messages.error(self.request, WRONG_PASSKEY)
+        return redirect("account_login")
+
+
+class ProveByPasswordView(LimitedForm, PasswordView):
+    """The adapter's `reauthenticate` counts by account."""
+
+    template_name = "accounts/prove.html"
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        limits.sign_in_from_address(request)
+
+
+class ProveByCodeView(LimitedForm, CodeView):
+    template_name = "accounts/prove.html"
+
+    def count_attempt(self, request: HttpRequest) -> None:
+        limits.sign_in_from_address(request)
+        limits.sign_in_to_account(request, _email(request))
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        limits.signed_in(self.request, _email(self.request))
+        response: HttpResponse = super().form_valid(form)
+        return response
+
+
+class ProveByPasskeyView(webauthn.ReauthenticateWebAuthnView):
+    template_name = "accounts/prove.html"
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form, refusal=WRONG_PASSKEY))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | kwargs
+
+
+def _email(request: HttpRequest) -> str:
+    assert isinstance(request.user, User)
+    return request.user.email

@@ -1,0 +1,76 @@
+"""The account's page about developer tokens."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.models import DeveloperToken, User
+from accounts.services.developer_tokens import (
+    IssuedToken,
+    create_developer_token,
+    revoke_developer_token,
+)
+from accounts.step_up import step_up
+from common.errors import ServiceError
+
+LIFETIMES = [(30, "30 days"), (90, "90 days"), (365, "One year")]
+UNPROCESSABLE = 422
+
+
+class DeveloperTokenForm(forms.Form):
+    name = forms.CharField(
+        label="Name",
+        max_length=80,
+        help_text="What uses the token, such as “CI of order-bell”.",
+        widget=forms.TextInput({"autocomplete": "off"}),
+        error_messages={"required": "Enter a name."},
+    )
+    days = forms.TypedChoiceField(label="Expires after", choices=LIFETIMES, coerce=int, initial=90)
+
+    def create(self, user: User) -> IssuedToken | None:
+        """The new token, or None with the problem added to the name."""
+        data = self.cleaned_data
+        try:
+            return create_developer_token(user=user, name=data["name"], lifetime=timedelta(days=data["days"]))
+        except ServiceError as error:
+            self.add_error("name", error.message)
+        return None
+
+
+def _developer(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    if not request.user.is_developer:
+        raise PermissionDenied("Developer tokens are for developers. Your account has another role.")
+    return request.user
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@step_up
+def tokens(request: HttpRequest) -> HttpResponse:
+    """The tokens that work, and a form for another one. The answer to the form is the only page with its text."""
+    developer = _developer(request)
+    form = DeveloperTokenForm(request.POST or None)
+    if form.is_bound and form.is_valid() and (issued := form.create(developer)):
+        return render(request, "accounts/token.html", {"issued": issued})
+    usable = DeveloperToken.objects.usable(timezone.now()).filter(user=developer).order_by("-id")
+    context: dict[str, Any] = {"form": form, "tokens": usable}
+    return render(request, "accounts/tokens.html", context, status=UNPROCESSABLE if form.errors else 200)
+
+
+@require_POST
+@login_required
+def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
+    token = revoke_developer_token(user=_developer(request), token_id=token_id)
+    messages.success(request, f"{token.name} no longer works.")
+    return redirect("accounts:tokens")
