@@ -1,5 +1,4 @@
-"""The shop in the administration. Whatever is changed here goes through the services, as everywhere, so
-that apps hear of it."""
+"""Stores in the admin. Changes go through the services, as everywhere, so apps get their events."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -29,7 +28,7 @@ Action = Callable[["admin.ModelAdmin[Any]", HttpRequest, QuerySet[Any]], None]
 
 
 class OwnSlugForm(ModelForm):
-    """Says on the form that a slug is taken, although the business can't be edited there."""
+    """Reports on the form that a slug is taken, although the business can't be edited there."""
 
     def _get_validation_exclusions(self) -> set[str]:
         excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]
@@ -37,8 +36,7 @@ class OwnSlugForm(ModelForm):
 
 
 class ServiceAdmin(admin.ModelAdmin):
-    """Rows belong to a business for good, and are removed one by one: a queryset's `delete` would pass the
-    services by."""
+    """Rows never change their business, and are removed one by one, because a queryset's `delete` would bypass the services."""
 
     list_select_related: ClassVar[tuple[str, ...]] = ("business",)
 
@@ -51,12 +49,12 @@ class ServiceAdmin(admin.ModelAdmin):
 
 
 def _entered(form: ModelForm) -> dict[str, Any]:
-    """What was changed on the form, or filled in on an empty one."""
+    """The changed fields of the form, or all filled-in ones of an empty form."""
     return {name: form.cleaned_data[name] for name in form.changed_data}
 
 
 def _each(description: str, change: Callable[[Any], object]) -> Action:
-    """An action that tries `change` on each chosen row, and tells what stood against it."""
+    """An action that applies `change` to each chosen row and reports the errors."""
 
     def action(model_admin: "admin.ModelAdmin[Any]", request: HttpRequest, rows: QuerySet[Any]) -> None:
         for row in rows:
@@ -84,8 +82,7 @@ class ProductAdmin(ServiceAdmin):
     def formfield_for_dbfield(
         self, db_field: "Field[Any, Any]", request: HttpRequest, **kwargs: Any
     ) -> FormField | None:
-        """Remember the stock that the form was opened with, so that saving another field does not undo
-        what was sold in the meantime."""
+        """Remember the stock that the form was opened with, so that saving another field doesn't overwrite sales made meanwhile."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field and db_field.name == "stock":
             field.show_hidden_initial = True
@@ -103,7 +100,7 @@ class ProductAdmin(ServiceAdmin):
 
 @admin.register(Review)
 class ReviewAdmin(ServiceAdmin):
-    """Customers write reviews; here they can be read and removed."""
+    """Customers write reviews; the admin can read and delete them."""
 
     list_display = ("rating", "product", "author_name", "business", "created_at")
     list_filter = ("rating",)
@@ -170,7 +167,7 @@ def _move_to(status: OrderStatus) -> Action:
 
 @admin.register(Order)
 class OrderAdmin(ServiceAdmin):
-    """An order is read here, and moved along by the actions of the list."""
+    """Orders are read-only; the list's actions change their status."""
 
     list_display = ("number", "business", "status", "amount", "currency", "payment_method", "created_at")
     list_filter = ("status", "validation", "delivery_method")
@@ -186,4 +183,4 @@ class OrderAdmin(ServiceAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: Order, form: ModelForm, change: bool) -> None:
-        """Nothing on the form can be edited."""
+        """No field of the form can be edited."""

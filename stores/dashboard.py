@@ -1,7 +1,7 @@
-"""A shop's sales of the last days (contract section 9, "Dashboard").
+"""A store's sales of the last days (contract, section 9, "Dashboard").
 
-Days are those of the business's time zone, so one of them may have 23 or 25 hours. Money is in minor units.
-Cancelled orders are counted as orders, and in no sum: they carry no revenue, and what they held was not sold.
+Days are those of the business's time zone, so a day may have 23 or 25 hours. Money is in minor units.
+Cancelled orders count as orders but in no sum: they carry no revenue.
 """
 
 from collections.abc import Mapping
@@ -34,8 +34,7 @@ class SalesDay:
 
 @dataclass(frozen=True, slots=True)
 class TopProduct:
-    """What was sold of a product, at the prices of the lines. `name` is that of now; the last one of a product
-    that is gone."""
+    """Sales of one product, at the prices of the order lines. `name` is the current name, or the last one of a deleted product."""
 
     product_id: UUID
     name: str
@@ -51,6 +50,10 @@ class Dashboard:
     top_products: list[TopProduct]  # the best-selling first
 
     @property
+    def days(self) -> int:
+        return len(self.daily)
+
+    @property
     def total_orders(self) -> int:
         return sum(self.orders_by_status.values())
 
@@ -60,7 +63,7 @@ class Dashboard:
 
     @property
     def average_order_value(self) -> int | None:
-        """Of the orders that were not cancelled, to the nearest minor unit; None where there is none."""
+        """The average of orders that were not cancelled, rounded to the minor unit; None if there are none."""
         sold = self.total_orders - self.orders_by_status[OrderStatus.CANCELLED]
         if not sold:
             return None
@@ -69,7 +72,7 @@ class Dashboard:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Whole days of a time zone, up to today."""
+    """Whole days of a time zone, ending today."""
 
     zone: ZoneInfo
     first: date
@@ -90,12 +93,12 @@ class Span:
         return Q(created_at__gte=self._midnight(self.first), created_at__lt=self._midnight(end))
 
     def _midnight(self, day: date) -> datetime:
-        """When a day begins. Where the clock skips midnight, that is the moment at which it does."""
+        """The start of a day; if the clock skips midnight, the moment when it does."""
         return datetime.combine(day, time.min, tzinfo=self.zone)
 
 
 def dashboard(business: Business, *, days: int = DEFAULT_DAYS, now: datetime | None = None) -> Dashboard:
-    """Two statements, however much was sold."""
+    """Two statements, no matter how much was sold."""
     span = Span.until(now or timezone.now(), ZoneInfo(business.timezone), days)
     orders = Order.objects.filter(span.bounds, business=business).order_by()
     by_status = dict.fromkeys(OrderStatus.values, 0)
@@ -121,7 +124,7 @@ def _by_day_and_status(
 
 
 def _top_products(orders: QuerySet[Order]) -> list[TopProduct]:
-    """Most pieces first; of equals that with the greater revenue, then the newer product."""
+    """Most units first; ties go to the higher revenue, then to the newer product."""
     items = OrderItem.objects.filter(order__in=orders.exclude(status=OrderStatus.CANCELLED)).order_by()
     present = Product.objects.filter(pk=OuterRef("product_id")).values("name")
     sold = items.values("product_id").annotate(

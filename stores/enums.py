@@ -1,4 +1,4 @@
-"""The states of the shop's records, with the moves between them beside the values."""
+"""The states of a store's records, with the allowed transitions beside the values."""
 
 from django.db import models
 
@@ -30,9 +30,9 @@ FULFILMENT = (
 
 
 def may_move(current: str, target: str) -> bool:
-    """Whether an order may go from one status to another, different one (contract section 4).
+    """Whether an order may change from one status to a different one (contract, section 4).
 
-    Forward along `FULFILMENT`; to CANCELLED from every state but DELIVERED; nothing leaves CANCELLED.
+    Forward along `FULFILMENT`; to CANCELLED from every status but DELIVERED; CANCELLED is final.
     """
     if current in (OrderStatus.CANCELLED, OrderStatus.DELIVERED):
         return False
@@ -47,7 +47,7 @@ class DeliveryMethod(models.TextChoices):
 
 
 class OrderValidation(models.TextChoices):
-    """Whether the merchant's apps (`order.validate`) were all heard before the order was taken."""
+    """Whether all of the merchant's apps (`order.validate`) answered before the order was accepted."""
 
     VALID = "VALID", "Validated"
     NOT_VALIDATED = "NOT_VALIDATED", "Not validated"
@@ -60,19 +60,19 @@ class PaymentStatus(models.TextChoices):
     EXPIRED = "EXPIRED", "Expired"
 
 
-# What the maker of a payment may say of it.
+# The app that made a payment may report these.
 SETTLED = (PaymentStatus.COMPLETED, PaymentStatus.FAILED)
 
 
 class BuiltInPayment(models.TextChoices):
-    """Taken by the merchant outside the service: such an order has no payment record."""
+    """Collected by the merchant outside the service: such an order has no payment record."""
 
     CASH = "CASH", "Cash"
     CARD = "CARD", "Card"
 
 
 class StockCrossing(models.TextChoices):
-    """What a change of stock means to those who watch the shelf."""
+    """The inventory event that a change of stock causes."""
 
     OUT_OF_STOCK = "out_of_stock"
     LOW_STOCK = "low_stock"
@@ -80,10 +80,10 @@ class StockCrossing(models.TextChoices):
 
 
 def stock_crossing(before: int | None, after: int | None, threshold: int | None) -> StockCrossing | None:
-    """The line that a change of stock crossed, if any (contract section 9, "Orders").
+    """The threshold that a change of stock crossed, if any (contract, section 9, "Orders").
 
-    Low: from at least the threshold to below it, and still above 0. Out: it reaches 0. Back: it rises
-    from 0. Untracked stock (None) crosses nothing.
+    Low: falls from at least the threshold to below it and stays above 0. Out: reaches 0. Back: rises from 0.
+    Untracked stock (None) crosses nothing.
     """
     if before is None or after is None or before == after:
         return None

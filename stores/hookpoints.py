@@ -1,18 +1,17 @@
-"""The five places where the shop asks others, and carries on without them if it must.
+"""The five hook points: where a store asks apps, and continues without them if it must.
 
-The floors above fill a point once, at the start, with one callable that asks whom it likes and combines
-what it hears (`fill`). The shop's code asks through the `ask_…` functions and knows nobody by name. An
-unfilled point has an answer too, so a shop works alone. A filler that fails never breaks a flow: the
-declaration says what holds instead.
+A higher app fills each point once, at start-up, with one callable that asks the apps and combines their answers
+(`fill`). The code of `stores` asks through the `ask_…` functions and knows no app. An unfilled point has an answer
+too, so a store works without apps. A failing filler never breaks a flow: the declaration of the point holds the
+fallback.
 
-The request data is the specification's, word for word (section "Hook calls"); money in it is in minor
-units.
+docs/hooks.md describes the request data. Money in it is in minor units.
 """
 
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -20,13 +19,16 @@ from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from accounts.models import Business
-from common.transactions import forbid_transaction
+from common.db.transactions import forbid_transaction
+from common.errors import Unavailable
+from stores.bulkhead import Bulkhead, Turn
 from stores.models import Order
-from stores.turns import Turns
 
 log = logging.getLogger(__name__)
 
 BUDGET_SECONDS = 10.0
+RETRY_AFTER = 10  # seconds, in which a flow that holds a thread has asked one more point at least
+BUSY = "This payment method is busy at the moment. Try again in a few seconds."
 MAX_MINOR = 2**53 - 1  # beyond this JSON numbers are no longer exact for every reader
 
 
@@ -38,18 +40,23 @@ class HookPoint(StrEnum):
     DISCOUNTS = "order.calculate_discounts"
 
 
-# --- What is asked ----------------------------------------------------------------------------------
+# --- Requests ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The time that is left for asking. Points that share a budget are handed the same one."""
+    """The remaining time for asking apps. Points that share a budget get the same one."""
 
     deadline: float  # of time.monotonic()
+    is_refused: bool = False  # the shop's share of threads is taken
 
     @classmethod
     def start(cls, seconds: float = BUDGET_SECONDS) -> "Budget":
         return cls(time.monotonic() + seconds)
+
+    @classmethod
+    def refused(cls) -> "Budget":
+        return cls(time.monotonic(), is_refused=True)
 
     @property
     def left(self) -> float:
@@ -68,11 +75,11 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a filler is handed.
+    """The input of a filler.
 
-    `data` is the hook's request data. `method_id` is the payment method at stake, as it was offered
-    (`<owner>:<id>`): for `create_payment` the chosen one, whose owner alone is asked; for `payment_methods`
-    the one to be verified, whose owner alone need be asked, or None for all methods.
+    `data` is the hook's request data. `method_id` is the payment method as it was offered (`<owner>:<id>`). For
+    `create_payment` it is the chosen one, and only its owner is asked. For `payment_methods` it is the one to
+    verify, so only its owner need be asked, or None for all methods.
     """
 
     point: HookPoint
@@ -82,7 +89,7 @@ class Question:
     method_id: str | None = None
 
 
-# --- What is answered -------------------------------------------------------------------------------
+# --- Answers ----------------------------------------------------------------------------------------
 
 
 def _check_amount(name: str, minor: int) -> None:
@@ -92,13 +99,13 @@ def _check_amount(name: str, minor: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PaymentMethod:
-    """A method that somebody offers.
+    """A payment method that an app offers.
 
-    `provider` names who offers it, and is kept with the payment; the shop only compares it. Who fills the
-    point for apps writes `str(app.pk)` there: by that the app API knows whose payment it is.
+    `provider` identifies the app and is stored with the payment; `stores` only compares it. The filler sets it to
+    `str(app.pk)`, which is how the app API knows whose payment it is.
     """
 
-    id: str  # `<owner>:<own id>`, unique over all who offer
+    id: str  # `<owner>:<own id>`, unique among all owners
     name: str
     provider: str
     description: str | None = None
@@ -111,7 +118,7 @@ class PaymentMethod:
 
 @dataclass(frozen=True, slots=True)
 class PaymentDetails:
-    """How the customer pays; all of it may be missing."""
+    """How the customer pays; every part is optional."""
 
     payment_url: str = ""
     qr_code: str = ""
@@ -133,8 +140,9 @@ class ShippingRate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an order may be placed. `all_heard` is False when somebody who should have been asked could
-    not be: the order is then marked as not validated."""
+    """Whether an order may be placed. `all_heard` is False if an app that should have been asked didn't answer; the
+    order is then marked as not validated.
+    """
 
     valid: bool = True
     reason: str = ""
@@ -157,8 +165,9 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Declaration(Generic[Answer]):
-    """A hook point: how several answers become one, what holds while nobody fills it, and what holds when
-    its filler fails. (Where one of several apps fails, the filler itself goes on with the others.)"""
+    """A hook point: how several answers are combined, the answer while it is unfilled, and the fallback when its
+    filler fails. (When one of several apps fails, the filler itself continues with the others.)
+    """
 
     point: HookPoint
     combining: str
@@ -174,25 +183,25 @@ PAYMENT_METHODS: Declaration[Sequence[PaymentMethod]] = Declaration(
 )
 CREATE_PAYMENT: Declaration[PaymentDetails | None] = Declaration(
     HookPoint.CREATE_PAYMENT,
-    combining="Only the app that owns the chosen method is asked; None: it could not make the payment.",
+    combining="Only the app that owns the chosen method is asked; None: the payment could not be made.",
     unfilled=None,
     failed=None,
 )
 SHIPPING_RATES: Declaration[ShippingRate | None] = Declaration(
     HookPoint.SHIPPING_RATES,
-    combining="Each fee overrides the one before; None: the store's own fee stands.",
+    combining="Each fee overrides the one before; None: the store's own fee applies.",
     unfilled=None,
     failed=None,
 )
 VALIDATE: Declaration[Verdict] = Declaration(
     HookPoint.VALIDATE,
-    combining="The first refusal refuses, and the rest is not asked; an app that fails counts as unheard.",
+    combining="The first refusal counts, and no further app is asked; a failing app counts as not heard.",
     unfilled=Verdict(),
     failed=Verdict(all_heard=False),
 )
 DISCOUNTS: Declaration[Discount] = Declaration(
     HookPoint.DISCOUNTS,
-    combining="Discounts add up, never to more than the subtotal less the promo discount.",
+    combining="Discounts add up, to at most the subtotal minus the promo discount.",
     unfilled=Discount(),
     failed=Discount(),
 )
@@ -209,7 +218,7 @@ _fillers: dict[HookPoint, Filler] = {}
 
 
 def fill(point: HookPoint | str, filler: Filler) -> None:
-    """Answer a point from now on. Each is filled once, in `AppConfig.ready()`.
+    """Fill a point. Each is filled once, in `AppConfig.ready()`.
 
     `filler` gets a `Question` and returns the point's answer: a sequence of `PaymentMethod`,
     `PaymentDetails | None`, `ShippingRate | None`, `Verdict`, `Discount`. It must return within the budget.
@@ -222,7 +231,7 @@ def fill(point: HookPoint | str, filler: Filler) -> None:
 
 @contextmanager
 def filled(point: HookPoint | str, filler: Filler | None) -> Iterator[None]:
-    """Answer a point for the length of a block, whoever fills it otherwise; None leaves it unfilled."""
+    """Replace a point's filler inside a `with` block; None leaves the point unfilled."""
     point = HookPoint(point)
     before = _fillers.pop(point, None)
     if filler is not None:
@@ -237,15 +246,29 @@ def filled(point: HookPoint | str, filler: Filler | None) -> Iterator[None]:
 
 # --- Asking -----------------------------------------------------------------------------------------
 
-_turns = Turns()
+_bulkhead = Bulkhead()
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A store's work while it asks its apps. It holds a thread, and a store with slow apps has a limited share of them."""
+
+    turn: Turn
+
+    def budget(self) -> Budget:
+        """The time budget of the next points; empty if the store's share of threads is in use."""
+        return Budget.start() if self.turn.may_ask() else Budget.refused()
+
+    def require_turn(self) -> None:
+        """For a step that needs an answer. Raises `Unavailable` if the store's share of threads is in use."""
+        if not self.turn.may_ask():
+            raise Unavailable(BUSY, retry_after=RETRY_AFTER)
 
 
 @contextmanager
-def flow(business: Business) -> Iterator[Budget]:
-    """The budget of one flow, which may ask several points. Nothing is left of it from the start where the business
-    holds as many threads as one with slow apps may."""
-    with _turns.taken(business.pk) as is_free:
-        yield Budget.start() if is_free else Budget.start(0)
+def flow(business: Business) -> Iterator[Flow]:
+    with _bulkhead.taken(business.pk) as turn:
+        yield Flow(turn)
 
 
 def _ask(
@@ -260,27 +283,32 @@ def _ask(
     filler = _fillers.get(declaration.point)
     if filler is None:
         return declaration.unfilled
-    with nullcontext(budget) if budget else flow(business) as time_left:
-        question = Question(declaration.point, business, data, time_left, method_id)
-        try:
-            answer: Answer = filler(question)
-        except Exception:
-            log.exception("%s failed for business %s", declaration.point, business.pk)
-            return declaration.failed
-        return answer
+    if budget is None:
+        with flow(business) as own:
+            return _ask(declaration, business, data, budget=own.budget(), method_id=method_id)
+    question = Question(declaration.point, business, data, budget, method_id)
+    try:
+        answer: Answer = filler(question)
+    except Exception:
+        log.exception("%s failed for business %s", declaration.point, business.pk)
+        return declaration.failed
+    return answer
 
 
-def ask_payment_methods(*, business: Business, only: str | None = None) -> Sequence[PaymentMethod]:
-    """The methods that others offer. `only` names one to be verified: its owner alone need be asked, and
-    the answer may hold more than it. The point has its own budget."""
-    return _ask(PAYMENT_METHODS, business, {"businessId": str(business.pk)}, method_id=only)
+def ask_payment_methods(
+    *, business: Business, only: str | None = None, budget: Budget | None = None
+) -> Sequence[PaymentMethod]:
+    """The methods that apps offer. `only` is one to verify: only its owner need be asked, and the answer may
+    contain more. The point has its own budget.
+    """
+    return _ask(PAYMENT_METHODS, business, {"businessId": str(business.pk)}, budget=budget, method_id=only)
 
 
-def ask_create_payment(*, order: Order) -> PaymentDetails | None:
-    """Have the owner of the order's payment method make the payment; None when that failed.
+def ask_create_payment(*, order: Order, budget: Budget | None = None) -> PaymentDetails | None:
+    """Ask the owner of the order's payment method to make the payment; None if that failed.
 
-    The amount is text, and the method's id is the owner's own, without the prefix that it was offered
-    under. The point has its own budget.
+    The amount is text, and the method's id is the owner's own, without the prefix under which it was offered.
+    The point has its own budget.
     """
     data = {
         "orderId": str(order.pk),
@@ -290,7 +318,7 @@ def ask_create_payment(*, order: Order) -> PaymentDetails | None:
         "businessId": str(order.business_id),
         "description": f"Order {order.number} at {order.business.name}",
     }
-    return _ask(CREATE_PAYMENT, order.business, data, method_id=order.payment_method)
+    return _ask(CREATE_PAYMENT, order.business, data, budget=budget, method_id=order.payment_method)
 
 
 def ask_shipping_fee(
@@ -302,7 +330,7 @@ def ask_shipping_fee(
     locality: str = "",
     budget: Budget | None = None,
 ) -> int:
-    """The fee of this delivery in minor units. Asked for PICKUP too, with a built-in fee of 0."""
+    """The fee of this delivery in minor units. PICKUP is asked too, with a built-in fee of 0."""
     data: dict[str, Any] = {
         "deliveryMethod": delivery_method,
         "subtotal": subtotal,
@@ -331,8 +359,9 @@ def ask_discount(
     delivery_fee: int,
     budget: Budget,
 ) -> Discount:
-    """What is taken off besides the promo discount. `delivery_fee` is the store's own, whatever shipping
-    apps say."""
+    """The discount besides the promo discount. `delivery_fee` is the store's own, no matter what shipping apps
+    answered.
+    """
     data = {
         "items": _items(lines),
         "subtotal": subtotal,

@@ -1,4 +1,4 @@
-"""A plain shop. Money is in minor units of the business's currency (`common.money`)."""
+"""The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from accounts.models import Business
+from common.db.fields import EncryptedTextField
 from common.ids import new_id
 from stores.enums import (
     DeliveryMethod,
@@ -19,23 +20,23 @@ from stores.enums import (
 
 
 class StoreTotals(models.Model):
-    """Counts of a business's records, so that a list need not count its table for `total`.
+    """Counts of a business's records, so that lists need not count their table for `total`.
 
-    Moved by the services that create and remove, last in their transaction, since the row is shared by
-    all of a business's changes. `last_order_number` hands out order numbers.
+    Updated by the services that create and remove rows, last in their transaction, because all changes of a business
+    share this row. `last_order_number` hands out order numbers.
     """
 
     business = models.OneToOneField(
         Business, on_delete=models.CASCADE, primary_key=True, related_name="totals"
     )
     products = models.PositiveIntegerField(
-        default=0, help_text="Listed ones: archived products are not counted."
+        default=0, help_text="Listed products; archived ones are not counted."
     )
     orders = models.PositiveIntegerField(default=0)
     reviews = models.PositiveIntegerField(default=0)
     last_order_number = models.PositiveIntegerField(default=1000)
     rank_changes = models.PositiveBigIntegerField(
-        default=0, help_text="How often a list has changed other than by a new row on top."
+        default=0, help_text="How often a list has changed other than by a new row at the top."
     )
 
     class Meta:
@@ -46,8 +47,7 @@ class StoreTotals(models.Model):
 
 
 class StoreSettings(models.Model):
-    """What a merchant has set up. There is no row before the first change: `queries.delivery_fee` knows
-    what holds until then."""
+    """A merchant's store settings. There is no row before the first change; `queries.delivery_fee` knows the defaults."""
 
     business = models.OneToOneField(
         Business, on_delete=models.CASCADE, primary_key=True, related_name="store_settings"
@@ -62,7 +62,7 @@ class StoreSettings(models.Model):
 
 
 class Product(models.Model):
-    """Something on the shelf. Changed only by `stores.services.products` and `.stock`."""
+    """A product. Changed only by `stores.services.products` and `.stock`."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="products")
@@ -77,7 +77,7 @@ class Product(models.Model):
     image = models.CharField(
         max_length=200,
         blank=True,
-        help_text="Path below the site's address, such as /static/images/product.svg.",
+        help_text="Path under the site's address, such as /static/images/product.svg.",
         validators=[RegexValidator(r"^/[^/\\]", "Must be a path that begins with one slash.")],
     )
     status = models.CharField(max_length=8, choices=ProductStatus.choices, default=ProductStatus.ACTIVE)
@@ -124,8 +124,9 @@ class Product(models.Model):
 
 
 class Order(models.Model):
-    """A customer's order. Placed by `services.checkout.place_order`, moved by
-    `services.orders.change_order_status`, and by nobody else."""
+    """A customer's order. Only `services.checkout.place_order` creates one, and only `services.orders.change_order_status`
+    changes its status.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="orders")
@@ -150,7 +151,7 @@ class Order(models.Model):
         null=True,
         unique=True,
         editable=False,
-        help_text="SHA-256 of what opens the order's page in the storefront; none of other orders.",
+        help_text="SHA-256 of the key that opens the order's page in the storefront; null for orders placed elsewhere.",
     )
     validation = models.CharField(
         max_length=13, choices=OrderValidation.choices, default=OrderValidation.VALID
@@ -180,20 +181,20 @@ class Order(models.Model):
 
     @cached_property
     def lines(self) -> list["OrderItem"]:
-        """Its items, read once. Lists bring them along by `LINES`."""
+        """Its items, read once. Lists prefetch them with `LINES`."""
         return list(self.items.all())
 
 
 class OrderItem(models.Model):
-    """A line of an order, with name and price as they were. The product may be gone since."""
+    """An order line, with name and price at the time of the order. The product may have been deleted since."""
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="items")
     product_id = models.UUIDField(db_index=True)
     name = models.CharField(max_length=200)
     quantity = models.PositiveIntegerField()
-    price = models.PositiveBigIntegerField(help_text="Minor units, of one piece.")
+    price = models.PositiveBigIntegerField(help_text="Minor units, for one unit.")
     from_stock = models.BooleanField(
-        default=False, help_text="Taken from tracked stock, so that cancelling gives it back."
+        default=False, help_text="Taken from tracked stock, so cancelling returns it."
     )
 
     class Meta:
@@ -203,19 +204,21 @@ class OrderItem(models.Model):
         return f"{self.quantity} × {self.name}"
 
 
-LINES: Any = models.Prefetch("items", to_attr="lines")  # mypy would see another `lines`
+LINES: Any = models.Prefetch("items", to_attr="lines")  # mypy would see a different `lines`
 
 
 class Payment(models.Model):
     """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`.
 
-    PENDING becomes COMPLETED, FAILED or EXPIRED; those are final. Only a customer who chooses again, after
-    FAILED or EXPIRED, makes it PENDING anew. `provider` is that of the `hookpoints.PaymentMethod`: whoever
-    it names may settle the payment.
+    PENDING becomes COMPLETED, FAILED or EXPIRED, which are final, except that after FAILED or EXPIRED the customer may
+    choose again, which makes it PENDING. `provider` is the one of `hookpoints.PaymentMethod`; only that app may settle
+    the payment.
     """
 
     order = models.OneToOneField(Order, on_delete=models.CASCADE, related_name="payment")
-    provider = models.CharField(max_length=64, help_text="Who made it; means nothing to the shop.")
+    provider = models.CharField(
+        max_length=64, help_text="Identifies the app that made the payment; `stores` doesn't interpret it."
+    )
     status = models.CharField(max_length=9, choices=PaymentStatus.choices, default=PaymentStatus.PENDING)
     payment_url = models.TextField(blank=True)
     qr_code = models.TextField(blank=True)
@@ -237,7 +240,7 @@ class Payment(models.Model):
 
 
 class Review(models.Model):
-    """What a customer thinks of a product. Created and removed by `services.reviews`."""
+    """A customer's review of a product. Created and deleted by `services.reviews`."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="reviews")
@@ -260,7 +263,7 @@ class Review(models.Model):
 
 
 class SitePage(models.Model):
-    """A page of the storefront besides its products: about, opening hours."""
+    """A content page of the storefront, such as "About us" or opening hours."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="pages")
@@ -276,3 +279,29 @@ class SitePage(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class Cart(models.Model):
+    """What a shopper's browser has gathered in one store, and the latest orders that it placed there.
+
+    It knows no person. Changed only by `stores.services.carts`.
+    """
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="carts")
+    key_digest = models.CharField(max_length=64, help_text="SHA-256 of the key in the browser's cookie.")
+    lines = models.JSONField(default=list, help_text='Of {"product", "name", "quantity"}.')
+    orders = EncryptedTextField(
+        default="[]", help_text='JSON, newest first: of {"key", "number"}; the key opens the order\'s page.'
+    )
+    notices = models.JSONField(
+        default=list, help_text="Level and text of what the next page tells the shopper."
+    )
+    updated_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key_digest", "business"], name="cart_of_key_in_business")
+        ]
+
+    def __str__(self) -> str:
+        return f"Cart {self.pk}"

@@ -1,4 +1,4 @@
-"""Reading a shop. Lists come newest first: ids are ordered by time, so they order the rows alone."""
+"""Reading a store. Lists are newest first: ids are ordered by time, so ordering by id is enough."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,14 +9,15 @@ from uuid import UUID
 from django.db.models import Count, Model, Q, QuerySet, UUIDField
 
 from accounts.models import Business
-from common.compiled import Compiled, Param
+from common.db.compiled import Compiled, Param
+from common.db.finders import first_or_not_found
+from common.db.totals import total_of
 from common.errors import NotFound
 from common.ids import parse_id
 from common.secrets import digest
 from common.times import after, not_before
-from common.totals import total_of
 from stores.enums import DeliveryMethod, ProductStatus
-from stores.models import LINES, Order, Product, Review, SitePage, StoreSettings, StoreTotals
+from stores.models import LINES, Cart, Order, Product, Review, SitePage, StoreSettings, StoreTotals
 
 DEFAULT_DELIVERY_FEE = 500  # minor units
 RATINGS = range(1, 6)
@@ -26,9 +27,9 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True)
 class Listing(Generic[Row]):
-    """A list before it is cut into pages.
+    """A list before pagination.
 
-    `counter` is the column of `StoreTotals` that counts these rows; None where a filter narrows them.
+    `counter` is the column of `StoreTotals` that counts these rows; None if a filter narrows them.
     """
 
     business: Business
@@ -37,7 +38,7 @@ class Listing(Generic[Row]):
 
     @property
     def total(self) -> int:
-        """How many rows there are: read from the business's totals where nothing filters, else counted."""
+        """The number of rows: from the business's totals without a filter, else counted."""
         if self.counter is None:
             return total_of(self.rows)
         return counted(self.business, self.counter)[0]
@@ -45,9 +46,9 @@ class Listing(Generic[Row]):
 
 @dataclass(frozen=True)
 class WholeList(Generic[Row]):
-    """A list that nothing narrows, so that its SQL need be written only once.
+    """An unfiltered list, whose SQL is compiled only once.
 
-    `of` gives the rows of the business with an id, or of the `Param` that stands for one.
+    `of` returns the rows of the business with an id, or of the `Param` in its place.
     """
 
     business: Business
@@ -70,7 +71,7 @@ _TOTALS = Compiled(lambda: StoreTotals.objects.filter(business=BUSINESS))
 
 
 def counted(business: Business, counter: str) -> tuple[int, int]:
-    """How many rows `counter` counts, and how often ranks in the business's lists have changed."""
+    """The value of `counter`, and how often ranks in the business's lists have changed."""
     totals = _TOTALS.rows(business=business.pk)[0]
     return getattr(totals, counter), totals.rank_changes
 
@@ -86,8 +87,9 @@ def listed_products(
     search: str | None = None,
     updated_since: datetime | None = None,
 ) -> AnyList[Product]:
-    """Products that are not archived; the unavailable ones too. `search` looks into name and description;
-    `updated_since` includes the moment."""
+    """Products that are not archived, including unavailable ones. `search` matches name and description;
+    `updated_since` includes the moment.
+    """
     narrowed = Q()
     if category is not None:
         narrowed &= Q(category=category)
@@ -107,19 +109,21 @@ def _listed(business_id: Any) -> QuerySet[Product]:
 
 
 def categories(business: Business) -> list[str]:
-    """The categories that listed products are in, by name."""
+    """The categories of listed products, by name."""
     rows = Product.objects.filter(business=business, status=ProductStatus.ACTIVE).exclude(category="")
     return list(rows.values_list("category", flat=True).distinct().order_by("category"))
 
 
-def product_by_id(business: Business, product_id: UUID | None) -> Product:
-    """An archived one too (contract section 9, "Orders"). `NotFound` where there is none."""
+def product_by_id(business: Business, product_id: object) -> Product:
+    """Includes archived products (contract, section 9, "Orders"). Raises `NotFound`."""
     return _found(_PRODUCT_BY_ID, business, product_id, "Product")
 
 
 def product_by_slug(business: Business, slug: str) -> Product:
-    """An archived one too. `NotFound` where there is none."""
-    return _only(_with_slug(Product.objects.filter(business=business), slug), "Product")
+    """Includes archived products. Raises `NotFound`."""
+    return first_or_not_found(
+        _with_slug(Product.objects.filter(business=business), slug), "Product not found"
+    )
 
 
 # --- Orders -----------------------------------------------------------------------------------------
@@ -133,8 +137,9 @@ def orders(
     created_before: datetime | None = None,
     updated_since: datetime | None = None,
 ) -> AnyList[Order]:
-    """Orders with lines and payment brought along. `created_after` and `created_before` exclude the moment,
-    `updated_since` includes it, all as times read on the wire."""
+    """Orders with lines and payment prefetched. `created_after` and `created_before` exclude the moment,
+    `updated_since` includes it, all as times read on the wire.
+    """
     narrowed = Q()
     if status is not None:
         narrowed &= Q(status=status)
@@ -153,14 +158,19 @@ def _orders_of(business_id: Any) -> QuerySet[Order]:
     return _whole_orders().filter(business=business_id).order_by("-id")
 
 
-def order_by_id(business: Business, order_id: UUID | None) -> Order:
-    """With lines and payment. `NotFound` where there is none."""
+def order_by_id(business: Business, order_id: object) -> Order:
+    """With lines and payment. Raises `NotFound`."""
     return _found(_ORDER_BY_ID, business, order_id, "Order")
 
 
 def order_by_page_key(business: Business, key: str) -> Order | None:
-    """The order that a checkout page with this key has placed, with lines and payment; None so far."""
+    """The order placed by the checkout page with this key, with lines and payment; None before that."""
     return _whole_orders().filter(business=business, page_key_digest=digest(key)).first()
+
+
+def carts_of_key(key_digest: str) -> list[Cart]:
+    """The carts of one browser; more than one only where stores share a host."""
+    return list(Cart.objects.filter(key_digest=key_digest))
 
 
 def _whole_orders() -> QuerySet[Order]:
@@ -171,7 +181,7 @@ def _whole_orders() -> QuerySet[Order]:
 
 
 def reviews(business: Business, *, product_id: UUID | str | None = None) -> AnyList[Review]:
-    """All of them, or those of one product. Text that is no id names no product, so there are none."""
+    """All reviews, or those of one product. Text that is not an id matches no product."""
     if product_id is None:
         return WholeList(business, _reviews_of, "reviews")
     wanted, rows = parse_id(product_id), _reviews_of(business.pk)
@@ -184,7 +194,7 @@ def _reviews_of(business_id: Any) -> QuerySet[Review]:
 
 @dataclass(frozen=True, slots=True)
 class ReviewStats:
-    """How often each rating from 1 to 5 was given."""
+    """The number of reviews for each rating from 1 to 5."""
 
     distribution: dict[int, int]
 
@@ -194,13 +204,13 @@ class ReviewStats:
 
     @property
     def average(self) -> float | None:
-        """None where there is no review."""
+        """None if there are no reviews."""
         ratings = sum(rating * count for rating, count in self.distribution.items())
         return ratings / self.total if self.total else None
 
 
 def review_stats(business: Business, *, product: Product | None = None) -> ReviewStats:
-    """Of all reviews, or of one product's."""
+    """Statistics of all reviews, or of one product's."""
     rows = Review.objects.filter(business=business).order_by()
     if product is not None:
         rows = rows.filter(product=product)
@@ -214,8 +224,9 @@ def published_pages(business: Business) -> Listing[SitePage]:
 
 
 def page_by_slug(business: Business, slug: str) -> SitePage:
-    """A published one. `NotFound` where there is none."""
-    return _only(_with_slug(SitePage.objects.filter(business=business, is_published=True), slug), "Page")
+    """A published page. Raises `NotFound`."""
+    published = SitePage.objects.filter(business=business, is_published=True)
+    return first_or_not_found(_with_slug(published, slug), "Page not found")
 
 
 # --- The store's own --------------------------------------------------------------------------------
@@ -234,21 +245,14 @@ _PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_
 _ORDER_BY_ID = Compiled(lambda: _whole_orders().filter(business=BUSINESS, pk=_ID))
 
 
-def _found(query: Compiled[Row], business: Business, row_id: UUID | None, noun: str) -> Row:
-    """None is what `common.ids.parse_id` makes of text that is no id: there is no such row."""
-    row = query.first(business=business.pk, id=row_id) if row_id else None
+def _found(query: Compiled[Row], business: Business, row_id: object, noun: str) -> Row:
+    known_id = parse_id(row_id)
+    row = query.first(business=business.pk, id=known_id) if known_id else None
     if row is None:
         raise NotFound(f"{noun} not found")
     return row
 
 
 def _with_slug(rows: QuerySet[Row], slug: str) -> QuerySet[Row]:
-    """PostgreSQL can't even be asked for text with NUL."""
+    """PostgreSQL can't store NUL in text, so a query with it would fail."""
     return rows.none() if "\0" in slug else rows.filter(slug=slug)
-
-
-def _only(rows: QuerySet[Row], noun: str) -> Row:
-    row = rows.first()
-    if row is None:
-        raise NotFound(f"{noun} not found")
-    return row

@@ -1,4 +1,4 @@
-"""What the shop does when the floors below tell it something."""
+"""Reactions of stores to changes in lower-level apps."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from stores.sandbox import fill_store
 
 @receiver(business_created)
 def open_store(sender: Any, *, business: Business, now: datetime, **kwargs: Any) -> None:
-    """Every business has a store from its first moment; a sandbox has something in it."""
+    """Every business has a store from the start; a sandbox store gets sample data."""
     StoreTotals.objects.create(business=business)
     if business.is_sandbox:
         fill_store(business=business, now=now)

@@ -1,7 +1,7 @@
-"""A shop that looks lived in: the data of every fresh sandbox, and of the demo.
+"""Sample data of every new sandbox store, and of the demo.
 
-Rows are written in bulk and tell nobody: there is no event about what was never sold. The same seed makes
-every sandbox alike, whatever the day. Ids carry the moments of their rows, so newest by id is newest.
+Rows are written in bulk without signals: no event reports sample orders. The same seed makes every sandbox
+alike on any day. Ids carry the time of their rows, so newest by id is newest.
 """
 
 import random
@@ -21,12 +21,12 @@ from stores.queries import DEFAULT_DELIVERY_FEE
 from stores.sandbox_data import CUSTOMERS, NOTES, PAGES, PICTURES, REVIEWS, SHELVES, Goods
 
 SEED = 1847
-OPENED = timedelta(days=100)  # when the goods and pages were put up
+OPENED = timedelta(days=100)  # when products and pages were created
 DAYS = 90
 PAST_ORDERS = 48
 FIRST_NUMBER = 1001
 
-# The orders of the last day, oldest first: where the merchant has work to do. (hours ago, status)
+# The orders of the last day, oldest first, so that the merchant has something to do. (hours ago, status)
 OPEN_ORDERS = [
     (21.0, OrderStatus.DELIVERED),
     (19.5, OrderStatus.IN_DELIVERY),
@@ -45,9 +45,9 @@ OPEN_ORDERS = [
 
 @transaction.atomic
 def fill_store(*, business: Business, now: datetime | None = None) -> None:
-    """Give an empty store its goods, its past orders, reviews and pages.
+    """Fill an empty store with products, past orders, reviews and pages.
 
-    A store that has products is left as it is. Nothing is dated in the future.
+    A store that has products stays unchanged. No row is dated in the future.
     """
     if Product.objects.filter(business=business).exists():
         return
@@ -95,19 +95,19 @@ def _product(business: Business, category: str, goods: Goods, moment: datetime) 
 
 
 def _minor(hundredths: int, currency: str) -> int:
-    """4.50 of a currency with two decimals; 450 of one with none, where money has bigger numbers."""
+    """4.50 in a currency with two decimals; 450 in one without, where prices have bigger numbers."""
     return hundredths * 10 if decimals(currency) == 3 else hundredths
 
 
 def _orders(business: Business, chance: random.Random, now: datetime) -> Iterator[Order]:
-    """Orders without their money, which comes with the lines."""
+    """Orders without amounts, which come with the lines."""
     dated = [*_past(chance, now), *((now - timedelta(hours=hours), status) for hours, status in OPEN_ORDERS)]
     for number, (moment, status) in enumerate(dated, start=FIRST_NUMBER):
         yield _order(business, str(number), moment, status, chance, now)
 
 
 def _past(chance: random.Random, now: datetime) -> list[tuple[datetime, OrderStatus]]:
-    """Delivered, or now and then cancelled; spread over the days with a random hour each."""
+    """Delivered, some cancelled; spread over the days with a random hour each."""
     step = (DAYS - 2) / PAST_ORDERS
     days_ago = [DAYS - 1 - (index + chance.random() * 0.9) * step for index in range(PAST_ORDERS)]
     return [
@@ -150,7 +150,7 @@ def _order(
 
 
 def _items(order: Order, products: list[Product], chance: random.Random) -> list[OrderItem]:
-    """One to four lines; sets the order's money by them. Every eighth customer or so had a voucher."""
+    """One to four lines; sets the order's amounts from them. About one customer in eight had a voucher."""
     wanted = chance.sample([product for product in products if product.is_available], chance.randint(1, 4))
     items = [
         OrderItem(

@@ -1,8 +1,8 @@
-"""What the shop tells the floors above.
+"""Signals that `stores` sends to higher-level apps.
 
-Every signal is sent with `send`, inside the transaction of the change: what a receiver writes commits with
-the change or not at all, and an exception undoes it. Receivers write rows and call nobody. Each signal
-carries `now`, the aware datetime of the change.
+Every signal is sent with `send`, inside the transaction of the change: a receiver's rows commit with the change or not
+at all, and its exception undoes the change. Receivers write rows and make no calls. Each signal carries `now`, the
+aware datetime of the change.
 """
 
 from django.dispatch import Signal
@@ -11,13 +11,13 @@ order_created = Signal()
 """An order has been saved. Arguments: `order` (with its `lines`), `now`."""
 
 order_status_changed = Signal()
-"""An order moved. Arguments: `order`, `previous` (the former status), `now`."""
+"""An order's status changed. Arguments: `order`, `previous` (the status before), `now`."""
 
 payment_completed = Signal()
-"""An app's payment was taken. Arguments: `payment` (with its order), `now`."""
+"""An app's payment was completed. Arguments: `payment` (with its order), `now`."""
 
 payment_expired = Signal()
-"""An app's payment was not taken in time. Arguments: `payment` (with its order), `now`."""
+"""An app's payment expired. Arguments: `payment` (with its order), `now`."""
 
 product_created = Signal()
 """Arguments: `product`, `now`."""

@@ -1,9 +1,9 @@
-"""Work that comes due by the clock (`CELERY_BEAT_SCHEDULE`)."""
+"""Scheduled tasks (`CELERY_BEAT_SCHEDULE`)."""
 
 from celery import shared_task
 
 from stores.models import StoreTotals
-from stores.services import payments, totals
+from stores.services import carts, payments, totals
 
 
 @shared_task
@@ -15,3 +15,8 @@ def expire_payments() -> None:
 def recount_totals() -> None:
     for store in StoreTotals.objects.select_related("business").order_by("pk").iterator():
         totals.recount(business=store.business)
+
+
+@shared_task
+def remove_old_carts() -> None:
+    carts.remove_old_carts()

@@ -31,7 +31,7 @@ def add(apps, schema_editor):
             if schema_editor.connection.pg_version >= 140_000:
                 schema_editor.execute(STATISTICS)
     except DatabaseError as error:
-        log.warning("There is no index for product searches, since pg_trgm can't be had: %s", error)
+        log.warning("There is no index for product searches because pg_trgm is not available: %s", error)
 
 
 def remove(apps, schema_editor):

@@ -1,0 +1,1 @@
+"""Changes to a store, each in one transaction with the signal that announces it."""

@@ -1,4 +1,4 @@
-"""What a customer wants, with the prices and stock of this moment."""
+"""The basket of an order, with current prices and stock."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class OrderLine:
 
 @dataclass(frozen=True)
 class Basket:
-    """Lines of different products, in the order in which the customer named them."""
+    """Lines of different products, in the customer's order."""
 
     lines: Sequence[OrderLine]
     products: Mapping[UUID, Product]
@@ -31,17 +31,17 @@ class Basket:
 
     @property
     def taken(self) -> dict[UUID, int]:
-        """How the order moves stock."""
+        """The changes of stock that the order causes."""
         return {line.product_id: -line.quantity for line in self.lines}
 
     def check_available(self) -> None:
-        """Raises `Conflict` for the first product that can't be had, or not in this number."""
+        """Raises `Conflict` for the first product that is unavailable or has too little stock."""
         for line in self.lines:
             _check_line(self.products[line.product_id], line.quantity)
 
 
 def merge(lines: Sequence[OrderLine]) -> list[OrderLine]:
-    """One line per product: what is named twice is wanted twice."""
+    """One line per product; quantities of repeated products are added."""
     wanted: dict[UUID, int] = {}
     for line in lines:
         wanted[line.product_id] = wanted.get(line.product_id, 0) + line.quantity
@@ -49,23 +49,23 @@ def merge(lines: Sequence[OrderLine]) -> list[OrderLine]:
 
 
 def find_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
-    """The lines with their products, whether these can be had or not.
+    """The lines with their products, available or not.
 
-    Raises `NotFound` for an unknown product, and `Invalid` where they cost more than can be counted.
+    Raises `NotFound` for an unknown product, and `Invalid` if the total is too large.
     """
     rows = Product.objects.filter(business=business, pk__in=[line.product_id for line in lines])
     return _basket(lines, {product.pk: product for product in rows})
 
 
 def read_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
-    """As `find_basket`; raises `Conflict` too, for a product that can't be had."""
+    """Like `find_basket`, but raises `Conflict` for an unavailable product."""
     basket = find_basket(business, lines)
     basket.check_available()
     return basket
 
 
 def lock_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
-    """As `read_basket`, with the products locked."""
+    """Like `read_basket`, with the products locked."""
     basket = _basket(lines, lock_products(business, [line.product_id for line in lines]))
     basket.check_available()
     return basket

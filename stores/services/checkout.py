@@ -1,4 +1,4 @@
-"""Placing an order: the one path of the storefront and of the app API (contract section 4)."""
+"""Placing an order: the one path for the storefront and the app API (contract, section 4)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.transactions import forbid_transaction
 from common.errors import Conflict, ErrorDetail, Invalid, Refused
-from common.transactions import forbid_transaction
 from common.validation import field_problems
 from stores import hookpoints, queries, signals
 from stores.enums import DeliveryMethod, OrderValidation
-from stores.hookpoints import Budget, PaymentMethod
+from stores.hookpoints import Budget, Flow, PaymentMethod
 from stores.models import Order, OrderItem
 from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge, read_basket
 from stores.services.payments import chosen_method, make_payment, open_payment
@@ -22,12 +22,12 @@ from stores.services.totals import count_order
 
 __all__ = ["PRICES_CHANGED", "OrderLine", "OrderRequest", "Price", "place_order", "quote"]
 
-# Prices that change while the shop's apps are being asked make their answers stale, so they are asked
-# again; a shop whose prices change faster than that can't take the order.
+# If prices change while apps are being asked, their answers are outdated and they are asked again. A store whose
+# prices change faster than that can't accept the order.
 ROUNDS = 3
 
 PRICES_CHANGED = "The prices or items have changed since you opened this page. Check the summary."
-DEFAULT_REFUSAL = "The shop can't take this order."
+DEFAULT_REFUSAL = "The store can't accept this order."
 
 WIRE_NAMES = {
     "customer_name": "customer.name",
@@ -42,10 +42,10 @@ WIRE_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderRequest:
-    """What the customer asks for. `promo_discount` is in minor units.
+    """The customer's request. `promo_discount` is in minor units.
 
-    `locality`, the town, is for shipping apps; where it is given it stands in `address` too.
-    `expected_subtotal`, in minor units, is what the customer was shown; None: whatever it is now.
+    `locality`, the town, is for shipping apps and is also part of `address`. `expected_subtotal`, in minor units,
+    is what the customer was shown; None accepts any.
     """
 
     items: Sequence[OrderLine]
@@ -63,7 +63,7 @@ class OrderRequest:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a basket costs, with what apps take off and ask for its delivery. Minor units."""
+    """The price of a basket, with apps' discounts and delivery fee. Minor units."""
 
     subtotal: int
     discount: int
@@ -77,7 +77,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What was agreed on over a basket before it becomes an order."""
+    """The result of asking the apps about a basket."""
 
     price: Price
     validation: OrderValidation
@@ -86,19 +86,19 @@ class Terms:
 def quote(
     *, business: Business, items: Sequence[OrderLine], delivery_method: str, locality: str = ""
 ) -> Price:
-    """What an order of these lines would cost now, apps asked; nothing is kept, and nobody judges it.
+    """The current price of an order of these lines, apps included. Nothing is saved, and `order.validate` is not asked.
 
     Not inside a transaction. Raises `NotFound` and `Conflict` as `place_order` does.
     """
     forbid_transaction()
-    with hookpoints.flow(business) as budget:
+    with hookpoints.flow(business) as flow:
         return _price(
             business,
             read_basket(business, merge(items)),
             delivery_method=delivery_method,
             locality=locality,
             promo_discount=0,
-            budget=budget,
+            budget=flow.budget(),
         )
 
 
@@ -110,47 +110,49 @@ def place_order(
     now: datetime | None = None,
     on_saved: Callable[[Order], None] | None = None,
 ) -> Order:
-    """Check the request, ask the hook points, save the order, have its payment made.
+    """Check the request, ask the hook points, save the order, request its payment.
 
-    `offered` are the methods that this customer's checkout page showed; any other method of an app is
-    accepted only if its owner offers it now. `on_saved` is called inside the transaction that saves the
-    order, so that its rows commit with it; nobody wraps this function in a transaction of his own
-    (RuntimeError). Returns the order with its lines, and with its payment where an app makes one: that the
-    payment failed does not undo the order.
+    `offered` are the methods that this customer's checkout page showed; any other app's method is accepted only if
+    its owner offers it now. `on_saved` is called inside the transaction that saves the order, so that its rows
+    commit together; calling this function inside a transaction is a RuntimeError. Returns the order with its lines,
+    and with its payment if an app makes one. A failed payment does not undo the order.
 
-    Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for one that can't be had and where the
-    subtotal is not the expected one, `Refused` with the reason of the app that refused.
+    Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for an unavailable product or if the subtotal is
+    not the expected one, and `Refused` with the reason of the app that refused.
     """
     forbid_transaction()
     _check(business, request)
-    method = chosen_method(business, request.payment_method, offered)
-    with hookpoints.flow(business) as budget:
-        order = _agree_and_save(business, request, budget, method=method, now=now, on_saved=on_saved)
-    return make_payment(order=order, now=now) if method else order
+    with hookpoints.flow(business) as flow:
+        method = chosen_method(business, request.payment_method, offered, flow)
+        order = _agree_and_save(business, request, flow, method=method, now=now, on_saved=on_saved)
+        return make_payment(order=order, now=now) if method else order
 
 
 def _agree_and_save(
     business: Business,
     request: OrderRequest,
-    budget: Budget,
+    flow: Flow,
     *,
     method: PaymentMethod | None,
     now: datetime | None,
     on_saved: Callable[[Order], None] | None,
 ) -> Order:
+    budget = flow.budget()
     for _ in range(ROUNDS):
         basket = find_basket(business, merge(request.items))
         terms = _agree(business, request, basket, budget)
+        if method:
+            flow.require_turn()  # the payment is asked for after the order is saved
         order = _save(
             business, request, agreed=basket, terms=terms, method=method, now=now, on_saved=on_saved
         )
         if order is not None:
             return order
-    raise Conflict("Prices are changing at this moment. Please place the order again.")
+    raise Conflict("Prices are changing right now. Please place the order again.")
 
 
 def _check(business: Business, request: OrderRequest) -> None:
-    """Everything that can be said without looking at the shelf, all of it at once."""
+    """Report every problem that doesn't depend on products, all at once."""
     problems = field_problems(_unpriced(business, request), WIRE_NAMES)
     problems += _contact_problems(request) + _item_problems(request)
     if request.promo_discount < 0:
@@ -162,7 +164,7 @@ def _check(business: Business, request: OrderRequest) -> None:
 def _contact_problems(request: OrderRequest) -> list[ErrorDetail]:
     problems: list[ErrorDetail] = []
     if not request.customer_email and not request.customer_phone:
-        problems.append({"field": "customer", "message": "Give an e-mail address or a phone number."})
+        problems.append({"field": "customer", "message": "Enter an e-mail address or a phone number."})
     if request.delivery_method == DeliveryMethod.DELIVERY and not request.address.strip():
         problems.append({"field": "address", "message": "A delivery needs an address."})
     return problems
@@ -179,7 +181,7 @@ def _item_problems(request: OrderRequest) -> list[ErrorDetail]:
 
 
 def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Budget) -> Terms:
-    """Ask the three hook points that come before an order is saved, over one budget of time."""
+    """Ask the three hook points before an order is saved, within one time budget."""
     if request.promo_discount > basket.subtotal:
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
     basket.check_available()
@@ -249,8 +251,7 @@ def _save(
     now: datetime | None,
     on_saved: Callable[[Order], None] | None,
 ) -> Order | None:
-    """The one transaction. None, and nothing written, when the basket now costs something else than the
-    apps were told."""
+    """The one transaction. Returns None and writes nothing if the price differs from the one that apps were asked about."""
     with transaction.atomic(durable=True):
         basket = lock_basket(business, agreed.lines)
         if basket.subtotal != agreed.subtotal:
@@ -293,7 +294,7 @@ def _write(business: Business, request: OrderRequest, basket: Basket, terms: Ter
     order.number = count_order(business)
     order.save(force_insert=True)
     order.lines = OrderItem.objects.bulk_create(_items(order, basket))
-    Order._meta.get_field("payment").set_cached_value(order, None)  # nobody need ask for it
+    Order._meta.get_field("payment").set_cached_value(order, None)  # no app need be asked
     return order
 
 

@@ -1,11 +1,12 @@
-"""Moving an order along."""
+"""Changing an order's status."""
 
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from common.errors import Conflict, NotFound
+from common.db.finders import get_or_not_found
+from common.errors import Conflict
 from stores import signals
 from stores.enums import OrderStatus, may_move
 from stores.models import LINES, Order
@@ -14,10 +15,10 @@ from stores.services.stock import announce, give_back
 
 @transaction.atomic
 def change_order_status(*, order: Order, status: str, now: datetime | None = None) -> Order:
-    """Give an order another status. `status` is a value of `OrderStatus`.
+    """Set an order's status. `status` is a value of `OrderStatus`.
 
-    The status it has already changes nothing and tells nobody. A move that `enums.may_move` forbids is a
-    `Conflict`. Cancelling gives the stock back. Returns the order as it is now, its lines brought along.
+    The current status changes nothing and sends no event. A transition that `enums.may_move` forbids is a
+    `Conflict`. Cancelling returns the stock. Returns the updated order with its lines.
     """
     now = now or timezone.now()
     order = _lock(order)
@@ -37,7 +38,4 @@ def change_order_status(*, order: Order, status: str, now: datetime | None = Non
 
 def _lock(order: Order) -> Order:
     rows = Order.objects.select_related("business", "payment").prefetch_related(LINES)
-    try:
-        return rows.select_for_update(no_key=True, of=("self",)).get(pk=order.pk)
-    except Order.DoesNotExist:
-        raise NotFound("Order not found") from None
+    return get_or_not_found(rows.select_for_update(no_key=True, of=("self",)), order.pk, "Order not found")

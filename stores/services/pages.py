@@ -1,4 +1,4 @@
-"""Writing the storefront's pages. Their HTML is cleaned here, once, before it is kept."""
+"""Writing the storefront's pages. Their HTML is sanitized here, once, before it is stored."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business
-from common.errors import NotFound
+from common.db.finders import get_or_not_found
 from common.validation import check_fields
 from stores.models import SitePage
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
@@ -16,7 +16,7 @@ URL_SCHEMES = {"http", "https", "mailto", "tel"}
 
 
 def clean_html(content: str) -> str:
-    """The text with its structure, links and pictures; without scripts, styles, forms and handlers."""
+    """The HTML with its structure, links and pictures; without scripts, styles, forms and event handlers."""
     return nh3.clean(content, url_schemes=URL_SCHEMES)
 
 
@@ -59,7 +59,7 @@ def update_page(
     is_published: bool | None = None,
     now: datetime | None = None,
 ) -> SitePage:
-    """Change what is given, on the row as it is now; None leaves a part as it is. Raises as `create_page`."""
+    """Change the given parts of the current row; None leaves a part unchanged. Raises like `create_page`."""
     page = _lock(page)
     page.title = page.title if title is None else title
     page.slug = page.slug if slug is None else slug
@@ -73,12 +73,10 @@ def update_page(
 
 @transaction.atomic
 def delete_page(*, page: SitePage) -> None:
-    """Raises `NotFound` when it is gone already."""
+    """Raises `NotFound` if it was deleted meanwhile."""
     _lock(page).delete()
 
 
 def _lock(page: SitePage) -> SitePage:
-    try:
-        return SitePage.objects.select_for_update(of=("self",)).select_related("business").get(pk=page.pk)
-    except SitePage.DoesNotExist:
-        raise NotFound("Page not found") from None
+    rows = SitePage.objects.select_for_update(of=("self",)).select_related("business")
+    return get_or_not_found(rows, page.pk, "Page not found")

@@ -1,4 +1,4 @@
-"""Payments that apps make. CASH and CARD are taken by the merchant outside the service and have none."""
+"""Payments made by apps. The merchant collects CASH and CARD outside the service, without a payment record."""
 
 import logging
 from collections.abc import Sequence
@@ -8,63 +8,63 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed
-from common.transactions import forbid_transaction
 from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderStatus, PaymentStatus
-from stores.hookpoints import PaymentDetails, PaymentMethod
+from stores.hookpoints import Budget, Flow, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
 
 log = logging.getLogger(__name__)
 
-# A payment that is still being made after this long is one whose maker died: it expires, and the customer
+# If a payment is still being made after this long, the process that made it has died: it expires, and the customer
 # may choose again. Making one takes at most the hook point's ten seconds.
 MAKING = timedelta(seconds=60)
 EXPIRY_BATCH = 500
 
 
 def chosen_method(
-    business: Business, method_id: str, offered: Sequence[PaymentMethod] = ()
+    business: Business, method_id: str, offered: Sequence[PaymentMethod], flow: Flow
 ) -> PaymentMethod | None:
     """The app's method with this id; None for a built-in one.
 
-    Accepted are the methods that this customer was `offered`, and those whose owner offers them when asked
-    now. Anything else is `Invalid`.
+    Accepts the methods that this customer was `offered`, and those whose owner offers them when asked now. Anything
+    else is `Invalid`.
     """
     if method_id in BuiltInPayment.values:
         return None
-    if ":" in method_id:
-        for method in (*offered, *_offered_now(business, method_id, offered)):
-            if method.id == method_id:
-                return method
-    raise Invalid.field("paymentMethod", "Must be CASH, CARD or a method that the checkout offers now.")
+    method = _among(offered, method_id)
+    if method is None and ":" in method_id:
+        flow.require_turn()
+        now = hookpoints.ask_payment_methods(business=business, only=method_id, budget=Budget.start())
+        method = _among(now, method_id)
+    if method is None:
+        raise Invalid.field("paymentMethod", "Must be CASH, CARD or a method that the checkout offers now.")
+    flow.require_turn()
+    return method
 
 
-def _offered_now(
-    business: Business, method_id: str, offered: Sequence[PaymentMethod]
-) -> Sequence[PaymentMethod]:
-    if any(method.id == method_id for method in offered):
-        return ()
-    return hookpoints.ask_payment_methods(business=business, only=method_id)
+def _among(methods: Sequence[PaymentMethod], method_id: str) -> PaymentMethod | None:
+    return next((method for method in methods if method.id == method_id), None)
 
 
 # --- Making -----------------------------------------------------------------------------------------
 
 
 def open_payment(*, order: Order, provider: str, now: datetime) -> Payment:
-    """The payment's row, in the transaction that gives the order its method. `make_payment` follows."""
+    """Create the payment's row, in the transaction that sets the order's method. `make_payment` follows."""
     return Payment.objects.create(
         order=order, provider=provider, expires_at=now + MAKING, created_at=now, updated_at=now
     )
 
 
 def make_payment(*, order: Order, now: datetime | None = None) -> Order:
-    """Ask the owner of the order's method to make its payment, and keep the answer.
+    """Ask the owner of the order's method to make its payment, and save the answer.
 
     Not inside a transaction. Returns the order with its payment: PENDING with what the customer needs, or
-    FAILED. An app may have settled the payment before its answer came; that stands.
+    FAILED. If the app settled the payment before its answer arrived, that result is kept.
     """
-    details = hookpoints.ask_create_payment(order=order)
+    details = hookpoints.ask_create_payment(order=order, budget=Budget.start())
     with transaction.atomic():
         payment = _lock(order)
         if details is not None:
@@ -85,13 +85,13 @@ def _keep(payment: Payment, details: PaymentDetails) -> None:
 
 @transaction.atomic
 def _reopen(*, order: Order, method: PaymentMethod | None, method_id: str, now: datetime) -> Order:
-    """Give the order another method, unless its payment may still be taken."""
+    """Change the order's method, unless its payment is pending or completed."""
     payment = _lock(order)
     order = payment.order
     if payment.status not in (PaymentStatus.FAILED, PaymentStatus.EXPIRED):
-        raise Conflict("The payment of this order is under way or done.")
+        raise Conflict("The payment of this order is pending or completed.")
     if order.status == OrderStatus.CANCELLED:
-        raise Conflict("The order is cancelled.")
+        raise Conflict("The order was cancelled.")
     order.payment_method = method_id
     order.updated_at = now
     order.save(update_fields=["payment_method", "updated_at"])
@@ -109,15 +109,16 @@ def choose_again(
     offered: Sequence[PaymentMethod] = (),
     now: datetime | None = None,
 ) -> Order:
-    """Another way to pay for an order whose payment failed or expired; not inside a transaction.
+    """Choose another method for an order whose payment failed or expired; not inside a transaction.
 
-    Raises `Invalid` for a method that is not offered, `Conflict` while a payment is under way or done and
-    for a cancelled order, `NotAllowed` where the merchant takes the payment.
+    Raises `Invalid` for a method that is not offered, `Conflict` while a payment is pending or completed and for a
+    cancelled order, `NotAllowed` if the merchant collects the payment.
     """
     forbid_transaction()
-    method = chosen_method(order.business, payment_method, offered)
-    order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
-    return make_payment(order=order, now=now) if method else order
+    with hookpoints.flow(order.business) as flow:
+        method = chosen_method(order.business, payment_method, offered, flow)
+        order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
+        return make_payment(order=order, now=now) if method else order
 
 
 # --- Settling ---------------------------------------------------------------------------------------
@@ -127,11 +128,10 @@ def choose_again(
 def settle_payment(
     *, order: Order, provider: str, status: str, reference: str = "", now: datetime | None = None
 ) -> Payment:
-    """Who made the payment says how it ended: COMPLETED or FAILED. Returns it with its order.
+    """Record the result that the payment's app reports: COMPLETED or FAILED. Returns the payment with its order.
 
-    The same word again changes nothing and tells nobody; another word about a final payment is a
-    `Conflict`. `NotAllowed` for anybody but the `provider` that the payment was made by, and where the
-    merchant takes the payment.
+    The same result again changes nothing and sends no event; a different result of a final payment is a `Conflict`.
+    `NotAllowed` for any app but the `provider` of the payment, and if the merchant collects the payment.
     """
     if status not in SETTLED:
         raise Invalid.field("status", f"Must be one of: {', '.join(SETTLED)}.")
@@ -152,9 +152,9 @@ def settle_payment(
 
 
 def expire_payments(*, now: datetime | None = None) -> int:
-    """Expire what was not taken in time, each payment in a transaction of its own; how many there were.
+    """Expire overdue payments, each in its own transaction. Returns their number.
 
-    One that can't be expired, since a receiver fails, is logged and does not hold up the others.
+    One that can't be expired because a receiver fails is logged and does not stop the others.
     """
     now = now or timezone.now()
     due = Payment.objects.filter(status=PaymentStatus.PENDING, expires_at__lte=now)
@@ -179,19 +179,19 @@ def _expire(order: Order, now: datetime) -> bool:
 
 
 def _lock(order: Order) -> Payment:
-    """The order's payment, locked after its order: the order of locks wherever both change."""
+    """The order's payment, locked after its order. This lock order holds everywhere."""
     locked = Order.objects.select_for_update(no_key=True, of=("self",)).select_related("business")
     try:
         fresh = locked.get(pk=order.pk)
         payment = Payment.objects.select_for_update(no_key=True).get(order=fresh)
     except (Order.DoesNotExist, Payment.DoesNotExist):
-        raise NotAllowed("The payment of this order is taken by the merchant.") from None
+        raise NotAllowed("The merchant collects the payment of this order.") from None
     payment.order = fresh
     return payment
 
 
 def _save(payment: Payment, now: datetime) -> None:
-    """The order's record carries the payment, so it counts as changed too."""
+    """The order's API object includes the payment, so a change of it counts as a change of the order."""
     payment.updated_at = payment.order.updated_at = now
     payment.save()
     payment.order.save(update_fields=["updated_at"])

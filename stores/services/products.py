@@ -1,4 +1,4 @@
-"""What the merchant does to the shelf. Orders move stock by `services.stock`."""
+"""Changes of products by the merchant. Orders change stock through `services.stock`."""
 
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -7,7 +7,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business
-from common.errors import Invalid, NotFound
+from common.db.finders import get_or_not_found
+from common.errors import Invalid
 from common.validation import check_fields
 from stores import signals
 from stores.enums import ProductStatus, stock_crossing
@@ -16,8 +17,8 @@ from stores.models import Product, Review
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
 from stores.services.totals import move_totals
 
-# The columns that a merchant edits, by their names on the wire. The threshold is in no record, so a
-# change of it alone is told to nobody.
+# The columns that a merchant edits, by their API names. The threshold is in no API object, so changing only it sends
+# no event.
 WIRE_NAMES = {
     "name": "name",
     "slug": "slug",
@@ -56,7 +57,7 @@ class ProductChanges(_Details, total=False):
 def create_product(
     *, business: Business, now: datetime | None = None, **fields: Unpack[NewProduct]
 ) -> Product:
-    """Put a product on the shelf. Without a `slug` it gets one from its name.
+    """Create a product. Without a `slug` it gets one from its name.
 
     Raises `Invalid`, and `Conflict` for a slug that is taken.
     """
@@ -77,10 +78,10 @@ def create_product(
 def update_product(
     *, product: Product, now: datetime | None = None, **changes: Unpack[ProductChanges]
 ) -> Product:
-    """Edit a product; only what is named, against the row as it is now. Returns that row.
+    """Edit the given fields of the current row of a product. Returns that row.
 
-    Values that are already so change nothing and are told to nobody. A change of stock that crosses a line
-    is told besides. Raises `Invalid`, `NotFound`, and `Conflict` for a slug that is taken.
+    Unchanged values change nothing and send no event. A change of stock that crosses a threshold also sends an
+    inventory event. Raises `Invalid`, `NotFound`, and `Conflict` for a slug that is taken.
     """
     now = now or timezone.now()
     product = _lock(product)
@@ -106,10 +107,10 @@ def edit_product(
     now: datetime | None = None,
     **changes: Unpack[ProductChanges],
 ) -> Product:
-    """`update_product` by somebody who decides on what a page has shown.
+    """`update_product` for a page that showed older values.
 
-    Raises `Invalid` besides where a new stock is given and the one that was seen holds no longer: orders that
-    came in between would be lost.
+    Also raises `Invalid` if a new stock is given and the stock has changed since the page showed it: orders placed in
+    between would be lost.
     """
     current = _lock(product)
     if "stock" in changes and current.stock != stock_seen:
@@ -119,7 +120,7 @@ def edit_product(
 
 
 def archive_product(*, product: Product, now: datetime | None = None) -> Product:
-    """Take a product out of the lists; it stays readable by id and slug."""
+    """Archive a product: lists leave it out; it stays readable by id and slug."""
     return _set_status(product, ProductStatus.ARCHIVED, now or timezone.now())
 
 
@@ -130,14 +131,14 @@ def restore_product(*, product: Product, now: datetime | None = None) -> Product
 
 @transaction.atomic
 def delete_product(*, product: Product, now: datetime | None = None) -> None:
-    """Remove a product with its reviews, each of which is told. Lines of orders stay."""
+    """Delete a product with its reviews, each with an event. Order lines stay."""
     now = now or timezone.now()
     product = _lock(product, for_deletion=True)
     reviews = product.reviews.count()
     for review in product.reviews.iterator():
         signals.review_deleted.send(sender=Review, review=review, now=now)
     signals.product_deleted.send(sender=Product, product=product, now=now)
-    Product.objects.filter(pk=product.pk).delete()  # the instance, which receivers may keep, stays whole
+    Product.objects.filter(pk=product.pk).delete()  # receivers may keep the instance, so it must stay intact
     listed = product.status == ProductStatus.ACTIVE
     move_totals(product.business, products=-int(listed), reviews=-reviews)
 
@@ -151,7 +152,7 @@ def _set_status(product: Product, status: ProductStatus, now: datetime) -> Produ
     product.updated_at = now
     product.save(update_fields=["status", "updated_at"])
     _tell_update(product, {"status"}, now)
-    # Brought back, too, it stands among the others by its age and not on top.
+    # A restored product is listed by its age, not at the top.
     move_totals(product.business, products=1 if status == ProductStatus.ACTIVE else -1, rank_changes=1)
     return product
 
@@ -164,12 +165,9 @@ def _tell_update(product: Product, wire_names: set[str], now: datetime) -> None:
 
 
 def _lock(product: Product, *, for_deletion: bool = False) -> Product:
-    """The row as it is now. A deletion locks the key too, so that no review slips in meanwhile."""
-    rows = Product.objects.select_related("business")
-    try:
-        return rows.select_for_update(no_key=not for_deletion, of=("self",)).get(pk=product.pk)
-    except Product.DoesNotExist:
-        raise NotFound("Product not found") from None
+    """The current row. A deletion locks the key too, so that no review is added meanwhile."""
+    rows = Product.objects.select_related("business").select_for_update(no_key=not for_deletion, of=("self",))
+    return get_or_not_found(rows, product.pk, "Product not found")
 
 
 def _assign(product: Product, values: dict[str, Any]) -> None:

@@ -1,11 +1,12 @@
-"""What customers say."""
+"""Product reviews by customers."""
 
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from common.errors import Invalid, NotFound
+from common.db.finders import get_or_not_found
+from common.errors import Invalid
 from common.validation import check_fields
 from stores import signals
 from stores.models import Product, Review
@@ -18,7 +19,7 @@ WIRE_NAMES = {"rating": "rating", "comment": "comment", "author_name": "authorNa
 def create_review(
     *, product: Product, rating: int, author_name: str, comment: str = "", now: datetime | None = None
 ) -> Review:
-    """`rating` is 1 to 5. Raises `Invalid`, and `NotFound` when the product is gone."""
+    """`rating` is 1 to 5. Raises `Invalid`, and `NotFound` if the product was deleted."""
     now = now or timezone.now()
     product = _lock_product(product)
     review = Review(
@@ -40,20 +41,15 @@ def create_review(
 
 @transaction.atomic
 def delete_review(*, review: Review, now: datetime | None = None) -> None:
-    """Raises `NotFound` when it is gone already."""
-    try:
-        review = Review.objects.select_for_update(of=("self",)).select_related("business").get(pk=review.pk)
-    except Review.DoesNotExist:
-        raise NotFound("Review not found") from None
+    """Raises `NotFound` if it was deleted meanwhile."""
+    rows = Review.objects.select_for_update(of=("self",)).select_related("business")
+    review = get_or_not_found(rows, review.pk, "Review not found")
     signals.review_deleted.send(sender=Review, review=review, now=now or timezone.now())
-    Review.objects.filter(pk=review.pk).delete()  # the instance, which receivers may keep, stays whole
+    Review.objects.filter(pk=review.pk).delete()  # receivers may keep the instance, so it must stay intact
     move_totals(review.business, reviews=-1)
 
 
 def _lock_product(product: Product) -> Product:
     """Keep the product from being deleted before the review is committed."""
-    rows = Product.objects.select_related("business")
-    try:
-        return rows.select_for_update(no_key=True, of=("self",)).get(pk=product.pk)
-    except Product.DoesNotExist:
-        raise NotFound("Product not found") from None
+    rows = Product.objects.select_related("business").select_for_update(no_key=True, of=("self",))
+    return get_or_not_found(rows, product.pk, "Product not found")

@@ -1,4 +1,4 @@
-"""What the merchant sets up for the whole store."""
+"""Settings of the whole store."""
 
 from accounts.models import Business
 from common.validation import check_fields
@@ -6,6 +6,6 @@ from stores.models import StoreSettings
 
 
 def set_delivery_fee(*, business: Business, fee: int) -> None:
-    """`fee` is in minor units and holds for orders placed from now on. Raises `Invalid`."""
+    """`fee` is in minor units and applies to orders placed from now on. Raises `Invalid`."""
     check_fields(StoreSettings(business=business, delivery_fee=fee), {"delivery_fee": "deliveryFee"})
     StoreSettings.objects.update_or_create(business=business, defaults={"delivery_fee": fee})

@@ -1,4 +1,4 @@
-"""The last part of a product's or page's address, unique within its business."""
+"""Slugs: the last part of a product's or page's address, unique within its business."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -14,9 +14,9 @@ TRIES = 20
 
 
 def insert_under_free_slug(row: Product | SitePage, *, name: str) -> None:
-    """Save a new row as `rye-bread`, or `rye-bread-2`, or …: the first that is free.
+    """Save a new row as `rye-bread`, `rye-bread-2`, …, the first one that is free.
 
-    The unique constraint has the last word, since another transaction may take a slug after the look.
+    The unique constraint decides, because another transaction may take a slug after the check.
     """
     room = row._meta.get_field("slug").max_length or 0
     for _ in range(TRIES):
@@ -28,7 +28,7 @@ def insert_under_free_slug(row: Product | SitePage, *, name: str) -> None:
 
 
 def save_under_own_slug(row: Product | SitePage, *, is_new: bool) -> None:
-    """Raises `Conflict` where the slug is another's."""
+    """Raises `Conflict` if another row has the slug."""
     if _slugs_of(row).filter(slug=row.slug).exists() or not _saved(row, force_insert=is_new):
         raise Conflict(f"The address “{row.slug}” is taken.")
 

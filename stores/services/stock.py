@@ -1,4 +1,4 @@
-"""What orders do to the shelf."""
+"""Changes of stock by orders."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -13,19 +13,19 @@ Crossing = tuple[Product, StockCrossing]
 
 
 def lock_products(business: Business, ids: Iterable[UUID]) -> dict[UUID, Product]:
-    """The rows as they are now, locked until the transaction ends; absent ones are left out.
+    """The current rows, locked until the transaction ends, without deleted ones.
 
-    Always in the order of ids, so that two orders with the same products wait instead of deadlocking.
-    `no_key` leaves the row open to foreign keys that point at it.
+    Always locked in the order of ids, so that two orders with the same products wait instead of deadlocking.
+    `no_key` allows other rows to reference them meanwhile.
     """
     rows = Product.objects.filter(business=business, pk__in=set(ids)).order_by("id")
     return {product.pk: product for product in rows.select_for_update(no_key=True)}
 
 
 def move_stock(products: Mapping[UUID, Product], by: Mapping[UUID, int], *, now: datetime) -> list[Crossing]:
-    """Add to the stock of locked products, in one statement. Untracked ones stay as they are.
+    """Change the stock of locked products, in one statement. Untracked ones stay unchanged.
 
-    Returns the lines that were crossed, for `announce`: the order's own signal goes first.
+    Returns the crossed thresholds, for `announce`: the order's own signal is sent first.
     """
     moved, crossings = [], []
     for product_id, difference in by.items():
@@ -47,7 +47,7 @@ def announce(crossings: Iterable[Crossing], *, now: datetime) -> None:
 
 
 def give_back(order: Order, *, now: datetime) -> list[Crossing]:
-    """Return what the order took, to the products that still exist and are still tracked."""
+    """Return the order's stock to the products that still exist and are still tracked."""
     taken: dict[UUID, int] = {}
     for item in order.items.filter(from_stock=True):
         taken[item.product_id] = taken.get(item.product_id, 0) + item.quantity

@@ -1,4 +1,4 @@
-"""Ordering from a checkout page, which may be sent more than once."""
+"""Placing an order from a checkout page, which may be submitted more than once."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,11 +22,11 @@ def place_once(
     offered: Sequence[PaymentMethod] = (),
     now: datetime | None = None,
 ) -> Order:
-    """The order of this checkout page: placed now, or by an earlier press of the same page.
+    """The order of this checkout page: placed now, or by an earlier submit of the same page.
 
-    `key` is the page's own random one. Of two presses at once both may ask the hook points, but one alone
-    commits: the other's transaction fails on the unique column, or finds the shelf emptied by the first, and
-    both lead to the same order. Raises as `place_order` does.
+    `key` is the page's random key. Of two submits at once both may ask the hook points, but only one commits: the
+    other's transaction fails on the unique column, or finds the stock gone, and both return the same order. Raises like
+    `place_order`.
     """
     if placed := queries.order_by_page_key(business, key):
         return placed

@@ -1,5 +1,6 @@
-"""The counts in `StoreTotals`. Every verb here locks the business's row, which all its changes share: call
-it last in a transaction, after every other lock."""
+"""The counts in `StoreTotals`. Every function here locks the business's row, which all its changes share: call
+it last in a transaction, after all other locks.
+"""
 
 from django.db import transaction
 from django.db.models import F
@@ -10,7 +11,7 @@ from stores.models import Order, Product, Review, StoreTotals
 
 
 def move_totals(business: Business, **by: int) -> None:
-    """Add to the named columns: `move_totals(business, reviews=-1)`. What leaves a list changes ranks in it."""
+    """Add to the named columns: `move_totals(business, reviews=-1)`. Removing a row also changes the ranks in its list."""
     if any(difference < 0 for difference in by.values()):
         by["rank_changes"] = 1
     changes = {column: F(column) + difference for column, difference in by.items() if difference}
@@ -27,7 +28,7 @@ def count_order(business: Business) -> str:
 
 @transaction.atomic
 def recount(*, business: Business) -> None:
-    """Set the counts to what the tables hold, in case something was changed past the services."""
+    """Recount from the tables, in case rows were changed without the services."""
     totals = StoreTotals.objects.select_for_update().get(business=business)
     totals.products = Product.objects.filter(business=business, status=ProductStatus.ACTIVE).count()
     totals.orders = Order.objects.filter(business=business).count()

@@ -1,0 +1,45 @@
+"""The blocks that a merchant can put on a page."""
+
+from dataclasses import dataclass
+
+from accounts.models import Business
+from extensions import definitions
+from extensions.definitions import Block
+from extensions.enums import ExtensionType
+from extensions.icons import icon_or_neutral
+from extensions.models import Definition
+from extensions.queries import extensions_on
+from installations.models import Installation
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    installation: Installation
+    definition: Definition
+    block: Block
+
+    @property
+    def key(self) -> str:
+        return str(self.definition.pk)
+
+    @property
+    def icon_name(self) -> str:
+        return icon_or_neutral(self.block.icon_name)
+
+
+def blocks_to_add(business: Business) -> list[Choice]:
+    """Every block of the business's apps."""
+    return [
+        Choice(each.installation, each.definition, definitions.block(each.definition))
+        for each in extensions_on(business, ExtensionType.BLOCK)
+    ]
+
+
+def by_category(choices: list[Choice]) -> dict[str, list[Choice]]:
+    """As the picker shows them: the categories by name, each with its blocks by name."""
+    groups: dict[str, list[Choice]] = {}
+    for choice in sorted(
+        choices, key=lambda each: (each.block.category.casefold(), each.block.name.casefold())
+    ):
+        groups.setdefault(choice.block.category, []).append(choice)
+    return groups

@@ -1,0 +1,130 @@
+"""The contents of the consent page: which app asks for what in which store, and what an install changes there."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from accounts.models import Business
+from extensions.capabilities import Capability, offered_capabilities
+from extensions.reach_requests import requested_capabilities
+from installations.models import Installation
+from installations.queries import scope_reason
+from marketplace.models import App, AppVersion
+from marketplace.scopes import SCOPES, Scope, in_order
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    title: str
+    detail: str = ""
+    is_sensitive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    name: str
+    icon: str
+    lines: list[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentPage:
+    """`offered` is the working copy or version that would be installed; `scopes` are the requested ones.
+
+    With one business, the page compares with the existing installation. With several, the merchant chooses the store on
+    the page, so it only lists the stores that have the app.
+    """
+
+    app: App
+    offered: App | AppVersion
+    scopes: Sequence[str]
+    businesses: Sequence[Business]
+    now: datetime
+
+    @property
+    def version(self) -> str:
+        """Which approved version the page shows; empty for the working copy."""
+        return str(self.offered.pk) if isinstance(self.offered, AppVersion) else ""
+
+    @property
+    def business(self) -> Business | None:
+        """The only business; None if there are several to choose from."""
+        return self.businesses[0] if len(self.businesses) == 1 else None
+
+    @property
+    def installed(self) -> list[Installation]:
+        active = Installation.objects.active().with_app()
+        return list(active.filter(app=self.app, business__in=self.businesses).order_by("installed_at"))
+
+    @property
+    def existing(self) -> Installation | None:
+        """The existing installation in the only business."""
+        return next(iter(self.installed), None) if self.business else None
+
+    @property
+    def groups(self) -> list[Group]:
+        return grouped(self.scopes)
+
+    @property
+    def added(self) -> list[Group]:
+        """The requested scopes that the app doesn't have yet."""
+        return grouped(set(self.scopes) - self._held)
+
+    @property
+    def kept(self) -> list[Group]:
+        return grouped(set(self.scopes) & self._held)
+
+    @property
+    def dropped(self) -> list[Group]:
+        """The scopes that the app would lose."""
+        return grouped(self._held - set(self.scopes))
+
+    @property
+    def capabilities(self) -> list[Capability]:
+        """What an install adds to the store: for an existing installation, only what is new."""
+        if self.existing is None:
+            return offered_capabilities(self.offered)
+        return requested_capabilities(self.existing) if self.existing.is_behind else []
+
+    @property
+    def asks_for_more(self) -> bool:
+        return bool(self.added or self.capabilities)
+
+    @property
+    def reason(self) -> str:
+        """The developer's reason for asking for more. The working copy has none."""
+        if not isinstance(self.offered, AppVersion):
+            return ""
+        return scope_reason(self.existing) if self.existing else self.offered.scope_reason
+
+    @property
+    def erasures(self) -> list[Installation]:
+        """Ended installations whose data erasure is still due. This install would cancel it."""
+        since = self.now - timedelta(seconds=settings.DATA_ERASURE_DELAY)
+        ended = Installation.objects.with_app().filter(
+            app=self.app, business__in=self.businesses, uninstalled_at__gt=since
+        )
+        newest = {each.business_id: each for each in ended.order_by("uninstalled_at")}
+        active = {each.business_id for each in self.installed}
+        return [each for each in newest.values() if each.webhook_url and each.business_id not in active]
+
+    @property
+    def _held(self) -> set[str]:
+        return set(self.existing.effective_scopes) if self.existing else set()
+
+
+def grouped(names: Iterable[str]) -> list[Group]:
+    """Scopes by what they let an app do, sensitive ones first. The sentences come from the scope table."""
+    scopes = sorted((SCOPES[name] for name in in_order(names)), key=lambda scope: not scope.sensitive)
+    groups = [
+        Group("Can see", "eye", [_line(scope) for scope in scopes if not scope.writes]),
+        Group("Can change", "pencil", [_line(scope) for scope in scopes if scope.writes]),
+        Group("Gets notified of", "bell", [Line(scope.updates) for scope in scopes if scope.updates]),
+    ]
+    return [group for group in groups if group.lines]
+
+
+def _line(scope: Scope) -> Line:
+    return Line(scope.title, scope.detail, bool(scope.sensitive))

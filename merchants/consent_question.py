@@ -1,0 +1,53 @@
+"""The request of an installed app for more: what is new, what it has already, and what declining means."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from extensions.capabilities import Capability
+from extensions.reach_requests import asks_for_more, requested_capabilities
+from installations.models import Installation
+from installations.queries import asked_scopes, granted_by, scope_reason
+from marketplace.scopes import SCOPES, Scope, in_order
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`version` is the approved version that is shown. The answer names it, so that it can't approve another one."""
+
+    installation: Installation
+    version: int
+    added: list[Scope]
+    kept: list[Scope]
+    capabilities: list[Capability]  # scripts, widgets, hooks and hosts that the store hasn't agreed to
+    reason: str
+    allowed_at: datetime  # the newest consent so far
+    declined_at: datetime | None
+    rests: bool  # declined recently, so no banner asks again
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes after an approval: exactly those that are shown."""
+        return in_order({scope.name for scope in (*self.added, *self.kept)})
+
+
+def question_of(installation: Installation, now: datetime | None = None) -> Question | None:
+    """The open request of an installation, if any."""
+    version = installation.app.approved_version
+    if version is None or not asks_for_more(installation):
+        return None
+    entries = granted_by(installation).values()
+    capabilities = requested_capabilities(installation) if installation.is_behind else []
+    asks_anew = bool(capabilities) and installation.declined_version_id != version.pk
+    return Question(
+        installation=installation,
+        version=version.number,
+        added=[SCOPES[name] for name in asked_scopes(installation)] if installation.needs_reconsent else [],
+        kept=[SCOPES[name] for name in installation.effective_scopes],
+        capabilities=capabilities,
+        reason=scope_reason(installation),
+        allowed_at=max((entry.at for entry in entries), default=installation.installed_at),
+        declined_at=installation.reconsent_declined_at,
+        rests=installation.rests_after_decline(now or timezone.now()) and not asks_anew,
+    )

@@ -1,0 +1,65 @@
+"""The form of a merchant's switches for one app, and of its cap."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.html import escape
+
+from common.web.forms import Switch
+from extensions.switches import Controls
+
+MOST = "most_discount"
+CAP = "Most this app may take off an order (%)"
+
+
+class ControlsForm(forms.Form):
+    """One switch for each capability, labelled with its sentence.
+
+    A browser sends nothing for a switch that is off, so the form names those that it shows: a part that came after the
+    page was loaded stays as it is.
+    """
+
+    shown = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, controls: Controls, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        self.controls = controls
+        self.fields["shown"].initial = " ".join(each.key for each in controls.switches)
+        for each in controls.switches:
+            self.fields[each.key] = forms.BooleanField(
+                label=each.capability.title,
+                help_text=escape(each.capability.detail),  # the template trusts help texts
+                initial=each.is_on,
+                required=False,
+                widget=Switch,
+            )
+        if controls.most_discount is not None:
+            self.fields[MOST] = forms.IntegerField(
+                label=CAP,
+                help_text="Of the price of the products, for each order. 100 is no limit.",
+                initial=controls.most_discount,
+                min_value=0,
+                max_value=100,
+                error_messages={
+                    "required": "Enter a number from 0 to 100.",
+                    "invalid": "Enter a whole number.",
+                },
+            )
+
+    @property
+    def has_controls(self) -> bool:
+        return bool(self.controls.switches)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """For `change_controls`: what differs from what is saved."""
+        shown = self.cleaned_data["shown"].split()
+        switched = {
+            definition: self.cleaned_data[each.key]
+            for each in self.controls.switches
+            if each.key in shown and self.cleaned_data[each.key] != each.is_on
+            for definition in each.capability.definitions
+        }
+        most = self.cleaned_data.get(MOST)
+        return {"switched": switched, "most_discount": None if most == self.controls.most_discount else most}

@@ -1,0 +1,123 @@
+"""Descriptions of an app's hooks for merchants: what each does, how it performs, what buyers saw when it failed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils import timezone
+
+from extensions.hooks import health
+from extensions.hooks.health import Health
+from extensions.models import Breaker, Definition, HookCall
+from extensions.switches import switched_off
+from installations.models import Installation
+from stores.hookpoints import HookPoint
+
+
+@dataclass(frozen=True, slots=True)
+class HookDescription:
+    title: str
+    asked: str  # what the app does, and when
+    instead: str  # what happened when it failed; follows a semicolon
+
+
+DESCRIPTIONS: Final = {
+    HookPoint.PAYMENT_METHODS: HookDescription(
+        "Payment methods", "Offers payment methods at checkout.", "buyers did not see its payment methods"
+    ),
+    HookPoint.VALIDATE: HookDescription(
+        "Order checks", "Checks every order before it's placed.", "those orders were placed unchecked"
+    ),
+    HookPoint.DISCOUNTS: HookDescription(
+        "Discounts", "Can take a discount off each order.", "buyers saw the normal price"
+    ),
+    HookPoint.SHIPPING_RATES: HookDescription(
+        "Delivery fee", "Can set the fee of each delivery.", "buyers saw the normal delivery fee"
+    ),
+    HookPoint.CREATE_PAYMENT: HookDescription(
+        "Payments", "Takes the payment if the buyer chose one of its payment methods.",
+        "those payments failed, and buyers could choose another payment method",
+    ),
+}  # fmt: skip
+REFUSED: Final = "those orders were refused, as you chose"
+
+
+@dataclass(frozen=True, slots=True)
+class AtCheckout:
+    """One thing that the app does at checkout, and how it performed lately."""
+
+    definition: Definition
+    description: HookDescription
+    health: Health
+    summary: str
+    breaker: Breaker | None
+    is_paused: bool
+    is_on: bool
+
+    @property
+    def validates(self) -> bool:
+        return self.definition.key == HookPoint.VALIDATE
+
+    @property
+    def is_open(self) -> bool:
+        return self.breaker is not None and self.breaker.open_until is not None
+
+
+def at_checkout(
+    installation: Installation, *, refuses: bool = False, now: datetime | None = None
+) -> list[AtCheckout]:
+    """Everything that the app does there, in the order of a checkout."""
+    now = now or timezone.now()
+    definitions = health.hooks_in(installation)
+    breakers = {each.definition_id: each for each in health.troubled(definitions, installation)}
+    off = switched_off(installation)
+    return [
+        _one(installation, each, breakers.get(each.pk), refuses, now, is_on=each.pk not in off)
+        for each in definitions
+    ]
+
+
+def _one(
+    installation: Installation,
+    definition: Definition,
+    breaker: Breaker | None,
+    refuses: bool,
+    now: datetime,
+    *,
+    is_on: bool,
+) -> AtCheckout:
+    description = DESCRIPTIONS[HookPoint(definition.key)]
+    calls = HookCall.objects.filter(installation=installation, definition=definition)
+    found = health.health_of(calls, now=now)
+    instead = REFUSED if refuses and definition.key == HookPoint.VALIDATE else description.instead
+    return AtCheckout(
+        definition=definition,
+        description=description,
+        health=found,
+        summary=_summary(found, instead),
+        breaker=breaker,
+        is_paused=breaker is not None and health.is_paused(breaker, now),
+        is_on=is_on,
+    )
+
+
+def _summary(found: Health, instead: str) -> str:
+    if not found.asked:
+        return "Not called in the last 7 days."
+    called = f"Called {_times(found.asked)} in the last 7 days"
+    if not found.failed:
+        return f"{called}. It always responded, usually within {_seconds(found.p50 or 0)}."
+    waited = (
+        f"Checkout waited up to {_seconds(found.worst)} for this app"
+        if found.worst
+        else "Checkout didn't wait for it"
+    )
+    return f"{called}. {_times(found.failed).capitalize()} it didn't respond correctly. {waited}; {instead}."
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{max(0.1, milliseconds / 1000):.1f} s"

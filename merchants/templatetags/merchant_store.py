@@ -1,0 +1,68 @@
+"""`{% load merchant_store %}`: descriptions on the merchant's pages about the store."""
+
+from typing import Any
+
+from django import template
+
+from accounts.models import Business
+from common.templatetags.ui import pill
+from merchants import store_queries as merchant_queries
+from stores.enums import BuiltInPayment, OrderStatus, PaymentStatus
+from stores.models import Order, Payment, Product
+
+register = template.Library()
+
+ORDER_LOOKS = {
+    OrderStatus.PENDING: ("warn", "clock"),
+    OrderStatus.CONFIRMED: ("info", "check"),
+    OrderStatus.PREPARING: ("info", "package"),
+    OrderStatus.READY: ("info", "shopping-bag"),
+    OrderStatus.IN_DELIVERY: ("info", "truck"),
+    OrderStatus.DELIVERED: ("ok", "check"),
+    OrderStatus.CANCELLED: ("neutral", "ban"),
+}
+
+PAYMENT_LOOKS = {
+    PaymentStatus.PENDING: ("warn", "Waiting for payment"),
+    PaymentStatus.COMPLETED: ("ok", "Paid"),
+    PaymentStatus.FAILED: ("bad", "Payment failed"),
+    PaymentStatus.EXPIRED: ("bad", "Payment expired"),
+}
+
+
+@register.simple_tag
+def shop_today(business: Business) -> merchant_queries.Today:
+    """`{% shop_today request.business as today %}`"""
+    return merchant_queries.today(business)
+
+
+@register.inclusion_tag("components/pill.html")
+def order_pill(order: Order) -> dict[str, Any]:
+    kind, icon_name = ORDER_LOOKS[OrderStatus(order.status)]
+    return pill(kind, order.get_status_display(), icon_name)
+
+
+@register.inclusion_tag("components/pill.html")
+def payment_pill(payment: Payment) -> dict[str, Any]:
+    kind, words = PAYMENT_LOOKS[PaymentStatus(payment.status)]
+    return pill(kind, words)
+
+
+@register.simple_tag
+def built_in_name(order: Order) -> str:
+    """What the merchant takes outside the service: Cash, Card."""
+    return dict(BuiltInPayment.choices).get(order.payment_method, order.payment_method)
+
+
+@register.filter
+def pieces(order: Order) -> int:
+    """How many things are in an order whose lines were brought along."""
+    return sum(item.quantity for item in order.items.all())
+
+
+@register.filter
+def runs_low(product: Product) -> bool:
+    """Some is left, and less than the threshold."""
+    if not product.stock or product.low_stock_threshold is None:
+        return False
+    return product.stock < product.low_stock_threshold

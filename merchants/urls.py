@@ -1,0 +1,90 @@
+"""The merchants' door: their dashboard, the marketplace, and the page that asks for consent; mounted at `/`."""
+
+from django.urls import include, path
+
+from merchants.views import (
+    admin_pages,
+    app_settings,
+    businesses,
+    checkout,
+    embeds,
+    home,
+    installed,
+    marketplace,
+    orders,
+    page_editor,
+    pages,
+    pause,
+    permissions,
+    pictures,
+    products,
+    reviews,
+    store,
+    uninstall,
+)
+from merchants.views.consent import AuthorizeView
+
+app_name = "merchants"
+
+store_pages = [
+    path("", home.home, name="home"),
+    path("businesses/", businesses.business_list, name="businesses"),
+    path("businesses/add/", businesses.business_add, name="business_add"),
+    path("businesses/switch/", businesses.business_switch, name="business_switch"),
+    path("orders/", orders.order_list, name="orders"),
+    path("orders/<str:order_id>/", orders.order, name="order"),
+    path("orders/<str:order_id>/status/", orders.change_status, name="order_status"),
+    path("orders/<str:order_id>/cancel/", orders.cancel, name="order_cancel"),
+    path("products/", products.product_list, name="products"),
+    path("products/add/", products.product_add, name="product_add"),
+    path("products/<str:product_id>/", products.product, name="product"),
+    path("products/<str:product_id>/stock/", products.change_stock, name="product_stock"),
+    path("products/<str:product_id>/archive/", products.archive, name="product_archive"),
+    path("products/<str:product_id>/restore/", products.restore, name="product_restore"),
+    path("products/<str:product_id>/delete/", products.delete, name="product_delete"),
+    path("reviews/", reviews.review_list, name="reviews"),
+    path("reviews/<str:review_id>/delete/", reviews.delete, name="review_delete"),
+    path("store/", store.settings, name="store"),
+]
+
+page_editor_pages = [
+    path("", pages.page_list, name="pages"),
+    path("add/", pages.page_add, name="page_add"),
+    path("<str:page_id>/delete/", pages.delete, name="page_delete"),
+    path("<str:page_id>/edit/", page_editor.editor, name="page_editor"),
+    path("<str:page_id>/blocks/", page_editor.add_block, name="add_block"),
+    path("<str:page_id>/blocks/<str:placement_id>/", page_editor.save_block, name="save_block"),
+    path("<str:page_id>/blocks/<str:placement_id>/preview/", page_editor.preview_block, name="preview_block"),
+    path("<str:page_id>/blocks/<str:placement_id>/move/", page_editor.move_block, name="move_block"),
+    path("<str:page_id>/blocks/<str:placement_id>/remove/", page_editor.remove_block, name="remove_block"),
+]
+
+app_pages = [
+    path("", installed.installation, name="installation"),
+    path("activity/", installed.activity, name="activity"),
+    path("permissions/", permissions.reconsent, name="reconsent"),
+    path("settings/", app_settings.app_settings, name="app_settings"),
+    path("checkout/", checkout.checkout, name="checkout"),
+    path("checkout/refusal/", checkout.refusal, name="checkout_refusal"),
+    path("checkout/<str:point>/reset/", checkout.reset, name="hook_reset"),
+    path("embeds/", embeds.embeds, name="embeds"),
+    path("embeds/<str:embed_id>/", embeds.embed_settings, name="embed_settings"),
+    path("blocks/", page_editor.place_block, name="place_block"),
+    path("pages/<str:page_id>/", admin_pages.admin_page, name="admin_page"),
+    path("session-token/", admin_pages.new_session_token, name="session_token"),
+    path("pause/", pause.pause, name="pause"),
+    path("resume/", pause.resume, name="resume"),
+    path("uninstall/", uninstall.uninstall, name="uninstall"),
+    path("receipt/", uninstall.receipt, name="receipt"),
+]
+
+urlpatterns = [
+    path("merchant/", include(store_pages)),
+    path("merchant/pages/", include(page_editor_pages)),
+    path("merchant/apps/", installed.installed, name="installed"),
+    path("merchant/apps/<str:installation_id>/", include(app_pages)),
+    path("marketplace/", marketplace.index, name="marketplace"),
+    path("marketplace/<slug:slug>/", marketplace.app_page, name="listing"),
+    path("media/pictures/<uuid:picture_id>", pictures.picture, name="picture"),
+    path("oauth/authorize", AuthorizeView.as_view(), name="authorize"),
+]

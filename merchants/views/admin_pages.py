@@ -1,0 +1,72 @@
+"""Admin pages of apps, framed in the merchant's area."""
+
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from common.errors import NotFound
+from common.http.url_policy import origin_of
+from common.web.policy import allow_frame
+from extensions import definitions
+from extensions.addresses import SANDBOX, frame_url
+from extensions.enums import ExtensionType
+from extensions.queries import extensions_on, is_working
+from extensions.session_tokens import session_token
+from installations.models import Installation
+from merchants.access import MerchantRequest, active_page
+
+
+@require_safe
+@never_cache
+@active_page
+def admin_page(request: MerchantRequest, installation: Installation, page_id: str) -> HttpResponse:
+    """An app's admin page in its frame. A page that the store doesn't run is a 404.
+
+    While the app is paused, a notice replaces the frame.
+    """
+    for each in extensions_on(installation.business, ExtensionType.ADMIN_PAGE, key=page_id, paused=True):
+        if each.installation.pk == installation.pk:
+            page = definitions.admin_page(each.definition)
+            break
+    else:
+        raise NotFound("This app has no such page.")
+    if installation.paused_at is not None:
+        context: dict[str, Any] = {"installation": installation, "admin_page": page}
+        return render(request, "merchants/admin_page_paused.html", context)
+    context = {
+        "installation": installation,
+        "admin_page": page,
+        "src": frame_url(page.render_url, installation.business),
+        "origin": origin_of(page.render_url),
+        "sandbox": SANDBOX,
+        "init": _init(request, installation),
+    }
+    allow_frame(request, page.render_url)
+    return render(request, "merchants/admin_page.html", context)
+
+
+@require_safe
+@never_cache
+@active_page
+def new_session_token(request: MerchantRequest, installation: Installation) -> JsonResponse:
+    """A new token for a frame that loads again, because the page's token is valid for one minute.
+
+    Paused, suspended and deleted apps get none.
+    """
+    if not is_working(installation):
+        raise NotFound("The app's pages are switched off.")
+    return JsonResponse({"sessionToken": session_token(installation=installation, user=request.user)})
+
+
+def _init(request: MerchantRequest, installation: Installation) -> dict[str, Any]:
+    """The fields of `service:init`."""
+    return {
+        "businessId": str(installation.business_id),
+        "businessName": installation.business.name,
+        "role": request.user.role,
+        "locale": installation.business.locale,
+        "sessionToken": session_token(installation=installation, user=request.user),
+    }

@@ -1,0 +1,54 @@
+"""Finds the store of a request by its host or path."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
+from django.http.request import split_domain_port
+from django.urls import get_script_prefix, set_script_prefix
+
+from stores.addresses import slug_of
+
+STORE_PATH: Final = re.compile(r"/store/(?P<slug>[-\w]+)(?P<rest>/.*)?", re.ASCII | re.DOTALL)
+
+
+class StoreMiddleware:
+    """Sets `request.store_slug`, and makes the store's URLs start at its root.
+
+    A store is mounted at `/` of its own host, and at `/store/<slug>/` of its own or the shared one, like an application at
+    its SCRIPT_NAME: the URLconf sees the rest of the path, and `reverse` adds the root again. Another store's path is
+    unknown on a store's own host, because each store has its own origin.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        own = slug_of(split_domain_port(request.get_host())[0])
+        found = STORE_PATH.fullmatch(request.path_info)
+        if found is None or own not in (None, found["slug"]):
+            request.store_slug = own  # type: ignore[attr-defined]
+            return self._at("/", request)
+        if not found["rest"]:
+            return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))
+        request.store_slug, request.path_info = found["slug"], found["rest"]  # type: ignore[attr-defined]
+        return self._at(f"/store/{found['slug']}/", request)
+
+    def _at(self, root: str, request: HttpRequest) -> HttpResponse:
+        if request.store_slug is None and request.path_info == "/":  # type: ignore[attr-defined]
+            return HttpResponseRedirect(f"{settings.BASE_URL}/")
+        with _script_prefix(root):
+            return self.get_response(request)
+
+
+@contextmanager
+def _script_prefix(prefix: str) -> Iterator[None]:
+    before = get_script_prefix()
+    set_script_prefix(prefix)
+    try:
+        yield
+    finally:
+        set_script_prefix(before)

@@ -1,0 +1,115 @@
+"""Tags of the storefront's pages: `{% load storefront %}`."""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import segno
+from django import template
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from accounts.models import Business
+from common.web.policy import allow_frame, allow_script
+from extensions.embeds_and_blocks import StoreEmbed, blocks_on, embeds_on
+from extensions.enums import EmbedKind
+from stores.enums import ProductStatus
+from stores.models import Payment, Product, SitePage
+
+register = template.Library()
+
+FEW = 5  # pieces, where the merchant has set no threshold
+INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+")
+LOOPBACK = ("127.0.0.1", "localhost")
+
+
+@register.filter
+def stock_words(product: Product) -> str:
+    """In stock, nearly sold out, or not available."""
+    if product.status != ProductStatus.ACTIVE:
+        return "No longer sold"
+    if not product.is_available:
+        return "Not available"
+    if product.stock is None or product.stock >= (product.low_stock_threshold or FEW):
+        return "In stock"
+    return f"Only {product.stock} left" if product.stock else "Sold out"
+
+
+@register.filter
+def web_url(text: str | None) -> str:
+    """The URL if a page may link to it: HTTPS, or this machine with `DEBUG`. Otherwise empty."""
+    try:
+        parts = urlsplit(text or "")
+    except ValueError:
+        return ""
+    allowed = parts.scheme == "https" or (
+        settings.DEBUG and parts.scheme == "http" and parts.hostname in LOOPBACK
+    )
+    return text or "" if allowed and parts.hostname else ""
+
+
+@register.simple_tag
+def qr_code(payment: Payment) -> SafeString:
+    """An app's `qrCode`: a picture (inline or by URL), or a QR code drawn from its text.
+
+    The payment's own URL counts as text. Text that is too long for a QR code is shown as it is.
+    """
+    content = payment.qr_code
+    source = content if INLINE_PICTURE.fullmatch(content) else web_url(content)
+    if source and content != payment.payment_url:
+        return format_html('<img class="qr" src="{}" alt="QR code of the payment">', source)
+    try:
+        drawn = segno.make_qr(content, error="m").svg_inline(
+            scale=4, omitsize=True, light="#fff", svgclass=None, lineclass=None
+        )
+    except (segno.DataOverflowError, ValueError):
+        return format_html('<code class="qr-text">{}</code>', content)
+    # segno's own drawing: the text is in its pattern, not in its markup.
+    frame = '<div class="qr" role="img" aria-label="QR code of the payment">{}</div>'
+    return format_html(frame, mark_safe(drawn))  # noqa: S308
+
+
+# --- What apps put into the page ------------------------------------------------------------------
+
+
+@register.inclusion_tag("storefront/scripts.html", takes_context=True)
+def app_scripts(context: dict[str, Any], business: Business, position: str) -> dict[str, Any]:
+    """The global scripts of a storefront page. `position` is head or body_end."""
+    shown = [each for each in _shown(context, business) if each.embed.position == position]
+    scripts = [each for each in shown if each.embed.kind == EmbedKind.GLOBAL_SCRIPT]
+    for each in scripts:
+        allow_script(context["request"], each.embed.url)
+    return {"scripts": scripts, "business": business}
+
+
+@register.inclusion_tag("storefront/widgets.html", takes_context=True)
+def app_widgets(context: dict[str, Any], business: Business) -> dict[str, Any]:
+    """The floating widgets of a storefront page, by their corner."""
+    widgets = [each for each in _shown(context, business) if each.embed.kind == EmbedKind.FLOATING_WIDGET]
+    for each in widgets:
+        allow_frame(context["request"], each.embed.url)
+    corners = {
+        position: [each for each in widgets if each.embed.position == position]
+        for position in ("bottom_left", "bottom_right")
+    }
+    return {"corners": corners, "business": business}
+
+
+@register.inclusion_tag("storefront/blocks.html", takes_context=True)
+def app_blocks(context: dict[str, Any], page: SitePage) -> dict[str, Any]:
+    """The blocks of a site page, in their order."""
+    blocks = blocks_on(page)
+    for each in blocks:
+        allow_frame(context["request"], each.block.render_url)
+    return {"blocks": blocks, "business": page.business}
+
+
+def _shown(context: dict[str, Any], business: Business) -> list[StoreEmbed]:
+    """The embeds that are switched on, read only once for the three tags of a page."""
+    request: HttpRequest = context["request"]
+    if not hasattr(request, "shown_embeds"):
+        request.shown_embeds = [each for each in embeds_on(business) if each.is_on]  # type: ignore[attr-defined]
+    shown: list[StoreEmbed] = request.shown_embeds  # type: ignore[attr-defined]
+    return shown

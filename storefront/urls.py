@@ -1,0 +1,21 @@
+"""A store's addresses below its root: `/` of its own host, or `/store/<slug>/` (`storefront.middleware`)."""
+
+from django.urls import path
+
+from storefront.views import cart, catalogue, checkout, orders
+
+app_name = "storefront"
+urlpatterns = [
+    path("", catalogue.home, name="home"),
+    path("products/<slug:product_slug>/", catalogue.product, name="product"),
+    path("products/<slug:product_slug>/add/", catalogue.add_to_cart, name="add_to_cart"),
+    path("products/<slug:product_slug>/reviews/", catalogue.review, name="review"),
+    path("pages/<slug:page_slug>/", catalogue.site_page, name="page"),
+    path("cart/", cart.cart, name="cart"),
+    path("cart/change/", cart.change, name="cart_change"),
+    path("cart/remove/", cart.remove, name="cart_remove"),
+    path("checkout/", checkout.checkout, name="checkout"),
+    path("orders/<str:key>/", orders.order, name="order"),
+    path("orders/<str:key>/state/", orders.payment_state, name="payment_state"),
+    path("orders/<str:key>/pay/", orders.pay_again, name="pay_again"),
+]

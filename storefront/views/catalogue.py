@@ -1,0 +1,115 @@
+"""Products, a product with its reviews, and the store's site pages."""
+
+from django.contrib.messages import SUCCESS
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from common.errors import Conflict, TooManyRequests
+from common.web.auth_limits import limit_by_address
+from common.web.pagination import page_request
+from storefront.forms import QuantityForm, ReviewForm
+from storefront.views.access import ShopRequest, shop_page, shop_render
+from stores import queries
+from stores.models import Product
+from stores.services.carts import shortage
+from stores.services.reviews import create_review
+
+PRODUCTS_ON_A_PAGE = 24
+REVIEWS_ON_A_PAGE = 10
+REVIEWS_PER_MINUTE = 30
+MAX_SEARCH = 100  # characters
+MAX_CATEGORY = 80  # what the column holds
+
+
+@require_safe
+@shop_page
+def home(request: ShopRequest) -> HttpResponse:
+    category = _asked(request, "category", MAX_CATEGORY)
+    search = _asked(request, "q", MAX_SEARCH).strip()
+    listing = queries.listed_products(request.shop, category=category or None, search=search or None)
+    wanted = page_request(request.GET, default=PRODUCTS_ON_A_PAGE, maximum=PRODUCTS_ON_A_PAGE)
+    context = {
+        "category": category,
+        "search": search,
+        "products": listing.rows[wanted.window],
+        "total": listing.total,
+        "page_request": wanted,
+    }
+    return shop_render(request, "storefront/home.html", context)
+
+
+def _asked(request: ShopRequest, name: str, most: int) -> str:
+    """A search word of the query string, without characters that the database can't compare."""
+    return request.GET.get(name, "").replace("\0", "")[:most]
+
+
+@require_safe
+@shop_page
+def product(request: ShopRequest, product_slug: str) -> HttpResponse:
+    found = queries.product_by_slug(request.shop, product_slug)
+    return _product_page(request, found, ReviewForm(), QuantityForm())
+
+
+@require_POST
+@shop_page
+def add_to_cart(request: ShopRequest, product_slug: str) -> HttpResponse:
+    """Add a product to the cart. If that isn't possible, the page shows why beside the quantity."""
+    found = queries.product_by_slug(request.shop, product_slug)
+    form = QuantityForm(request.POST)
+    if form.is_valid():
+        quantity = form.cleaned_data["quantity"]
+        try:
+            request.cart.add(found, quantity)
+        except Conflict as error:
+            form.add_error("quantity", error.message)
+        else:
+            request.cart.add_notice(SUCCESS, f"{quantity} × {found.name} added.")
+            return redirect("storefront:product", found.slug)
+    return _product_page(request, found, ReviewForm(), form, status=422)
+
+
+@require_POST
+@shop_page
+def review(request: ShopRequest, product_slug: str) -> HttpResponse:
+    found = queries.product_by_slug(request.shop, product_slug)
+    form = ReviewForm(request.POST)
+    if not form.is_valid():
+        return _product_page(request, found, form, QuantityForm(), status=422)
+    try:
+        limit_by_address(request, "store-review", per_minute=REVIEWS_PER_MINUTE)
+    except TooManyRequests as error:
+        form.add_error(None, f"Too many reviews. Try again in {error.retry_after} seconds.")
+        response = _product_page(request, found, form, QuantityForm(), status=error.status)
+        response["Retry-After"] = str(error.retry_after)
+        return response
+    create_review(product=found, **form.cleaned_data)
+    request.cart.add_notice(SUCCESS, "Your review is published. Thank you.")
+    return redirect(f"{reverse('storefront:product', args=[found.slug])}#reviews")
+
+
+def _product_page(
+    request: ShopRequest, product: Product, review_form: ReviewForm, form: QuantityForm, status: int = 200
+) -> HttpResponse:
+    wanted = page_request(request.GET, default=REVIEWS_ON_A_PAGE, maximum=REVIEWS_ON_A_PAGE)
+    context = {
+        "product": product,
+        "unavailable": shortage(product, 1),
+        "form": review_form if review_form.is_bound else form,
+        "quantity_form": form,
+        "review_form": review_form,
+        "rating": queries.review_stats(request.shop, product=product),
+        "reviews": queries.reviews(request.shop, product_id=product.pk).rows[wanted.window],
+        "page_request": wanted,
+    }
+    return shop_render(request, "storefront/product.html", context, status)
+
+
+@require_safe
+@shop_page
+def site_page(request: ShopRequest, page_slug: str) -> HttpResponse:
+    """The page's HTML was cleaned when it was saved (`services.pages`)."""
+    return shop_render(
+        request, "storefront/page.html", {"site_page": queries.page_by_slug(request.shop, page_slug)}
+    )

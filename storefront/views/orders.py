@@ -1,0 +1,148 @@
+"""The page of an order: its items and its payment.
+
+The page's URL has the key of the checkout page that placed the order, which only the shopper knows. The order's id, which
+apps know, doesn't open it.
+"""
+
+from collections.abc import Sequence
+
+from django.contrib.messages import INFO
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from common.errors import Conflict, Invalid, NotAllowed, NotFound, Unavailable
+from storefront import offers
+from storefront.forms import BUILT_IN, PaymentForm
+from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
+from stores import hookpoints, queries
+from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
+from stores.hookpoints import PaymentMethod
+from stores.models import Order, Payment
+from stores.services.payments import choose_again
+
+CHOOSE_AGAIN = (PaymentStatus.FAILED, PaymentStatus.EXPIRED)
+
+
+@require_safe
+@never_cache
+@shop_page
+def order(request: ShopRequest, key: str) -> HttpResponse:
+    found = _order(request, key)
+    return shop_render(request, "storefront/order.html", {"key": key, "order": found} | _payment_words(found))
+
+
+@require_safe
+@never_cache
+@shop_page
+def payment_state(request: ShopRequest, key: str) -> HttpResponse:
+    """For the page's script, which reloads the page when the state has changed."""
+    return JsonResponse({"state": _state(_order(request, key))})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@shop_page
+def pay_again(request: ShopRequest, key: str) -> HttpResponse:
+    """Choose another payment method after the payment has failed or expired."""
+    found = _order(request, key)
+    if not _may_choose_again(found):
+        return redirect("storefront:order", key)
+    limit_asking(request)
+    if request.method == "POST":
+        return _choose_again(request, found, key)
+    methods = hookpoints.ask_payment_methods(business=request.shop)
+    return _methods_page(request, found, key, PaymentForm(methods=methods), methods)
+
+
+def _choose_again(request: ShopRequest, order: Order, key: str) -> HttpResponse:
+    methods = offers.offered_on_page(request.shop, request.POST.get("offered", ""))
+    form = PaymentForm(request.POST, methods=methods)
+    if form.is_valid():
+        chosen = form.cleaned_data["payment_method"]
+        try:
+            choose_again(order=order, payment_method=chosen, offered=methods)
+        except (Conflict, NotAllowed) as error:  # a second press, or the app has said something meanwhile
+            request.cart.add_notice(INFO, error.message)
+        except Invalid as error:
+            form.add_error("payment_method", error.details[0]["message"])
+        except Unavailable as error:
+            form.add_error(None, error.message)
+            page = _methods_page(request, order, key, form, methods, error.status)
+            page["Retry-After"] = str(error.retry_after)
+            return page
+    if form.errors:
+        return _methods_page(request, order, key, form, methods, status=422)
+    return redirect("storefront:order", key)
+
+
+def _methods_page(
+    request: ShopRequest,
+    order: Order,
+    key: str,
+    form: PaymentForm,
+    methods: Sequence[PaymentMethod],
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "key": key,
+        "order": order,
+        "form": form,
+        "offered": offers.seal(request.shop, methods),
+    } | _payment_words(order)
+    return shop_render(request, "storefront/pay_again.html", context, status)
+
+
+def _order(request: ShopRequest, key: str) -> Order:
+    found = queries.order_by_page_key(request.shop, key)
+    if found is None:
+        raise NotFound("There is no order at this address. Check that you copied the whole link.")
+    found.business = request.shop
+    return found
+
+
+def _payment(order: Order) -> Payment | None:
+    return getattr(order, "payment", None)
+
+
+def _may_choose_again(order: Order) -> bool:
+    payment = _payment(order)
+    return bool(payment and payment.status in CHOOSE_AGAIN and order.status != OrderStatus.CANCELLED)
+
+
+def _state(order: Order) -> str:
+    """A text that changes with the payment's part of the page."""
+    payment = _payment(order)
+    making = "making" if _is_being_made(payment) else ""
+    return f"{order.status}:{payment.status if payment else ''}:{making}"
+
+
+def _is_being_made(payment: Payment | None) -> bool:
+    """Whether the app that creates the payment has not responded yet."""
+    if payment is None or payment.status != PaymentStatus.PENDING:
+        return False
+    has_details = payment.payment_url or payment.qr_code or payment.invoice_id
+    return not has_details and payment.updated_at == payment.created_at
+
+
+def _is_over(payment: Payment | None) -> bool:
+    """Whether it has expired, but the periodic task has not set the status yet."""
+    if payment is None or payment.status != PaymentStatus.PENDING or payment.expires_at is None:
+        return False
+    return payment.expires_at <= timezone.now()
+
+
+def _payment_words(order: Order) -> dict[str, object]:
+    built_in = BUILT_IN.get(order.payment_method)
+    return {
+        "payment": _payment(order),
+        "built_in": built_in[0].lower() if built_in else "",
+        "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,
+        "is_cancelled": order.status == OrderStatus.CANCELLED,
+        "may_choose_again": _may_choose_again(order),
+        "is_being_made": _is_being_made(_payment(order)),
+        "is_over": _is_over(_payment(order)),
+        "state": _state(order),
+    }

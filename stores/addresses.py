@@ -1,0 +1,46 @@
+"""Where shoppers find the stores: at `STORES_URL`, on a host for each store or, in development, on one for all."""
+
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from django.conf import settings
+
+PLACE: Final = "{slug}"
+"""Stands for the store's slug in `STORES_URL`."""
+
+
+def store_url(slug: str, *parts: str) -> str:
+    """The address of a store's home, or of the page below it that the parts name: `store_url("bakery", "pages", "about")`.
+
+    With `{slug}` in `STORES_URL` a store begins at `/` of its own host, else at `/store/<slug>/`.
+    """
+    return store_origin(slug) + store_root(slug) + "".join(f"{quote(part)}/" for part in parts)
+
+
+def store_origin(slug: str) -> str:
+    return settings.STORES_URL.replace(PLACE, slug)
+
+
+def store_root(slug: str) -> str:
+    return "/" if PLACE in settings.STORES_URL else f"/store/{slug}/"
+
+
+def stores_origin() -> str:
+    """Of all stores, as policies write it: `https://*.stores.example`."""
+    return settings.STORES_URL.replace(PLACE, "*")
+
+
+def is_stores_host(host: str) -> bool:
+    """Whether a host name, in small letters and without a port, is the stores' own or one below it."""
+    domain = _domain()
+    return host == domain or (PLACE in settings.STORES_URL and host.endswith(f".{domain}"))
+
+
+def slug_of(host: str) -> str | None:
+    """The slug of the store whose own host this is; None for the host that all stores share."""
+    label = host.removesuffix(f".{_domain()}")
+    return label if label != host and "." not in label else None
+
+
+def _domain() -> str:
+    return (urlsplit(settings.STORES_URL).hostname or "").removeprefix(f"{PLACE}.")

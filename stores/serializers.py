@@ -1,0 +1,321 @@
+"""The store's objects in the app API and in event payloads (contract, section 4).
+
+Lists and events are too frequent for DRF's serializers, which cost several times as much per row. There a `…_payload`
+builds the object from a model instance or a row of `values_list(..., named=True)` with the columns named here, and the
+serializer above it only describes the result. Neither queries the database. Missing values are null.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Protocol
+
+from django.conf import settings
+from rest_framework import serializers
+
+from accounts.models import Business
+from common.money import to_major
+from common.rest.fields import ApiSerializer, Boolean, Choice, Date, Integer, Moment, Number, Object, Text
+from common.times import iso, iso_or_none
+from stores.addresses import store_url
+from stores.dashboard import MAX_DAYS
+from stores.enums import (
+    BuiltInPayment,
+    DeliveryMethod,
+    OrderStatus,
+    OrderValidation,
+    PaymentStatus,
+    ProductStatus,
+)
+from stores.hookpoints import PaymentMethod
+from stores.models import Order, OrderItem, Payment
+
+NEUTRAL_PICTURE = f"{settings.STATIC_URL}images/product.svg"
+
+PRODUCT_COLUMNS = (
+    "id",
+    "name",
+    "description",
+    "price",
+    "category",
+    "is_available",
+    "image",
+    "slug",
+    "status",
+    "stock",
+    "created_at",
+    "updated_at",
+)
+REVIEW_COLUMNS = ("id", "product_id", "rating", "comment", "author_name", "created_at")
+PAGE_COLUMNS = ("id", "slug", "title", "content", "created_at", "updated_at")
+
+
+OrderId = partial(Text, "The order.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a01")
+OrderNumber = partial(Text, "The number that merchant and customer know the order by.", "1001")
+ProductId = partial(Text, "The product.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
+ProductSlug = partial(Text, "The product's name in URLs.", "espresso-beans")
+ReviewId = partial(Text, "The review.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a03")
+BusinessId = partial(Text, "The business.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a05")
+PageId = partial(Text, "The page.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a07")
+Currency = partial(Text, "The ISO 4217 code of the currency.", "USD", schema={"pattern": "^[A-Z]{3}$"})
+Count = partial(Integer, min_value=0)
+
+
+class Amount(Number):
+    """An amount in major units, of minor units in the currency `context["currency"]`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, min_value=0, **options)
+
+    def to_representation(self, value: int) -> float | int:
+        return to_major(value, self.context["currency"])
+
+
+class Row(Protocol):
+    """A model instance or a named row: whatever has the columns as attributes."""
+
+    def __getattribute__(self, name: str, /) -> Any: ...
+
+
+class ProductSerializer(serializers.Serializer):
+    id = ProductId()
+    name = Text("The name.", "Espresso beans")
+    description = Text("The description.", "Dark roast, 1 kg.")
+    price = Amount("In major units of the business's currency.", 12.5)
+    category = Text("The merchant's own grouping.", "Coffee")
+    isAvailable = Boolean("The merchant's switch; it doesn't follow stock.", True)
+    imageUrl = Text("A path below the service's address.", "/static/products/coffee.svg")
+    slug = ProductSlug()
+    status = Choice(ProductStatus.choices, "Lists leave ARCHIVED products out.", "ACTIVE")
+    stock = Count("How many are left; null when stock isn't tracked.", 40, allow_null=True)
+    createdAt = Moment("When it was created.", "2026-10-01T08:00:00.000Z")
+    updatedAt = Moment("When it last changed.")
+
+
+def product_payload(row: Row, currency: str) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "name": row.name,
+        "description": row.description,
+        "price": to_major(row.price, currency),
+        "category": row.category,
+        "isAvailable": row.is_available,
+        "imageUrl": row.image or NEUTRAL_PICTURE,
+        "slug": row.slug,
+        "status": str(row.status),
+        "stock": row.stock,
+        "createdAt": iso(row.created_at),
+        "updatedAt": iso(row.updated_at),
+    }
+
+
+class OrderLineSerializer(serializers.Serializer):
+    productId = ProductId()
+    name = Text("The product's name when it was ordered.", "Espresso beans")
+    quantity = Integer("How many.", 2, min_value=1)
+    price = Amount("Of one, in major units.", 12.5)
+
+
+class PaymentSerializer(serializers.Serializer):
+    status = Choice(PaymentStatus.choices, "The payment's status.", "PENDING")
+    paymentUrl = Text("Where the customer pays.", "https://acme.example/pay/77", allow_null=True)
+    qrCode = Text("The content of a QR code for the customer.", "acme:pay/77", allow_null=True)
+    invoiceId = Text("The app's id of the payment.", "inv-77", allow_null=True)
+    expiresAt = Moment("Until when it can be paid.", "2026-11-20T15:34:05.123Z", allow_null=True)
+
+
+class CustomerSerializer(serializers.Serializer):
+    name = Text("The name.", "Kim Lee")
+    email = Text("The e-mail address, if one was given.", "kim@example.com", allow_null=True)
+    phone = Text("The phone number, if one was given.", "+1 555 0100", allow_null=True)
+
+
+class OrderSerializer(serializers.Serializer):
+    id = OrderId()
+    orderNumber = OrderNumber()
+    status = Choice(OrderStatus.choices, "The order's status.", "PENDING")
+    items: Any = OrderLineSerializer(many=True, help_text="The products ordered.")
+    subtotal = Amount("All lines together, in major units.", 25)
+    discount = Amount("All discounts together, a promo discount included.", 0)
+    deliveryFee = Amount("The price of the delivery.", 3.5)
+    amount = Amount("The total that the customer pays: subtotal - discount + deliveryFee.", 28.5)
+    currency = Currency()
+    deliveryMethod = Choice(DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
+    address = Text("The delivery address; empty for PICKUP.", "1 Harbour Street")
+    paymentMethod = Text("CASH, CARD, or the id of an app's payment method.", "CARD")
+    payment = PaymentSerializer(allow_null=True, help_text="Through an app; null for CASH and CARD.")
+    customer = CustomerSerializer()
+    note = Text("The customer's note.", "Please ring twice.")
+    isGuest = Boolean("Whether the customer ordered without an account.", True)
+    validation = Choice(OrderValidation.choices, "Whether every app that checks orders answered.", "VALID")
+    createdAt = Moment("When it was placed.")
+    updatedAt = Moment("When it last changed.")
+
+
+def order_payload(order: Order) -> dict[str, Any]:
+    """An order with its lines and payment. Lists bring both along (`queries.orders`)."""
+    currency = order.currency
+    return {
+        "id": str(order.pk),
+        "orderNumber": order.number,
+        "status": str(order.status),
+        "items": _items(order.lines, currency),
+        "subtotal": to_major(order.subtotal, currency),
+        "discount": to_major(order.discount, currency),
+        "deliveryFee": to_major(order.delivery_fee, currency),
+        "amount": to_major(order.amount, currency),
+        "currency": currency,
+        "deliveryMethod": str(order.delivery_method),
+        "address": order.address,
+        "paymentMethod": str(order.payment_method),
+        "payment": payment_payload(getattr(order, "payment", None)),
+        "customer": {
+            "name": order.customer_name,
+            "email": order.customer_email or None,
+            "phone": order.customer_phone or None,
+        },
+        "note": order.note,
+        "isGuest": order.is_guest,
+        "validation": str(order.validation),
+        "createdAt": iso(order.created_at),
+        "updatedAt": iso(order.updated_at),
+    }
+
+
+def _items(items: Iterable[OrderItem], currency: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "productId": str(item.product_id),
+            "name": item.name,
+            "quantity": item.quantity,
+            "price": to_major(item.price, currency),
+        }
+        for item in items
+    ]
+
+
+def payment_payload(payment: Payment | None) -> dict[str, Any] | None:
+    """None for what the merchant takes outside the service (CASH, CARD)."""
+    if payment is None:
+        return None
+    return {
+        "status": str(payment.status),
+        "paymentUrl": payment.payment_url or None,
+        "qrCode": payment.qr_code or None,
+        "invoiceId": payment.invoice_id or None,
+        "expiresAt": iso_or_none(payment.expires_at),
+    }
+
+
+class ReviewSerializer(serializers.Serializer):
+    id = ReviewId()
+    productId = ProductId()
+    rating = Integer("1 to 5.", 5, min_value=1, max_value=5)
+    comment = Text("The customer's words.", "Just right.")
+    authorName = Text("The name that the customer gave.", "Kim")
+    createdAt = Moment("When it was written.")
+
+
+def review_payload(row: Row) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "productId": str(row.product_id),
+        "rating": row.rating,
+        "comment": row.comment,
+        "authorName": row.author_name,
+        "createdAt": iso(row.created_at),
+    }
+
+
+class ReviewStatsSerializer(serializers.Serializer):
+    """Of a `queries.ReviewStats`."""
+
+    total = Count("How many reviews there are.", 15)
+    averageRating = Number("Null without a review.", 3.67, source="average", allow_null=True)
+    distribution = Object(
+        "How many have each rating.", {"1": 1, "2": 2, "3": 3, "4": 4, "5": 5}, child=Count()
+    )
+
+
+class TopProductSerializer(ApiSerializer):
+    productId = ProductId()
+    name = Text("The product's name.", "Espresso beans")
+    quantity = Count("How many were ordered.", 12)
+    revenue = Amount("The revenue from it.", 150.0)
+
+
+class SalesDaySerializer(serializers.Serializer):
+    date = Date("A day in the business's time zone.", "2026-11-20")
+    orders = Count("Orders placed that day.", 7)
+    revenue = Amount("Without cancelled orders.", 171.0)
+
+
+class DashboardSerializer(ApiSerializer):
+    """Of a `dashboard.Dashboard`, with its currency as `context["currency"]`."""
+
+    currency = Currency()
+    days = Integer("How many days the figures cover, today included.", 30, min_value=1, max_value=MAX_DAYS)
+    totalOrders = Count("Orders placed, cancelled ones included.", 7)
+    totalRevenue = Amount("Without cancelled orders.", 171.0)
+    averageOrderValue = Amount("Null without an order that counts.", 28.5, allow_null=True)
+    ordersByStatus = Object("All statuses.", dict.fromkeys(OrderStatus.values, 1), child=Count())
+    topProducts = TopProductSerializer(many=True, help_text="Up to ten, the best-selling first.")
+    daily = SalesDaySerializer(many=True, help_text="One entry for each day, the oldest first.")
+
+
+class PaymentMethodSerializer(serializers.Serializer):
+    id = Text("The `paymentMethod` of an order.", "acme-pay:wallet")
+    name = Text("The name that the customer sees.", "Acme Wallet")
+    description = Text("A line below the name.", "Pay with your phone.", allow_null=True)
+    icon = Text("The URL of a picture.", "https://acme.example/wallet.png", allow_null=True)
+
+
+class PaymentMethodsSerializer(serializers.Serializer):
+    methods = PaymentMethodSerializer(many=True, help_text="The built-in ones first.")
+
+
+def payment_methods_payload(offered: Iterable[PaymentMethod]) -> dict[str, Any]:
+    """What a checkout offers: the built-in methods first, then those of apps."""
+    built_in = [
+        {"id": method.value, "name": str(method.label), "description": None, "icon": None}
+        for method in BuiltInPayment
+    ]
+    return {"methods": [*built_in, *PaymentMethodSerializer(list(offered), many=True).data]}
+
+
+class PageSerializer(serializers.Serializer):
+    id = PageId()
+    slug = Text("The page's name in URLs.", "about")
+    title = Text("The title.", "About us")
+    content = Text("HTML.", "<p>We roast on Mondays.</p>")
+    createdAt = Moment("When it was created.", "2026-10-01T08:00:00.000Z")
+    updatedAt = Moment("When it last changed.")
+
+
+def page_payload(row: Row) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "slug": row.slug,
+        "title": row.title,
+        "content": row.content,
+        "createdAt": iso(row.created_at),
+        "updatedAt": iso(row.updated_at),
+    }
+
+
+class StorefrontUrl(Text):
+    def get_attribute(self, business: Business) -> str:
+        return store_url(business.slug)
+
+
+class BusinessSerializer(ApiSerializer):
+    id = BusinessId()
+    slug = Text("The business's name in URLs.", "miras-coffee")
+    storefrontUrl = StorefrontUrl("The storefront.", "https://miras-coffee.stores.example/")
+    name = Text("The name.", "Mira's Coffee")
+    type = Text("The kind of business, in the merchant's words.", "Cafe")
+    address = Text("The address.", "1 Harbour Street")
+    currency = Currency()
+    locale = Text("The storefront's language.", "en")
+    timezone = Text("An IANA time zone.", "UTC")
+    isSandbox = Boolean("Whether it is a developer's sandbox.", False)
+    createdAt = Moment("When it was opened.", "2026-10-01T08:00:00.000Z")

@@ -1,0 +1,173 @@
+"""The carts of shoppers: one row for a browser and a store, found by the key in the browser's cookie.
+
+A row keeps product ids, quantities and the names as they were. Prices and stock are read each time the cart is shown. A
+product that is no longer for sale stays in the cart and says so until the shopper removes it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Business
+from common.errors import Conflict
+from common.secrets import digest
+from stores.enums import ProductStatus
+from stores.models import Cart, Order, Product
+from stores.services.basket import OrderLine
+
+MAX_LINES: Final = 100  # as for a guest order
+MAX_QUANTITY: Final = 999
+KEPT_ORDERS: Final = 5
+KEPT: Final = timedelta(days=30)  # since the last change
+BATCH: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class CartLine:
+    """`product` is None where it was deleted; `problem` says why the line can't be ordered."""
+
+    product_id: UUID
+    name: str
+    quantity: int
+    product: Product | None
+
+    @property
+    def amount(self) -> int:
+        """Minor units; 0 for a line that can't be ordered."""
+        return 0 if self.product is None or self.problem else self.product.price * self.quantity
+
+    @property
+    def problem(self) -> str:
+        if self.product is None:
+            return "The store no longer has it."
+        return shortage(self.product, self.quantity)
+
+
+def shortage(product: Product, quantity: int) -> str:
+    """Why a shopper can't order so many of a product; empty where they can."""
+    if product.status != ProductStatus.ACTIVE:
+        return "It is no longer for sale."
+    if not product.is_available:
+        return "It isn't available right now."
+    if product.stock is None or product.stock >= quantity:
+        return ""
+    return "It's sold out." if product.stock == 0 else f"Only {product.stock} left."
+
+
+def cart_lines(cart: Cart) -> list[CartLine]:
+    """In the order in which they were added, with the products as they are now."""
+    products = Product.objects.filter(business=cart.business_id).in_bulk(
+        [UUID(line["product"]) for line in cart.lines]
+    )
+    return [
+        CartLine(
+            product_id=(product_id := UUID(line["product"])),
+            name=product.name if (product := products.get(product_id)) else line["name"],
+            quantity=line["quantity"],
+            product=product,
+        )
+        for line in cart.lines
+    ]
+
+
+def order_lines(lines: Sequence[CartLine]) -> list[OrderLine]:
+    return [OrderLine(line.product_id, line.quantity) for line in lines]
+
+
+def subtotal(lines: Sequence[CartLine]) -> int:
+    return sum(line.amount for line in lines)
+
+
+def latest_orders(cart: Cart) -> list[dict[str, str]]:
+    """The newest first: `{"key", "number"}`."""
+    orders: list[dict[str, str]] = json.loads(cart.orders)
+    return orders
+
+
+def add_product(*, business: Business, key: str, product: Product, quantity: int) -> Cart:
+    """Raises `Conflict` where so many can't be ordered."""
+    with _changed(business, key) as cart:
+        line = _line(cart, product.pk)
+        already = line["quantity"] if line else 0
+        if problem := shortage(product, already + quantity):
+            raise Conflict(f"{problem} You have {already} already." if already else problem)
+        if already + quantity > MAX_QUANTITY:
+            raise Conflict(f"An order takes at most {MAX_QUANTITY} of a product.")
+        if line is None and len(cart.lines) >= MAX_LINES:
+            raise Conflict(f"An order takes at most {MAX_LINES} different products.")
+        if line is None:
+            cart.lines.append(line := {"product": str(product.pk)})
+        line |= {"name": product.name, "quantity": already + quantity}
+    return cart
+
+
+def change_quantities(*, business: Business, key: str, quantities: dict[UUID, int]) -> Cart:
+    """Of products that are in the cart; 0 removes one."""
+    with _changed(business, key) as cart:
+        for line in list(cart.lines):
+            quantity = quantities.get(UUID(line["product"]), line["quantity"])
+            line["quantity"] = min(quantity, MAX_QUANTITY)
+            if quantity <= 0:
+                cart.lines.remove(line)
+    return cart
+
+
+def remember_order(*, business: Business, key: str, order: Order, page_key: str) -> Cart:
+    """Remove what was ordered, and keep the address of the order's page; once, however often this is called.
+
+    A line with another quantity was changed after the order, and stays.
+    """
+    with _changed(business, key) as cart:
+        known = latest_orders(cart)
+        if all(each["key"] != page_key for each in known):
+            ordered = {(str(item.product_id), item.quantity) for item in order.items.all()}
+            cart.lines = [line for line in cart.lines if (line["product"], line["quantity"]) not in ordered]
+            cart.orders = json.dumps([{"key": page_key, "number": order.number}, *known][:KEPT_ORDERS])
+    return cart
+
+
+def add_notice(*, business: Business, key: str, level: int, text: str) -> Cart:
+    """Something to tell the shopper on the next page; `level` is one of Django's message levels."""
+    with _changed(business, key) as cart:
+        cart.notices.append([level, text])
+    return cart
+
+
+def take_notices(*, cart: Cart) -> list[tuple[int, str]]:
+    """The notices that the shopper has not seen yet. Each is returned once."""
+    notices = [(level, text) for level, text in cart.notices]
+    if notices:
+        cart.notices = []
+        cart.save(update_fields=["notices"])
+    return notices
+
+
+def remove_old_carts(*, now: datetime | None = None, batch: int = BATCH) -> int:
+    """Delete carts without a change for `KEPT`, one statement per batch. Returns their number."""
+    old = Cart.objects.filter(updated_at__lt=(now or timezone.now()) - KEPT).values_list("pk", flat=True)
+    removed = 0
+    while ids := list(old[:batch]):
+        Cart.objects.filter(pk__in=ids).delete()
+        removed += len(ids)
+    return removed
+
+
+@contextmanager
+def _changed(business: Business, key: str) -> Iterator[Cart]:
+    """The cart, locked and saved afterwards. The first change makes the row."""
+    with transaction.atomic():
+        cart, _ = Cart.objects.select_for_update().get_or_create(business=business, key_digest=digest(key))
+        yield cart
+        cart.updated_at = timezone.now()
+        cart.save()
+
+
+def _line(cart: Cart, product_id: UUID) -> dict[str, Any] | None:
+    return next((line for line in cart.lines if line["product"] == str(product_id)), None)

@@ -1,0 +1,35 @@
+"""Store records as every page shows them: `{% load stores %}`."""
+
+from django import template
+
+from accounts.models import Business
+from common.money import display_in
+from stores import addresses
+from stores.models import Order, Product
+from stores.serializers import NEUTRAL_PICTURE
+
+register = template.Library()
+
+
+@register.filter
+def money(minor: int, of: Business | Order) -> str:
+    """`{{ product.price|money:shop }}`: an amount in the currency of a store or an order, in the store's locale."""
+    locale = of.locale if isinstance(of, Business) else of.business.locale
+    return display_in(minor, of.currency, locale)
+
+
+@register.filter
+def times(price: int, quantity: int) -> int:
+    return price * quantity
+
+
+@register.simple_tag
+def store_url(business: Business, *parts: str) -> str:
+    """`{% store_url business "products" product.slug %}`: a page's address on the stores' host."""
+    return addresses.store_url(business.slug, *parts)
+
+
+@register.filter
+def picture(product: Product) -> str:
+    """The path of the product's picture, or of a neutral one."""
+    return product.image or NEUTRAL_PICTURE

@@ -1,1 +1,0 @@
-"""The storefront: `/store/<business-slug>/…`."""
