@@ -1,4 +1,4 @@
-"""Reading a stored definition: the manifest's fields by name, in types."""
+"""Stored definitions as typed objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """`url` is its scriptUrl or its renderUrl, whichever its kind uses."""
+    """`url` is the `scriptUrl` or the `renderUrl`, depending on the kind. `integrity` is empty for a script that isn't
+    pinned.
+    """
 
     id: UUID
     embed_type: str
@@ -37,6 +39,7 @@ class Embed:
     url: str
     settings_schema: dict[str, Any]
     default_config: Settings
+    integrity: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def embed(definition: Definition) -> Embed:
     url = content["scriptUrl"] if kind == EmbedKind.GLOBAL_SCRIPT else content["renderUrl"]
     return Embed(
         definition.id, definition.key, content["name"], content["description"], kind, content["position"],
-        url, content["settingsSchema"], content["defaultConfig"],
+        url, content["settingsSchema"], content["defaultConfig"], content.get("integrity", ""),
     )  # fmt: skip
 
 

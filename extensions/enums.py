@@ -1,10 +1,10 @@
-"""The words of extensions that are stored or sent."""
+"""Values of extensions that are stored or sent."""
 
 from django.db import models
 
 
 class ExtensionType(models.TextChoices):
-    """The manifest's four lists of definitions, by the name that `changes` gives them."""
+    """The manifest's four lists of definitions, by their names in `changes`."""
 
     BLOCK = "block", "Block"
     EMBED = "embed", "Embed"
@@ -18,13 +18,13 @@ class EmbedKind(models.TextChoices):
 
 
 class CallOutcome(models.TextChoices):
-    """What became of one hook call. All but the first count as a failure of the hook."""
+    """The outcome of one hook call. Every value but the first counts as a failure of the hook."""
 
     ANSWERED = "ANSWERED", "Answered"
     TIMEOUT = "TIMEOUT", "No answer in time"
     UNREACHABLE = "UNREACHABLE", "Not reached"
     HTTP_ERROR = "HTTP_ERROR", "Answered with an error"
     NOT_JSON = "NOT_JSON", "Answer was not JSON"
-    UNEXPECTED = "UNEXPECTED", "Answer had another shape"
+    UNEXPECTED = "UNEXPECTED", "Answer had the wrong format"
     BREAKER_OPEN = "BREAKER_OPEN", "Skipped after failures in a row"
     NO_TIME_LEFT = "NO_TIME_LEFT", "Skipped, no time was left"

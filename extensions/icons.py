@@ -1,4 +1,4 @@
-"""The icons that a manifest may name (contract section 9, "Manifest"): any is accepted, an unknown one shows a neutral one."""
+"""Icons that a manifest may name (contract, section 9, "Manifest"): any name is accepted; unknown ones show a neutral icon."""
 
 import re
 from functools import lru_cache
@@ -12,7 +12,7 @@ NEUTRAL = "puzzle"
 
 @lru_cache(maxsize=1)
 def known_icons() -> frozenset[str]:
-    """The names of the symbols in the sprite that pages draw icons from."""
+    """The names of the symbols in the icon sprite."""
     path = finders.find(SPRITE)
     assert isinstance(path, str), SPRITE
     with open(path, encoding="utf-8") as sprite:

@@ -1,7 +1,7 @@
-"""The session token of `service:init`: the platform's word on who looks at an app's admin page (contract section 6).
+"""The session token of `service:init`: proves who is looking at an app's admin page (contract, section 6).
 
-A JWT (RFC 7519) signed with HS256 and the installation's webhook secret, which only the app's server has: what the
-page is told in the browser may be forged, this may not.
+A JWT (RFC 7519) signed with HS256 and the installation's webhook secret, which only the app's server has. Messages
+in the browser can be forged, this token can't.
 """
 
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ LIFETIME = timedelta(seconds=60)
 
 
 def session_token(*, installation: Installation, user: User, now: datetime | None = None) -> str:
-    """`aud` is the app's Client ID, `sub` the user's id; it is good for 60 seconds."""
+    """`aud` is the app's Client ID, `sub` the user's id. Valid for 60 seconds."""
     expires_at = (now or timezone.now()) + LIFETIME
     claims = {
         "aud": installation.app.client_id,

@@ -1,18 +1,61 @@
-"""What a manifest lacks for a review (contract section 2: "a manifest with hooks and no Webhook URL")."""
+"""Submitting an app for review, with every check of the domain: the app's own fields and its manifest (contract section 2)."""
 
 from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
 
+from accounts.models import User
 from common.errors import ErrorDetail
 from extensions.enums import ExtensionType
 from extensions.models import Definition
-from marketplace.models import App
+from extensions.queries import manifest_document, waiting_in
+from marketplace import rules
+from marketplace.enums import AppStatus
+from marketplace.models import App, Submission
+from marketplace.services import reviews
 
 
 def hooks_without_url(app: App) -> Iterator[ErrorDetail]:
-    """Called with the app's row locked; one query, and only where there is no Webhook URL."""
+    """Called with the app's row locked. One query, and only if there is no Webhook URL."""
     if app.webhook_url:
         return
     hooks = Definition.objects.filter(app=app, type=ExtensionType.HOOK, is_active=True)
     if points := ", ".join(hooks.values_list("key", flat=True)):
         message = f"Enter a Webhook URL: the manifest has hooks ({points}), which are called there."
         yield {"field": "webhook_url", "message": message}
+
+
+CHECKS: Final[tuple[reviews.Check, ...]] = (hooks_without_url,)
+"""What only this app knows; `marketplace` checks the app's own fields itself."""
+
+
+def waits_for_version(app: App) -> bool:
+    """Whether a part of the saved manifest goes live with the next approved version, which an approved app may be
+    submitted for.
+    """
+    return bool(waiting_in(app, manifest_document(app)))
+
+
+def may_submit(app: App) -> bool:
+    """Whether the app's state allows a submission, whatever is still missing."""
+    return app.status == AppStatus.DRAFT or (app.status == AppStatus.APPROVED and waits_for_version(app))
+
+
+def missing(app: App) -> list[ErrorDetail]:
+    """Everything that `submit_app` would refuse now, except its texts. Looks up the Webhook URL's host."""
+    return reviews.missing(app, CHECKS, rules.unreachable(app))
+
+
+def submit_app(
+    *, app: App, developer: User, how_to_test: str = "", scope_reason: str = "", now: datetime | None = None
+) -> Submission:
+    """`marketplace.services.reviews.submit` with all checks; raises the same errors."""
+    return reviews.submit(
+        app=app,
+        developer=developer,
+        how_to_test=how_to_test,
+        scope_reason=scope_reason,
+        checks=CHECKS,
+        may_submit=may_submit,
+        now=now,
+    )

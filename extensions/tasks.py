@@ -1,4 +1,4 @@
-"""Celery's part: hints to look for work now. They may be lost, repeated or late (docs/decisions/0004)."""
+"""Scheduled tasks (`CELERY_BEAT_SCHEDULE`)."""
 
 from celery import shared_task
 
@@ -7,5 +7,5 @@ from extensions.hooks import retention
 
 @shared_task
 def remove_old_hook_calls() -> None:
-    """Remove what is older than 30 days. May run twice at once."""
+    """Delete hook calls older than 30 days. Safe to run twice at once."""
     retention.remove_old()

@@ -1,0 +1,1 @@
+"""One app on one business: OAuth, access tokens, consent, install and uninstall."""

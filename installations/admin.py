@@ -1,6 +1,6 @@
-"""The administration shows no credentials: of django-oauth-toolkit's own pages only those of apps stay.
+"""Removes django-oauth-toolkit's admin pages, except those of apps.
 
-Its token tables are empty here, and a grant's page would show the authorization code.
+Its token tables are empty here, and the page of a grant would show the authorization code.
 """
 
 from django.contrib import admin

@@ -1,4 +1,4 @@
-"""Who calls the app API: the bearer of an installation's access token, and what that token may do."""
+"""Authentication of the app API: the access token of an installation, and what it may do."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -13,16 +13,17 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from common.compiled import Compiled, Param
+from common.db.compiled import Compiled, Param
 from common.secrets import digest
 from installations.models import Installation
 
 USE_RECORDED_EVERY = timedelta(minutes=1)
+PAUSED = "The store has paused this app"
 
-# What a request reads. The webhook secret is left out, since fetching it means decrypting it.
+# The columns that a request reads. The webhook secret is left out, because reading it means decrypting it.
 READ = (
     "app_id", "business_id", "installed_by_id", "is_test", "granted_scopes", "narrowed_scopes",
-    "needs_reconsent", "installed_at", "last_used_at", "uninstalled_at",
+    "needs_reconsent", "installed_at", "last_used_at", "paused_at", "uninstalled_at",
     "app__name", "app__slug", "app__developer_id", "app__scopes", "app__webhook_url", "app__webhook_events",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__scopes", "app__approved_version__webhook_url",
@@ -30,7 +31,7 @@ READ = (
     "business__timezone", "business__is_sandbox",
 )  # fmt: skip
 
-# The holder of a token, if it may call.
+# The installation of a token, if it may call.
 _HOLDER = Compiled(
     lambda: (
         Installation.objects.active()
@@ -44,8 +45,8 @@ _HOLDER = Compiled(
 class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer fbat_…`; `request.auth` becomes the `Installation`.
 
-    One query on the unique digest, which brings app, approved version and business along. A token anywhere
-    but in the header is not looked at. There is no `request.user`: an app acts, not a person.
+    One query by the unique digest also reads the app, its approved version and the business. Only the header is
+    read. There is no `request.user`, because an app calls and not a person.
     """
 
     def authenticate(self, request: Request) -> tuple[None, Installation]:
@@ -58,7 +59,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 def bearer_token(request: Request) -> str:
-    """The token of the Authorization header. Raises `AuthenticationFailed` where there is none."""
+    """The token in the Authorization header. Raises `AuthenticationFailed` if there is none."""
     scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
     if not scheme:
         raise AuthenticationFailed("Send the access token in the header: Authorization: Bearer <token>.")
@@ -68,7 +69,7 @@ def bearer_token(request: Request) -> str:
 
 
 def installation_of(token: str) -> Installation:
-    """The active installation that a token belongs to. Raises `AuthenticationFailed` for a dead token."""
+    """The active installation of a token. Raises `AuthenticationFailed` for an unknown or revoked one."""
     found = _HOLDER.first(token_digest=digest(token))
     if found is None:
         raise AuthenticationFailed("The access token is unknown or has been revoked.")
@@ -76,7 +77,7 @@ def installation_of(token: str) -> Installation:
 
 
 def record_use(installation: Installation, now: datetime) -> None:
-    """Note when a token was last used, to the minute: most calls write nothing."""
+    """Record when a token was last used, to the minute, so that most calls write nothing."""
     stale = now - USE_RECORDED_EVERY
     if installation.last_used_at is not None and installation.last_used_at > stale:
         return
@@ -85,21 +86,23 @@ def record_use(installation: Installation, now: datetime) -> None:
 
 
 class RequiresScope(BasePermission):
-    """Refuses a call whose scope the token lacks, naming that scope.
+    """Refuses every call of a paused app, and a call whose scope the token lacks, naming that scope.
 
-    A view says what it needs in `required_scope`: a scope name, None, or one of these per method.
+    A view names the scope that it needs in `required_scope`: a scope name, None, or one of these per method.
     """
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         scope = scope_needed(request.method or "GET", view)
         installation = cast(Installation, request.auth)
+        if installation.paused_at is not None:
+            raise PermissionDenied(PAUSED)
         if scope is None or scope in installation.effective_scopes:
             return True
         raise PermissionDenied(refusal(installation, scope))
 
 
 def scope_needed(method: str, view: APIView) -> str | None:
-    """The scope that a view asks for a method. A method that the view forgot to name is a mistake in it."""
+    """The scope that a method of a view needs. Raises `ImproperlyConfigured` if the view doesn't say."""
     declared: str | Mapping[str, str | None] | None = view.required_scope  # type: ignore[attr-defined]
     if not isinstance(declared, Mapping):
         return declared
@@ -110,7 +113,7 @@ def scope_needed(method: str, view: APIView) -> str | None:
 
 
 def refusal(installation: Installation, scope: str) -> str:
-    """Why a token lacks a scope, and so who can help."""
+    """Says that a token lacks a scope, and that the store hasn't agreed to it if that is the reason."""
     message = f"This call needs the scope {scope}, which the token does not have."
     if scope in installation.app.approved_scopes and not installation.follows_working_copy:
         return f"{message} {installation.business.name} has not agreed to it yet."

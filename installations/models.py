@@ -1,4 +1,4 @@
-"""An app on a business, with its credentials, and the short-lived grants that lead there."""
+"""Installations of apps in stores, with their credentials and history; and authorization codes."""
 
 from datetime import datetime, timedelta
 
@@ -8,15 +8,15 @@ from django.utils import timezone
 from oauth2_provider.models import AbstractGrant
 
 from accounts.models import Business, User
-from common.fields import EncryptedTextField
+from common.db.fields import EncryptedTextField
 from common.ids import new_id
 from installations.enums import HistoryKind
 from marketplace.models import App, AppFields, AppVersion
 from marketplace.scopes import in_order
 
-# What says whether an installation is there, where it is told of events, and what its token may do.
+# The columns that decide whether an app may be sent an event, where to, and what its token may do.
 JUDGED_BY = (
-    "app", "business", "is_test", "granted_scopes", "narrowed_scopes", "uninstalled_at",
+    "app", "business", "is_test", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
     "business__owner", "business__is_sandbox",
     "app__developer", "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
     "app__deleted_at", "app__approved_version",
@@ -24,7 +24,7 @@ JUDGED_BY = (
 )  # fmt: skip
 
 
-# For this long a merchant who kept an app as it was is not asked again by a banner.
+# After declining, a merchant isn't asked again by a banner for this long.
 RECONSENT_REST = timedelta(days=14)
 
 
@@ -36,30 +36,23 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         return self.filter(business__owner=user)
 
     def needing_consent(self) -> "InstallationQuerySet":
-        """Those whose app was approved with more than they were granted, and is in use."""
+        """Active ones that lack scopes their app was approved with. Suspended and deleted apps don't ask."""
         return self.active().filter(needs_reconsent=True, app__suspended_at=None, app__deleted_at=None)
 
-    def asking(self, at: datetime | None = None) -> "InstallationQuerySet":
-        """Those of them whose merchant is to be asked now: not within 14 days of a no."""
-        rested = models.Q(reconsent_declined_at=None) | models.Q(
-            reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
-        )
-        return self.needing_consent().filter(rested)
-
     def with_app(self) -> "InstallationQuerySet":
-        """Bring along what `effective_scopes` and `app_fields` read."""
+        """Also read what `effective_scopes` and `app_fields` use."""
         return self.select_related("app__approved_version", "business")
 
     def with_terms(self) -> "InstallationQuerySet":
-        """With its app, and no more than `JUDGED_BY`: for paths on which much is read."""
+        """With their app, but only the columns in `JUDGED_BY`: for queries that read many rows."""
         return self.with_app().only(*JUDGED_BY)
 
 
 class Installation(models.Model):
-    """One app on one business. Made, re-issued and ended only by `installations.services`.
+    """One app in one store. Written only by `installations.services`.
 
-    Of the access token only the SHA-256 is kept; null means that there is no live token. The row outlives
-    the uninstall: its webhook secret still signs the data-erasure event.
+    Only the SHA-256 of the access token is stored; null means that there is no valid token. The row is kept after the
+    uninstall, because its webhook secret signs the data-erasure event.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -80,15 +73,34 @@ class Installation(models.Model):
         default=timezone.now,
         help_text="When somebody agreed to these terms; the exchange of the code may have come later.",
     )
+    agreed_version = models.ForeignKey(
+        AppVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="agreed_by",
+        help_text="The approved version whose scripts, widgets and hooks the merchant agreed to; empty on the developer's own sandbox.",
+    )
     settings = models.JSONField(default=dict, blank=True)
     needs_reconsent = models.BooleanField(default=False)
     reconsent_declined_at = models.DateTimeField(null=True, blank=True)
-    reconsent_told_at = models.DateTimeField(
+    declined_version = models.ForeignKey(
+        AppVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The approved version that the merchant last said no to.",
+    )
+    reconsent_notified_at = models.DateTimeField(
         null=True, blank=True, help_text="When the merchant was mailed about it; empty: not yet."
     )
     installed_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     installed_at = models.DateTimeField(default=timezone.now)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    paused_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when the merchant has paused the app; empty: it runs."
+    )
     uninstalled_at = models.DateTimeField(null=True, blank=True)
 
     objects = InstallationQuerySet.as_manager()
@@ -104,8 +116,8 @@ class Installation(models.Model):
         indexes = [
             models.Index(
                 fields=["id"],
-                condition=models.Q(needs_reconsent=True, reconsent_told_at=None),
-                name="installation_to_tell",
+                condition=models.Q(needs_reconsent=True, reconsent_notified_at=None),
+                name="installation_to_notify",
             )
         ]
 
@@ -118,7 +130,7 @@ class Installation(models.Model):
 
     @property
     def data_erasure_at(self) -> datetime | None:
-        """When the app is told to erase the business's data: 48 hours after the uninstall."""
+        """When the app is asked to erase the business's data: 48 hours after the uninstall, unless set otherwise."""
         if self.uninstalled_at is None:
             return None
         return self.uninstalled_at + timedelta(seconds=settings.DATA_ERASURE_DELAY)
@@ -126,7 +138,12 @@ class Installation(models.Model):
     @property
     def follows_working_copy(self) -> bool:
         """A test install on the sandbox of the app's own developer sees every edit at once."""
-        return self.is_test and self.business.is_sandbox and self.business.owner_id == self.app.developer_id
+        return self.is_test and self.runs_working_copy
+
+    @property
+    def runs_working_copy(self) -> bool:
+        """On its own developer's sandbox store, the manifest always follows the working copy, converted install or not."""
+        return self.business.is_sandbox and self.business.owner_id == self.app.developer_id
 
     @property
     def app_fields(self) -> AppFields:
@@ -140,11 +157,17 @@ class Installation(models.Model):
         return in_order(set(self.app.approved_scopes) - set(self.granted_scopes))
 
     def rests_after_decline(self, at: datetime) -> bool:
-        """Whether its merchant has said no too lately to be asked again."""
+        """Whether the merchant declined so recently that no banner asks again."""
         return self.reconsent_declined_at is not None and self.reconsent_declined_at > at - RECONSENT_REST
 
     @property
+    def is_behind(self) -> bool:
+        """Whether its merchant agreed to another version's reach than the current one's, which may ask for more."""
+        return self.agreed_version_id not in (None, self.app.approved_version_id)
+
+    @property
     def asks_for_consent(self) -> bool:
+        """For scopes; `extensions.reach_requests` knows what else its merchant is asked for."""
         return (
             self.needs_reconsent
             and self.is_active
@@ -156,8 +179,8 @@ class Installation(models.Model):
     def effective_scopes(self) -> list[str]:
         """What the token may do, in the order of the scope table (contract section 3, "Scopes").
 
-        The granted scopes that are approved; for the own developer's test install the working copy's,
-        narrowed only by a `scope` given to the authorization.
+        The granted scopes that are also approved. On its own developer's test install the working copy's scopes, limited
+        only by the `scope` of the authorization.
         """
         if self.follows_working_copy:
             allowed, granted = self.app.scopes, self.narrowed_scopes
@@ -174,9 +197,9 @@ class Installation(models.Model):
 
 
 class HistoryEntry(models.Model):
-    """One thing that happened to an installation. Append-only, and kept for good: it is the proof of an erasure.
+    """One entry of an installation's history. Append-only and kept forever, as the proof of an erasure.
 
-    Written by `installations.services.history`, in the transaction of what happened.
+    Written by `installations.services.history`, in the transaction of the change.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -207,13 +230,13 @@ class HistoryEntry(models.Model):
 
 
 class Grant(AbstractGrant):
-    """An authorization code, alive for 60 seconds. It is kept for a day, and a used one as long as the token that it
-    gave, to know a second use (`installations.services.retention`).
+    """An authorization code, valid for 60 seconds. It is kept for a day, and a used one as long as its token lives, so
+    that a replay is recognized (`installations.services.retention`).
 
-    Written by `installations.services.authorization`. `installation` is the one whose token the code gave; of
-    an unused code it is the one that stood at the consent, which took effect on it at once. `narrows` says
-    that the authorization named a `scope`. `version` is the one that was offered; null: the working copy. Where
-    the authorization named a `redirect_uri` the exchange has to, too (RFC 6749 section 4.1.3).
+    Written by `installations.services.authorization`. `installation` got its token from this code; for an unused code
+    it is the one that already existed at the consent, which changed it at once. `narrows`: the request named a
+    `scope`. `version` is the approved version that was shown; null is the working copy. If the request named a
+    `redirect_uri`, the exchange must name it too (RFC 6749 section 4.1.3).
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+")

@@ -1,7 +1,7 @@
-"""OAuth 2.0 as django-oauth-toolkit and oauthlib speak it, fitted to installations (contract section 3).
+"""Connects django-oauth-toolkit and oauthlib to installations (contract, section 3).
 
-The libraries have the protocol: what a request must hold, in which order it is checked, how an error is said.
-What they would keep as a token is the installation (docs/decisions/0002).
+The libraries implement the protocol: the parameters of a request, the order of checks, the format of errors. Instead of
+a token row, the installation keeps the token (docs/decisions/0002).
 """
 
 import re
@@ -31,7 +31,7 @@ S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class CodeUsedAgain(Exception):
-    """A code that was exchanged before, which may cost the token that it gave: that is for the view to tell."""
+    """A code that was exchanged before. The view decides whether its token is revoked."""
 
     def __init__(self, grant: Grant, used_at: datetime) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class CodeUsedAgain(Exception):
 
 
 class Server(oauth2.Server):
-    """Authorization codes only. Who asks is settled before what is asked (contract section 9, "Order of errors")."""
+    """Authorization codes only. Checks the client before the request (contract, section 9, "Order of errors")."""
 
     def __init__(self, validator: "Validator", **kwargs: Any) -> None:
         super().__init__(validator, **kwargs)
@@ -64,14 +64,14 @@ class Server(oauth2.Server):
 
 
 def check_response_type(request: Request) -> dict[str, Any]:
-    request.response_mode = "query"  # the one there is
+    request.response_mode = "query"  # the only one
     if request.response_type not in (None, "code"):
         raise errors.UnsupportedResponseTypeError(request=request)
     return {}
 
 
 def check_challenge(request: Request) -> dict[str, Any]:
-    """PKCE is S256 where it is used; `plain`, which RFC 7636 makes the default, is refused."""
+    """PKCE must be S256 if it is used. `plain`, the default of RFC 7636, is refused."""
     if request.code_challenge is None:
         return {}
     if request.code_challenge_method != "S256":
@@ -82,14 +82,14 @@ def check_challenge(request: Request) -> dict[str, Any]:
 
 
 class Validator(OAuth2Validator):
-    """Of a token or revocation request."""
+    """For token and revocation requests."""
 
     def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
         """Every app has a secret."""
         return True
 
     def authenticate_client(self, request: Request, *args: Any, **kwargs: Any) -> bool:
-        """By the header, or by the body where there is no header (RFC 6749 section 2.3: never by both)."""
+        """By the header, or by the body if there is no header (RFC 6749 section 2.3: never by both)."""
         if getattr(request, "is_authenticated", False):
             return True
         by_header = "HTTP_AUTHORIZATION" in request.headers
@@ -102,13 +102,13 @@ class Validator(OAuth2Validator):
         return credentials.strip() if scheme.lower() == "basic" and credentials.isascii() else None
 
     def _load_application(self, client_id: str | None, request: Request) -> App | None:
-        """PostgreSQL takes a NUL in no text, which psycopg says by an error that the library does not expect."""
+        """PostgreSQL refuses a NUL in any text, with an error that the library does not expect."""
         return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
 
     def validate_code(
         self, client_id: str, code: str, client: App, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Lock the grant first: of those who come at once, one sees it unused."""
+        """Locks the grant first, so that only one of several simultaneous requests finds it unused."""
         grant = authorization.locked_grant(code=code, app=client)
         if grant is None:
             return False
@@ -124,10 +124,10 @@ class Validator(OAuth2Validator):
         )
 
     def validate_grant_type(self, *args: Any, **kwargs: Any) -> bool:
-        """The server has let through the one there is."""
+        """`Server` accepts only one grant type."""
         return True
 
-    # `validate_code` has looked at these, in the row that it locked.
+    # `validate_code` has checked these on the locked row.
 
     def get_code_challenge(self, code: str, request: Request) -> None:
         return None
@@ -139,7 +139,7 @@ class Validator(OAuth2Validator):
         return True
 
     def save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
-        """Put the installation's token in the place of the one that oauthlib has made up."""
+        """Replaces oauthlib's random token by the installation's."""
         try:
             issued = authorization.exchange(grant=request.grant)
         except (Conflict, NotFound) as error:
@@ -148,12 +148,12 @@ class Validator(OAuth2Validator):
         token.update(token_record(issued))
 
     def invalidate_authorization_code(self, *args: Any, **kwargs: Any) -> None:
-        """The exchange has marked it as used. It is kept, to know a second use."""
+        """The exchange has marked it as used. It is kept to recognize a replay."""
 
     def revoke_token(
         self, token: str, token_type_hint: str | None, request: Request, *args: Any, **kwargs: Any
     ) -> None:
-        """An app's own token uninstalls it; any other is answered alike, and nothing happens (RFC 7009)."""
+        """An app's own token uninstalls it. Any other token gets the same answer and changes nothing (RFC 7009)."""
         installation = installation_of_token(token=token, app=request.client)
         if installation is not None:
             with suppress(Conflict):  # uninstalled meanwhile
@@ -161,7 +161,7 @@ class Validator(OAuth2Validator):
 
 
 class AuthorizationValidator(Validator):
-    """Of an authorization request: for an app in the state in which the person who asks would install it."""
+    """For authorization requests. `offered` is what the signed-in person would install."""
 
     def __init__(self, app: App, offered: App | AppVersion) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class AuthorizationValidator(Validator):
         return self.offered.redirect_url
 
     def validate_response_type(self, *args: Any, **kwargs: Any) -> bool:
-        """`check_response_type` has let through the one there is."""
+        """`check_response_type` accepts only one."""
         return True
 
     def get_default_scopes(self, *args: Any, **kwargs: Any) -> list[str]:
@@ -195,6 +195,7 @@ class AuthorizationValidator(Validator):
     ) -> None:
         authorization.authorize(
             app=self.app,
+            version=self.offered if isinstance(self.offered, AppVersion) else None,
             business=request.business,
             user=request.user,
             scopes=in_order(request.scopes),
@@ -207,7 +208,7 @@ class AuthorizationValidator(Validator):
 
 
 class Core(OAuthLibCore):
-    """Reads the body alone. A parameter without a value counts as left out (RFC 6749 sections 3.1 and 3.2)."""
+    """Reads only the body. A parameter without a value counts as missing (RFC 6749 sections 3.1 and 3.2)."""
 
     def _get_escaped_full_path(self, request: HttpRequest) -> str:
         return request.path
@@ -220,7 +221,7 @@ class Core(OAuthLibCore):
 
 
 class AuthorizationCore(Core):
-    """Reads the query alone, of the answer to the consent page as well: the form changes nothing of it."""
+    """Reads only the query string, for POST too: the consent form can't change the request."""
 
     def _get_escaped_full_path(self, request: HttpRequest) -> str:
         return f"{request.path}?{urlencode(given(request.GET))}"
@@ -238,7 +239,7 @@ def given(parameters: QueryDict) -> list[tuple[str, str]]:
 
 
 def token_record(issued: Issued) -> dict[str, Any]:
-    """The answer of the token endpoint. Neither a refresh token nor an expiry: it lives until the uninstall."""
+    """The answer of the token endpoint, without refresh token and expiry: the token is valid until the uninstall."""
     installation = issued.installation
     return {
         "access_token": issued.access_token,
@@ -252,15 +253,15 @@ def token_record(issued: Issued) -> dict[str, Any]:
 
 
 def _leads_back(redirect_uri: str | None, grant: Grant) -> bool:
-    """It may be left out where the authorization left it out (RFC 6749 section 4.1.3)."""
+    """It may be missing if the authorization request had none (RFC 6749 section 4.1.3)."""
     if redirect_uri is None:
         return not grant.names_redirect_uri
     return redirect_uri == grant.redirect_uri
 
 
 def _verifies(verifier: str | None, challenge: str) -> bool:
-    """A verifier for a code that was asked for without a challenge is refused, too: somebody took the challenge
-    out of the request (RFC 9700 section 2.1.1)."""
+    """A verifier without a challenge is refused too: somebody may have removed the challenge from the request
+    (RFC 9700 section 2.1.1)."""
     if verifier is None or not challenge:
         return verifier is None and not challenge
     return bool(code_challenge_method_s256(verifier, challenge))

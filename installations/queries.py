@@ -7,8 +7,7 @@ from datetime import datetime
 from django.db.models import Count, QuerySet
 
 from accounts.models import Business, BusinessQuerySet, User
-from common.errors import NotFound
-from common.ids import parse_id
+from common.db.finders import get_or_not_found
 from common.secrets import digest
 from installations.enums import GRANTING
 from installations.models import HistoryEntry, Installation, InstallationQuerySet
@@ -17,7 +16,7 @@ from marketplace.scopes import in_order
 
 
 def sandbox_installation(*, app: App, developer: User) -> Installation | None:
-    """The active installation of an app on the developer's own sandbox."""
+    """The active installation of an app on the developer's sandbox store."""
     return (
         Installation.objects.active()
         .with_app()
@@ -32,10 +31,10 @@ def installation_of_token(*, token: str, app: App) -> Installation | None:
 
 
 def offered(*, app: App, user: User) -> App | AppVersion | None:
-    """The state of an app in which this person would install it; None where they may not (contract section 3).
+    """What this person would install: the working copy or the approved version. None if they may not (contract, section 3).
 
-    To its own developer the working copy, whatever its status; to other developers and to merchants the
-    approved version of a listed app.
+    Developers install their own app's working copy in any status. Everyone else installs the approved version of a
+    listed app.
     """
     if app.deleted_at is not None or app.suspended_at is not None:
         return None
@@ -45,34 +44,30 @@ def offered(*, app: App, user: User) -> App | AppVersion | None:
 
 
 def businesses_to_install_on(user: User) -> BusinessQuerySet:
-    """A merchant's businesses, oldest first; of a developer's always the sandbox alone."""
+    """A merchant's businesses, oldest first; only the sandbox store for a developer."""
     owned = Business.objects.owned_by(user).order_by("created_at", "id")
     return owned.filter(is_sandbox=True) if user.is_developer else owned
 
 
 def installations_of(business: Business) -> InstallationQuerySet:
-    """All that a business has and had, newest first, with their apps. Secrets are not read."""
+    """A business's installations, ended ones too, newest first, with their apps. Secrets are not read."""
     found = Installation.objects.with_app().select_related("app__developer").defer("webhook_secret")
     return found.filter(business=business).order_by("-id")
 
 
 def own_installation(user: User, installation_id: object) -> Installation:
-    """One on a business of this person, active or not. Raises `NotFound`: another's, or no id at all."""
-    known_id = parse_id(installation_id)
+    """An installation in one of this person's stores, ended ones too. Raises `NotFound`."""
     own = Installation.objects.with_app().select_related("app__developer").of_owner(user)
-    found = own.filter(pk=known_id).first() if known_id else None
-    if found is None:
-        raise NotFound("App not found")
-    return found
+    return get_or_not_found(own, installation_id, "App not found")
 
 
 def history_of(installation: Installation) -> QuerySet[HistoryEntry]:
-    """What happened, the oldest first, with whose act it was."""
+    """Its entries, oldest first, with their actors."""
     return installation.history.select_related("actor").order_by("at", "id")
 
 
 def granted_by(installation: Installation) -> dict[str, HistoryEntry]:
-    """For each scope that is granted: the entry of the history by which it has been so, without a break."""
+    """For each granted scope, the history entry since which it has been granted without a break."""
     since: dict[str, HistoryEntry] = {}
     for entry in history_of(installation).filter(kind__in=GRANTING):
         since = {scope: since.get(scope, entry) for scope in entry.scopes}
@@ -80,7 +75,7 @@ def granted_by(installation: Installation) -> dict[str, HistoryEntry]:
 
 
 class Offers:
-    """What an app's approvals offered, by time."""
+    """The scopes of an app's approved versions, by time of approval."""
 
     def __init__(self, app: App) -> None:
         versions = AppVersion.objects.filter(app=app).order_by("-number")
@@ -90,10 +85,10 @@ class Offers:
         return next((scopes for approved_at, scopes in self._offers if approved_at <= moment), set())
 
     def lacked_by(self, installation: Installation) -> set[str]:
-        """What it was not granted and was not left out by choice.
+        """The scopes that it was not granted and that were not left out on purpose.
 
-        Only what could be chosen when its terms were agreed to, and was not, was left out. What was chosen and taken
-        away is lacking.
+        A scope was left out on purpose if it was offered when the terms were agreed to, and not among the named ones. A
+        scope that was granted and later removed by an approval is lacking.
         """
         missing = set(installation.missing_scopes)
         if installation.narrowed_scopes is None:
@@ -102,16 +97,16 @@ class Offers:
 
 
 def asked_scopes(installation: Installation) -> list[str]:
-    """What its merchant is asked for: what it lacks, without what the app itself left out."""
+    """The scopes that its merchant is asked for: missing ones, except those that the app left out on purpose."""
     if installation.narrowed_scopes is None:
         return installation.missing_scopes
     return in_order(Offers(installation.app).lacked_by(installation))
 
 
 def scope_reason(installation: Installation) -> str:
-    """Why the app asks for more, in its developer's words; empty where none were given.
+    """The developer's reason for asking for more; empty if none was given.
 
-    The newest approval need not be the one that asked: others may have followed that left the scopes alone.
+    It may belong to an earlier version than the newest, because later ones may not have changed the scopes.
     """
     asked = set(asked_scopes(installation))
     versions = AppVersion.objects.filter(app=installation.app_id).order_by("-number")
@@ -123,14 +118,14 @@ def scope_reason(installation: Installation) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """The installations that an approval would change."""
+    """How many installations an approval would change."""
 
     tests: int  # become production installs
     to_agree: int  # keep their old scopes until somebody agrees to more
 
 
 def affected_by_approval(app: App, added_scopes: Collection[str]) -> Affected:
-    """Counted beforehand, for who submits and who approves: to agree have those that lack one of `added_scopes`."""
+    """Counted in advance, for developers and reviewers. Installations that lack one of `added_scopes` have to agree."""
     active = Installation.objects.active().filter(app=app)
     added, groups = set(added_scopes), active.filter(is_test=False).values_list("granted_scopes")
     return Affected(

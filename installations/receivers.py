@@ -1,30 +1,29 @@
-"""What installations do when apps change."""
+"""Receivers of other apps' signals, and of installations' own. Connected by `InstallationsConfig`."""
 
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.dispatch import receiver
 
-from installations.hint import hint
+from common.background import enqueue_after_commit
 from installations.models import Installation
 from installations.services.lifecycle import uninstall
 from installations.signals import installation_created, installation_removed
 from marketplace.models import App
 from marketplace.services.totals import count_installs
-from marketplace.signals import app_approved, app_deleted
+from marketplace.signals import app_approved, app_deleted, version_restored
 
 
 @receiver(app_deleted)
 def end_test_installs(sender: Any, *, app: App, now: datetime, **kwargs: Any) -> None:
-    """An app that was never approved is installed for test only; those installs end with it."""
+    """An app that was never approved has test installs only, which end with it."""
     for installation in Installation.objects.active().filter(app=app):
         uninstall(installation=installation, now=now)
 
 
 @receiver(installation_created)
 def count_one_more(sender: Any, *, installation: Installation, **kwargs: Any) -> None:
-    """Installs on sandboxes never count (contract section 9, "Apps"), and a test install stands on one."""
+    """Installs on sandboxes never count, and so no test install does (contract, section 9, "Apps")."""
     if not installation.business.is_sandbox:
         count_installs(app=installation.app, by=1)
 
@@ -35,7 +34,7 @@ def count_one_less(sender: Any, *, installation: Installation, **kwargs: Any) ->
         count_installs(app=installation.app, by=-1)
 
 
-@receiver(app_approved)
+@receiver([app_approved, version_restored])
 def ask_to_follow(sender: Any, **kwargs: Any) -> None:
-    """Installations follow by worker, since there may be many; the sweep finds what a lost hint left."""
-    transaction.on_commit(hint, robust=True)
+    """A worker updates the installations, because there may be many. Beat repeats a lost message within seconds."""
+    enqueue_after_commit("installations.tasks.follow_approvals", expires=5.0)

@@ -1,4 +1,4 @@
-"""What installations tell the floors above. Receivers run in the transaction of the change (`send`)."""
+"""Signals for the apps above. Receivers run in the transaction of the change (`send`)."""
 
 from django.dispatch import Signal
 
@@ -16,6 +16,15 @@ Arguments: `app`, `installations` (some of them, each once, with app and busines
 
 An app may have many thousands: receivers take as many statements for all of `installations` as for one.
 """
+
+installation_paused = Signal()
+"""A merchant has paused an app. Arguments: `installation` (with `paused_at` set), `now`.
+
+Hooks, extensions and the app API read `paused_at` at each use; receivers only have to stop what waits already.
+"""
+
+installation_resumed = Signal()
+"""A merchant lets a paused app run again. Arguments: `installation` (`paused_at` is empty again), `now`."""
 
 installation_removed = Signal()
 """An installation has ended: the internal event `app.uninstalled`. Arguments: `installation`

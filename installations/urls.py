@@ -1,13 +1,11 @@
 from django.urls import path
 
-from installations.views.authorize import AuthorizeView
 from installations.views.metadata import metadata
 from installations.views.token import RevokeView, TokenView
 
 app_name = "oauth"
 
 urlpatterns = [
-    path("oauth/authorize", AuthorizeView.as_view(), name="authorize"),
     path("oauth/token", TokenView.as_view(), name="token"),
     path("oauth/revoke", RevokeView.as_view(), name="revoke"),
     path(".well-known/oauth-authorization-server", metadata, name="metadata"),

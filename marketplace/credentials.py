@@ -1,4 +1,4 @@
-"""How django-oauth-toolkit makes a client secret for us (`CLIENT_SECRET_GENERATOR_CLASS`)."""
+"""Generates client secrets for django-oauth-toolkit (`CLIENT_SECRET_GENERATOR_CLASS`)."""
 
 from oauth2_provider.generators import BaseHashGenerator
 

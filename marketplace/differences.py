@@ -1,4 +1,4 @@
-"""What changed between two states of an app: the portal and the reviewers' pages show the same."""
+"""The differences between two states of an app, for the portal and the reviewers' pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,7 @@ LABELS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field with another value. A value is a tuple, empty for none: the one text, scope names, or the
-    addresses of pictures on our own pages."""
+    """A field that changed. A value is a tuple with the text, the scope names or the URLs of pictures; empty for none."""
 
     field: str
     label: str
@@ -36,12 +35,12 @@ class Difference:
 
     @property
     def is_new_order(self) -> bool:
-        """The same, one after another in another order."""
+        """Whether only the order of the values changed."""
         return not self.added and not self.removed
 
 
 def differences(before: AppFields, after: AppFields) -> list[Difference]:
-    """What an approval freezes and is not the same in both, in the model's order: `differences(version, app)`."""
+    """The frozen fields that differ, in the model's order: `differences(version, app)`."""
     found = [_difference(field, before, after) for field in FROZEN_FIELDS]
     return [difference for difference in found if difference.before != difference.after]
 

@@ -2,7 +2,7 @@ from django.db import models
 
 
 class Category(models.TextChoices):
-    """The categories of the specification's table "App"."""
+    """The categories of apps (contract, section 2)."""
 
     ANALYTICS = "analytics", "Analytics"
     MARKETING = "marketing", "Marketing"
@@ -16,7 +16,7 @@ class Category(models.TextChoices):
 
 
 class Sort(models.TextChoices):
-    """The orders of the marketplace, the usual one first."""
+    """The sort orders of the marketplace, the default first."""
 
     INSTALLS = "installs", "Most installed"
     UPDATED = "updated", "Recently updated"
@@ -24,14 +24,14 @@ class Sort(models.TextChoices):
 
 
 class Without(models.TextChoices):
-    """What a visitor of the marketplace may want an app not to ask for."""
+    """Marketplace filters for apps that don't ask for something."""
 
     CUSTOMERS = "customers", "Sees no customers"
     CHANGES = "changes", "Changes nothing"
 
 
 class AppStatus(models.TextChoices):
-    """The state of the developer's working copy. The approved version lives on beside it."""
+    """The state of the developer's working copy. The approved version is separate from it."""
 
     DRAFT = "DRAFT", "Draft"
     PENDING_REVIEW = "PENDING_REVIEW", "In review"
@@ -39,7 +39,7 @@ class AppStatus(models.TextChoices):
 
 
 class SubmissionStatus(models.TextChoices):
-    """The state of one review round (contract section 9, "Apps")."""
+    """The state of one review round (contract, section 9)."""
 
     PENDING_REVIEW = "PENDING_REVIEW", "In review"
     APPROVED = "APPROVED", "Approved"
@@ -48,7 +48,7 @@ class SubmissionStatus(models.TextChoices):
 
 
 class ReviewKind(models.TextChoices):
-    """What the log of reviews records."""
+    """The kinds of entries in the review log."""
 
     SUBMITTED = "SUBMITTED", "Submitted for review"
     TAKEN = "TAKEN", "Taken by a reviewer"
@@ -56,12 +56,13 @@ class ReviewKind(models.TextChoices):
     WITHDRAWN = "WITHDRAWN", "Withdrawn by the developer"
     APPROVED = "APPROVED", "Approved"
     REJECTED = "REJECTED", "Rejected"
+    RESTORED = "RESTORED", "Earlier version restored"
     SUSPENDED = "SUSPENDED", "Suspended"
     REINSTATED = "REINSTATED", "Suspension lifted"
 
 
 class Criterion(models.TextChoices):
-    """What a review judges (specification, "App status"). The keys of `Submission.findings`."""
+    """The criteria of a review, which are the keys of `Submission.findings`."""
 
     FUNCTIONALITY = "functionality", "Functionality"
     SECURITY = "security", "Security"
@@ -71,7 +72,7 @@ class Criterion(models.TextChoices):
 
 
 class Verdict(models.TextChoices):
-    """On one criterion."""
+    """A reviewer's verdict on one criterion."""
 
     PASS = "PASS", "Pass"
     FAIL = "FAIL", "Fail"

@@ -1,7 +1,6 @@
-"""The public marketplace: which apps it shows, found and ordered as a visitor asks.
+"""Finds and sorts the apps of the public marketplace.
 
-All of it reads the newest approved version of an app, never the working copy (contract section 2, "Status of
-an app that changes after approval").
+It only reads the newest approved version of an app, never the working copy (contract, section 2).
 """
 
 from dataclasses import dataclass
@@ -19,10 +18,9 @@ from marketplace.models import App
 from marketplace.scopes import SCOPES
 
 AUTHORIZE_PATH: Final = "/oauth/authorize"
-MOST_WORDS: Final = 10  # of a search that are looked for
+MOST_WORDS: Final = 10  # of a search; further ones are ignored
 
-# The scopes that an app must not have. An order names the customer, and its changes are answered with the
-# order; a review names its author.
+# The scopes that exclude an app. Orders name the customer, also in responses to changes, and reviews their author.
 WITHOUT_SCOPES: Final[dict[str, tuple[str, ...]]] = {
     Without.CUSTOMERS: ("read_orders", "write_orders", "read_reviews"),
     Without.CHANGES: tuple(scope.name for scope in SCOPES.values() if scope.writes),
@@ -37,7 +35,7 @@ ORDER: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a visitor looks for; the empty one is everything."""
+    """A visitor's search. The default finds everything."""
 
     words: str = ""
     category: str = ""
@@ -53,12 +51,12 @@ class CategoryCount:
 
 
 def listed() -> QuerySet[App]:
-    """Every app of the marketplace with what a card shows; `installs` is how many shops have it."""
+    """Every app of the marketplace with the data of its card; `installs` is the number of stores that have it."""
     return _with_card(App.objects.listed())
 
 
 def find(wanted: Wanted) -> QuerySet[App]:
-    """The apps that fit, in the order asked for; of a search, those that have its words in their name first."""
+    """The matching apps in the requested order. In a search, apps with the words in their name come first."""
     found = _with_card(_matching(wanted))
     if wanted.category:
         found = found.filter(approved_version__category=wanted.category)
@@ -70,7 +68,7 @@ def find(wanted: Wanted) -> QuerySet[App]:
 
 
 def categories(wanted: Wanted) -> list[CategoryCount]:
-    """All of them, then each of the nine, with how many of its apps fit the rest of what is wanted."""
+    """ "All apps" and each category, with the number of apps that match the rest of the search."""
     rows = _matching(wanted).order_by().values_list("approved_version__category")
     counts: dict[str, int] = dict(rows.annotate(Count("pk")))
     each = [CategoryCount(value, str(label), counts.get(value, 0)) for value, label in Category.choices]
@@ -78,10 +76,10 @@ def categories(wanted: Wanted) -> list[CategoryCount]:
 
 
 def authorize_address(app: App, *, redirect_url: str) -> str:
-    """Where **Install** leads: the start of the OAuth flow for an app.
+    """The URL of **Install**, which starts the OAuth flow of an app.
 
-    It carries no `state`, which only the app could check: an app that insists on one starts a flow of its own
-    when a code arrives without.
+    It has no `state`, because only the app could check that. An app that requires one starts its own flow when a code
+    arrives without it.
     """
     query = {"response_type": "code", "client_id": app.client_id, "redirect_uri": redirect_url}
     return f"{AUTHORIZE_PATH}?{urlencode(query)}"
@@ -94,18 +92,18 @@ def _with_card(apps: QuerySet[App]) -> QuerySet[App]:
 
 
 def _matching(wanted: Wanted) -> QuerySet[App]:
-    """The apps that fit what is wanted, whatever their category."""
+    """The apps that match the search, in any category."""
     apps = App.objects.listed().filter(_has_words(wanted.words, SEARCHED))
     forbidden = {scope for value in wanted.without for scope in WITHOUT_SCOPES[value]}
     if not forbidden:
         return apps
-    # As text, since SQLite can't ask what a JSON array contains. A scope's name holds no quotation mark.
+    # As text, because SQLite can't query the contents of a JSON array. Scope names contain no quotation marks.
     apps = apps.annotate(scopes_text=Cast("approved_version__scopes", TextField()))
     return apps.exclude(reduce(or_, (Q(scopes_text__contains=f'"{scope}"') for scope in forbidden)))
 
 
 def _has_words(text: str, fields: tuple[str, ...]) -> Q:
-    """Each word stands in one of the fields, or is a part of a word there."""
+    """Each word appears in one of the fields, possibly as part of a longer word."""
     words = text.split()[:MOST_WORDS]
     return reduce(and_, (_in_any(word, fields) for word in words), Q())
 

@@ -1,4 +1,4 @@
-"""Apps as their developers own them, and the versions that reviewers approved."""
+"""Apps, their approved versions, and reviews."""
 
 from typing import Any, NoReturn
 from uuid import UUID
@@ -16,9 +16,9 @@ from marketplace.enums import AppStatus, Category, ReviewKind, SubmissionStatus
 
 
 class Picture(models.Model):
-    """An uploaded picture that really decodes. Never changed: an app's fields point to another one.
+    """An uploaded picture that was decoded successfully. It never changes; a new picture gets a new row.
 
-    Kept apart from the app, so that an approved version can go on showing what was approved.
+    It is separate from the app, so that an approved version keeps its pictures when the working copy changes.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -38,17 +38,17 @@ class Picture(models.Model):
 
 
 def picture_path(picture_id: UUID | str) -> str:
-    """For our own pages, whose policy lets pictures come from their own origin alone."""
+    """For our own pages, whose policy only allows pictures of their own origin."""
     return f"/media/pictures/{picture_id}"
 
 
 def picture_url(picture_id: UUID | str) -> str:
-    """Absolute, for the wire."""
+    """Absolute, for APIs."""
     return settings.BASE_URL + picture_path(picture_id)
 
 
 class AppFields(models.Model):
-    """What an approval freezes: the fields that a merchant sees or that decide what an app may do."""
+    """The fields that an approval freezes: those that merchants see, and those that decide what an app may do."""
 
     name = models.CharField(max_length=80)
     description = models.CharField(max_length=300)
@@ -85,22 +85,23 @@ FROZEN_FIELDS = tuple(field.name for field in AppFields._meta.local_fields)
 
 class AppQuerySet(models.QuerySet["App"]):
     def live(self) -> "AppQuerySet":
-        """Those that their developer has not deleted."""
+        """Apps that their developer has not deleted."""
         return self.filter(deleted_at=None)
 
     def of_developer(self, user: User) -> "AppQuerySet":
         return self.live().filter(developer=user)
 
     def listed(self) -> "AppQuerySet":
-        """Those that the marketplace shows (`App.is_listed`), whatever became of the working copy."""
+        """Apps in the marketplace (`App.is_listed`), no matter what state the working copy is in."""
         return self.live().filter(suspended_at=None).exclude(approved_version=None)
 
 
 class App(AppFields, AbstractApplication):
     """An app: the developer's working copy, and the OAuth client of django-oauth-toolkit.
 
-    Changed only by `marketplace.services`: its fields by `apps`, its status by `reviews`. The library's columns that never vary here are constants of
-    the class. A deleted app keeps its row, since an erasure event may still be owed for its installations.
+    Changed only by `marketplace.services`: its fields by `apps`, its status by `reviews`. Columns of the library that
+    never vary here are class constants. A deleted app keeps its row, because data erasures of its installations may
+    still have to be sent.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -119,7 +120,7 @@ class App(AppFields, AbstractApplication):
     created_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
     updated_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
 
-    # Columns of AbstractApplication that never vary, or that have another name here.
+    # Columns of AbstractApplication that never vary, or have another name here.
     user = property(lambda self: self.developer)
     client_type = AbstractApplication.CLIENT_CONFIDENTIAL
     authorization_grant_type = AbstractApplication.GRANT_AUTHORIZATION_CODE
@@ -147,7 +148,7 @@ class App(AppFields, AbstractApplication):
 
     @property
     def redirect_uris(self) -> str:
-        """The Redirect URLs the library may accept: the working copy's and the approved version's."""
+        """The Redirect URLs that the library may accept: the working copy's and the approved version's."""
         approved = self.approved_version.redirect_url if self.approved_version else ""
         return " ".join(dict.fromkeys(url for url in (self.redirect_url, approved) if url))
 
@@ -160,7 +161,7 @@ class App(AppFields, AbstractApplication):
         return self.approved_version.scopes if self.approved_version else []
 
     def is_usable(self, request: Any) -> bool:
-        """Asked by the library before it issues anything."""
+        """Called by the library before it issues codes or tokens."""
         return self.deleted_at is None and self.suspended_at is None
 
 
@@ -197,10 +198,10 @@ class AppVersion(AppFields):
 
 
 class AppTotals(models.Model):
-    """How many shops have an app now, so that the marketplace need not count installations for each card.
+    """The number of stores that have an app now, so that the marketplace doesn't count installations for each card.
 
-    Sandboxes are none. Moved by `marketplace.services.totals` alone; there is no row before the first install.
-    It is a row of its own since installs lock it after the business, and the app's row goes before that.
+    Sandboxes don't count. Only `marketplace.services.totals` changes it, and there is no row before the first install.
+    It is a separate row because installs lock it after the business, but the app's row before it.
     """
 
     app = models.OneToOneField(App, on_delete=models.CASCADE, primary_key=True, related_name="totals")
@@ -214,13 +215,13 @@ class AppTotals(models.Model):
 
 
 class Submission(models.Model):
-    """One review round of an app. Its door is `marketplace.services.reviews`.
+    """One review round of an app. Only `marketplace.services.reviews` changes its state.
 
-    The working copy can't be edited while the round lasts, so what is reviewed is the app itself. `reviewer`
-    holds the round: as long as there is one, the developer can't withdraw it; after the decision it is who made
-    it. `findings` are the reviewer's verdicts by `Criterion`: `{"security": {"verdict": "FAIL", "note": "..."}}`.
+    The working copy can't be edited during the round, so the app itself is reviewed. While the round has a `reviewer`,
+    the developer can't withdraw it; after the decision, this is the person who decided. `findings` are the reviewer's
+    verdicts by `Criterion`: `{"security": {"verdict": "FAIL", "note": "..."}}`.
 
-    `checks` are what the automatic checks found when they last ran, empty before: `{"at": "2026-11-20T15:04:05.123Z",
+    `checks` are the results of the last automatic checks, empty before: `{"at": "2026-11-20T15:04:05.123Z",
     "results": [{"title": "Pictures", "evidence": [{"outcome": "WARN", "text": "..."}]}]}`.
     """
 
@@ -265,25 +266,25 @@ class Submission(models.Model):
         return f"{self.app} {self.version}"
 
 
-class Unalterable(TypeError):
-    """An attempt to change or remove what is kept for good."""
+class ReadOnlyLogError(TypeError):
+    """An attempt to change or delete entries of an append-only log."""
 
 
 class ReviewLog(models.QuerySet["ReviewEntry"]):
-    """Rows are added and read."""
+    """Rows can only be added and read."""
 
     def update(self, **fields: Any) -> NoReturn:
-        raise Unalterable("The review log can't be changed.")
+        raise ReadOnlyLogError("The review log can't be changed.")
 
     def delete(self) -> NoReturn:
-        raise Unalterable("The review log can't be removed.")
+        raise ReadOnlyLogError("The review log can't be removed.")
 
     def bulk_update(self, *args: Any, **options: Any) -> NoReturn:
-        raise Unalterable("The review log can't be changed.")
+        raise ReadOnlyLogError("The review log can't be changed.")
 
 
 class ReviewEntry(models.Model):
-    """One act in the life of an app under review. Append-only: nobody can change or remove it."""
+    """One step in the reviews of an app. Append-only."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     app = models.ForeignKey(App, on_delete=models.PROTECT, related_name="review_log", db_index=False)
@@ -306,8 +307,8 @@ class ReviewEntry(models.Model):
 
     def save(self, *args: Any, **options: Any) -> None:
         if not self._state.adding:
-            raise Unalterable("The review log can't be changed.")
+            raise ReadOnlyLogError("The review log can't be changed.")
         super().save(*args, **options)
 
     def delete(self, *args: Any, **options: Any) -> NoReturn:
-        raise Unalterable("The review log can't be removed.")
+        raise ReadOnlyLogError("The review log can't be removed.")

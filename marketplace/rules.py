@@ -1,6 +1,6 @@
-"""What each field of an app may hold (specification, "App"; wire contract, section 2).
+"""Validation rules for the fields of an app (contract, section 2).
 
-A rule raises `ValueError` with a sentence for whoever entered the value. Names here are those of the model.
+A rule raises `ValueError` with a message for the person who entered the value. Names are those of the model.
 """
 
 import re
@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from common import url_policy
+from accounts.public_names import check_public_name
 from common.errors import ErrorDetail, Invalid
+from common.http import url_policy
 from marketplace.enums import Category
 from marketplace.models import App, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
@@ -26,7 +27,7 @@ LENGTHS: Final[dict[str, int]] = {
 SUBMITTED: Final = (
     "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version"
 )  # fmt: skip
-"""What a submission judges anew, since the settings in force may be others than when it was entered."""
+"""Fields that a submission checks again, because the settings may have changed since they were entered."""
 
 REMARKS: Final[dict[str, int]] = {
     "how_to_test": Submission._meta.get_field("how_to_test").max_length or 0,
@@ -34,23 +35,24 @@ REMARKS: Final[dict[str, int]] = {
     "notes": Submission._meta.get_field("notes").max_length or 0,
     "reason": App._meta.get_field("suspension_reason").max_length or 0,
 }
-"""What people tell each other about an app in a review, and how long it may be. Empty says nothing."""
+"""The texts that developers and reviewers exchange in a review, with their maximum lengths. They may be empty."""
 
-_SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*")
+SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_]+[a-z0-9]+)*")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _CONTROL_BUT_LINES: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 # The expression that semver.org publishes for Semantic Versioning 2.0.0.
-_SEMVER: Final = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
-    r"(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
-    r"(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?",
-    re.ASCII,
+SEMVER: Final = re.compile(
+    r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
+    r"(?:-((?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+    r"(?:\.(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*))?"
+    r"(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
 )
 
 
 def name(value: str) -> None:
     _text("name", value, _CONTROL)
+    check_public_name(value)
 
 
 def description(value: str) -> None:
@@ -59,9 +61,9 @@ def description(value: str) -> None:
 
 def slug(value: str) -> None:
     _at_most("slug", value)
-    if not _SLUG.fullmatch(value):
+    if not SLUG.fullmatch(value):
         raise ValueError(
-            "Enter a slug of small letters, digits, hyphens and underscores, such as loyalty-stars."
+            "Enter a slug of lowercase letters, digits, hyphens and underscores, such as loyalty-stars."
         )
 
 
@@ -72,8 +74,8 @@ def category(value: str) -> None:
 
 def version(value: str) -> None:
     _at_most("version", value)
-    if not _SEMVER.fullmatch(value):
-        raise ValueError("Enter a version as Semantic Versioning 2.0 writes it, such as 1.4.0.")
+    if not SEMVER.fullmatch(value):
+        raise ValueError("Enter a Semantic Versioning 2.0 version, such as 1.4.0.")
 
 
 def scope(value: str) -> None:
@@ -101,7 +103,7 @@ def redirect_url(value: str) -> None:
 
 
 def webhook_url(value: str) -> None:
-    """Empty means that there is none. The name is not looked up here, see `reachable`."""
+    """May be empty. The host name is not resolved here, see `reachable`."""
     if value:
         url_policy.check_destination_url(
             value, debug=settings.DEBUG, allow_local=settings.ALLOW_LOCAL_DESTINATIONS, resolve=False
@@ -109,7 +111,7 @@ def webhook_url(value: str) -> None:
 
 
 def reachable(value: str) -> None:
-    """The part of the Webhook URL's rule that takes time: its host must not have a private address."""
+    """The slow part of the rule for Webhook URLs: the host must not have a private address."""
     if value:
         url_policy.check_destination_url(
             value, debug=settings.DEBUG, allow_local=settings.ALLOW_LOCAL_DESTINATIONS
@@ -125,12 +127,12 @@ def scope_reason(value: str) -> None:
 
 
 def notes(value: str) -> None:
-    """Of a reviewer to the developer."""
+    """From the reviewer to the developer."""
     _remark("notes", value)
 
 
 def reason(value: str) -> None:
-    """Of a suspension."""
+    """The reason for a suspension."""
     _remark("reason", value)
 
 
@@ -153,25 +155,25 @@ ITEM_RULES: Final[dict[str, Callable[[str], None]]] = {"scopes": scope, "webhook
 
 
 def check(fields: Mapping[str, Any]) -> None:
-    """Raise `Invalid` with every problem of the given fields."""
+    """Raise `Invalid` with all problems of these fields."""
     if problems := problems_of(fields):
         raise Invalid(" ".join(problem["message"] for problem in problems), problems)
 
 
 def incomplete(app: App) -> list[ErrorDetail]:
-    """What keeps the working copy from being submitted, as far as it can be seen without looking a name up."""
+    """The problems that block a submission of the working copy, except those that need a name lookup."""
     return problems_of({field: getattr(app, field) for field in SUBMITTED})
 
 
 def unreachable(app: App) -> list[ErrorDetail]:
-    """Where the Webhook URL leads, which takes a look-up (`reachable`)."""
+    """The problems of the Webhook URL that need a name lookup (`reachable`)."""
     problems: list[ErrorDetail] = []
     _try(reachable, app.webhook_url, "webhook_url", problems)
     return problems
 
 
 def problems_of(fields: Mapping[str, Any]) -> list[ErrorDetail]:
-    """Every problem of the given fields, a list's item as `scopes[1]`."""
+    """All problems of these fields. An item of a list is named like `scopes[1]`."""
     problems: list[ErrorDetail] = []
     for field, value in fields.items():
         if field in RULES:
@@ -195,11 +197,11 @@ def _text(field: str, value: str, forbidden: re.Pattern[str]) -> None:
 
 
 def _remark(field: str, value: str) -> None:
-    """A text of a review, over as many lines as it takes; it may be empty."""
+    """A text of a review: it may have several lines, and may be empty."""
     if len(value) > REMARKS[field]:
         raise ValueError(f"Enter at most {REMARKS[field]} characters.")
     if _CONTROL_BUT_LINES.search(value):
-        raise ValueError("Enter a text without control characters.")
+        raise ValueError("Enter text without control characters.")
 
 
 def _at_most(field: str, value: str) -> None:

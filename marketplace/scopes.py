@@ -1,7 +1,7 @@
-"""The one table of scopes: what each lets an app do, in words for people and in names for machines.
+"""The table of scopes: what each allows, with descriptions for people and names for programs.
 
-Authentication, the consent page, the documentation and the tests all read it. An endpoint or event that is
-not in the table needs no scope.
+Authentication, the consent page, the documentation and the tests all read it. Endpoints and events outside the table
+need no scope.
 """
 
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ class Scope:
     sentence: str  # for a merchant: "Can …"
     endpoints: tuple[str, ...]  # "METHOD path" of the app API
     events: tuple[str, ...] = ()
-    # For the consent page, under "Can see", "Can change" and "Will be told about".
+    # For the consent page, under "Can see", "Can change" and "Gets notified of".
     title: str = ""
     detail: str = ""
-    told: str = ""
-    sensitive: str = ""  # why a reviewer has to look twice; empty where there is no reason
+    updates: str = ""
+    sensitive: str = ""  # why reviewers must look closely, if they must
 
     @property
     def writes(self) -> bool:
@@ -42,7 +42,7 @@ SCOPES: dict[str, Scope] = {
             ),
             title="Your products",
             detail="Names, descriptions, pictures, prices, and how many are in stock.",
-            told="New, changed and deleted products, and stock that runs low",
+            updates="New, changed and deleted products, and changes in stock",
         ),
         Scope(
             "read_orders",
@@ -58,12 +58,12 @@ SCOPES: dict[str, Scope] = {
             ),
             title="Your orders and customers",
             detail="What was ordered and paid, with names, e-mail addresses, phone numbers and delivery addresses.",
-            told="New orders, and each step of an order and its payment",
+            updates="New orders, and each change of an order and its payment",
             sensitive="Names and contact details of customers",
         ),
         Scope(
             "write_orders",
-            "Place orders, move them along and settle the payments it made",
+            "Place orders, update their status and settle the payments it made",
             (
                 "POST /app-api/orders",
                 "PATCH /app-api/orders/:id/status",
@@ -71,7 +71,7 @@ SCOPES: dict[str, Scope] = {
                 "GET /app-api/payment-methods",
             ),
             title="Your orders",
-            detail="Place orders, move them along or cancel them, and settle the payments that it made.",
+            detail="Place orders, update their status or cancel them, and settle the payments it made.",
             sensitive="Changes orders and payments",
         ),
         Scope(
@@ -80,8 +80,8 @@ SCOPES: dict[str, Scope] = {
             ("GET /app-api/reviews", "GET /app-api/reviews/stats"),
             ("review.created", "review.deleted"),
             title="Your product reviews",
-            detail="Ratings, comments, and the names of those who wrote them.",
-            told="New and deleted reviews",
+            detail="Ratings, comments and the names of their authors.",
+            updates="New and deleted reviews",
         ),
         Scope(
             "read_analytics",
@@ -92,27 +92,27 @@ SCOPES: dict[str, Scope] = {
         ),
         Scope(
             "read_business",
-            "See your shop's name, address and settings",
+            "See your store's name, address and settings",
             ("GET /app-api/business",),
-            title="Your shop's details",
+            title="Your store's details",
             detail="Name, address, currency, language and time zone.",
         ),
         Scope(
             "read_pages",
-            "See the pages of your site",
+            "See the pages of your store",
             ("GET /app-api/pages", "GET /app-api/pages/:slug"),
-            title="The pages of your site",
-            detail="The text of the pages that you have published.",
+            title="Your store's pages",
+            detail="The text of the pages you have published.",
         ),
     )
 }
 
-# Delivered whatever scopes an app holds.
+# Delivered without any scope.
 EVENTS_WITHOUT_SCOPE = ("business.data_erasure",)
 
 SCOPE_OF_EVENT: dict[str, str] = {event: scope.name for scope in SCOPES.values() for event in scope.events}
 
-# What a webhook may name; `webhook.test` and the internal `app.uninstalled` are not among them.
+# Events that a webhook may list: all but `webhook.test` and the internal `app.uninstalled`.
 NAMEABLE_EVENTS = (*SCOPE_OF_EVENT, *EVENTS_WITHOUT_SCOPE)
 
 

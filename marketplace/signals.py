@@ -1,10 +1,9 @@
-"""What the marketplace tells the floors above. Receivers run in the transaction of the change (`send`)."""
+"""Signals for higher-level apps. Receivers run in the transaction of the change (`send`)."""
 
 from django.dispatch import Signal
 
 app_updated = Signal()
-"""A developer edited the working copy. Arguments: `app`, `changed` (names of the model fields whose value
-is another one now), `now`.
+"""A developer edited the working copy. Arguments: `app`, `changed` (the names of the changed model fields), `now`.
 
 Sent before the commit, with the app's row locked.
 """
@@ -18,15 +17,20 @@ Receivers end its test installs.
 app_approved = Signal()
 """A reviewer approved an app. Arguments: `app`, `version` (the new `AppVersion`), `now`.
 
-Its installations follow after the commit, in batches (`AppVersion.followed_at`): a receiver only asks for that.
+Its installations are updated after the commit, in batches (`AppVersion.followed_at`): a receiver only enqueues that.
+"""
+
+version_restored = Signal()
+"""A developer put an earlier approved version back. Arguments: `app`, `version` (current again), `now`.
+
+Its installations follow as they follow an approval.
 """
 
 app_suspended = Signal()
 """A reviewer suspended an app: it is delisted, and its extensions are off. Arguments: `app`, `now`.
 
-Nothing has to be switched off: tokens, listing and webhooks read `App.suspended_at`. The signal is for what is kept
-beside it, like extensions that were rendered or cached.
+Tokens, listing, extensions and publishing read `App.suspended_at` at each use. Receivers only cancel waiting work.
 """
 
 app_reinstated = Signal()
-"""A reviewer lifted the suspension of an app. Arguments: `app`, `now`. For whom: as `app_suspended`."""
+"""A reviewer lifted the suspension of an app. Arguments: `app`, `now`. Receivers: as for `app_suspended`."""

@@ -1,10 +1,10 @@
-"""Work of the marketplace that happens behind a request."""
+"""Background tasks of the marketplace."""
 
 from celery import shared_task
+
+from marketplace.services import notifications
 
 
 @shared_task
 def mail_decision(submission_id: str) -> None:
-    from marketplace.services import telling  # which asks for this task
-
-    telling.mail_decision(submission_id=submission_id)
+    notifications.mail_decision(submission_id=submission_id)

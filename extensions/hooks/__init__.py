@@ -1,1 +1,1 @@
-"""The synchronous calls that ask a merchant's apps."""
+"""Synchronous calls to a merchant's apps."""

@@ -1,7 +1,7 @@
-"""Is an answer what its hook point expects (contract section 6)?
+"""Checks whether an answer is what its hook point expects (contract, section 6).
 
-It is JSON, an object of the point's schema, and what no schema says holds too: `paymentUrl` and `icon` are HTTPS,
-`expiresAt` is a moment. An optional text that is null or empty counts as left out.
+It must be a JSON object that fits the point's schema, and more than a schema can express: `paymentUrl` and `icon` are
+HTTPS, `expiresAt` is a valid time. An optional text that is null or empty counts as missing.
 """
 
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ import orjson
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
+from common.http.url_policy import InvalidUrl, check_redirect_url
 from common.nesting import MAX_DEPTH, is_too_deep
 from common.times import parse_moment
-from common.url_policy import InvalidUrl, check_redirect_url
 from extensions.enums import CallOutcome
 from extensions.hooks.schemas import ANSWER_SCHEMAS
 from stores.hookpoints import HookPoint
 
 MAX_BYTES: Final = 64 * 1024
-YEARS: Final = range(2000, 9999)  # in UTC; further out no clock of a shop can show the moment
+YEARS: Final = range(2000, 9999)  # in UTC; outside these years some time zone of a store can't show it
 
 _VALIDATORS: Final = {point: Draft202012Validator(schema) for point, schema in ANSWER_SCHEMAS.items()}
 
@@ -36,7 +36,7 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong. `field` is its path (`methods[0].icon`), empty for the answer as a whole."""
+    """One problem. `field` is its path (`methods[0].icon`), empty for the answer as a whole."""
 
     field: str
     message: str
@@ -54,7 +54,7 @@ def read(point: HookPoint, body: bytes) -> dict[str, Any]:
 
 
 def parse(body: bytes) -> Any:
-    """The JSON of an answer. Raises `BadAnswer` for what is none, or is nested too deep."""
+    """The JSON of an answer. Raises `BadAnswer` if it is not JSON or nested too deep."""
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -65,7 +65,7 @@ def parse(body: bytes) -> Any:
 
 
 def problems_of(point: HookPoint, answer: Any) -> Iterator[Problem]:
-    """All that is wrong with a parsed answer."""
+    """Every problem of a parsed answer."""
     for error in _VALIDATORS[point].iter_errors(answer):
         yield Problem(_path(error.absolute_path), _shortened(error.message))
     if not isinstance(answer, dict):
@@ -80,7 +80,7 @@ def problems_of(point: HookPoint, answer: Any) -> Iterator[Problem]:
 
 
 def _url_problems(field: str, url: Any) -> Iterator[Problem]:
-    if not url or not isinstance(url, str):  # left out, or told by the schema
+    if not url or not isinstance(url, str):  # missing, or reported by the schema
         return
     try:
         check_redirect_url(url.partition("#")[0], debug=settings.DEBUG)
@@ -110,7 +110,7 @@ def _shortened(text: str) -> str:
 
 
 def _without_nul(value: Any) -> Any:
-    """NUL fits no text column."""
+    """Text columns can't store NUL."""
     if isinstance(value, str):
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
     if isinstance(value, list):

@@ -15,24 +15,24 @@ from typing import Final, Self
 
 from django.utils import timezone
 
-from common.transactions import forbid_transaction
+from common.db.transactions import forbid_transaction
 from extensions.enums import CallOutcome
 from extensions.hooks import breaker, ledger
 from extensions.hooks.breaker import Admission
-from extensions.hooks.calling import Call, begin, compose, judged, skipped
+from extensions.hooks.calling import Call, begin, compose, judged, out_of_time, skipped_by_breaker
 from extensions.hooks.live import HookKey, LiveHook, groups, live_hooks
 from extensions.models import Breaker
 from stores.hookpoints import Question
 
 log = logging.getLogger(__name__)
 
-# A call that the others left less time than this, and less than its own timeout, says nothing about its hook.
+# A call with less time than this left, and less than its own timeout, doesn't count for or against its hook.
 FAIR_SHARE: Final = 1.0  # seconds
 SKIPPED: Final = (CallOutcome.BREAKER_OPEN, CallOutcome.NO_TIME_LEFT)
 
 
 class Asking:
-    """`slug` asks the hook of one app alone. `calls` are those made or skipped so far, in order."""
+    """`slug` limits this to one app. `calls` are the calls made or skipped so far, in order."""
 
     def __init__(self, question: Question, *, slug: str = "") -> None:
         self.question = question
@@ -42,8 +42,7 @@ class Asking:
         self._made: list[tuple[Call, Admission, float]] = []
 
     def groups(self) -> Iterator[list[Call]]:
-        """The calls of each priority, in the order of the installs. Nobody after a group that the caller stops at is
-        asked."""
+        """The calls of each priority, in the order of the installs. When the caller stops after a group, no later hook is asked."""
         for hooks in groups(self._hooks):
             calls = self._ask(hooks)
             self.calls += calls
@@ -56,7 +55,7 @@ class Asking:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """What can't be written down must not cost the buyer the order."""
+        """A failure to record calls must not cost the buyer the order."""
         for write in (self._settle, partial(ledger.record, self.question, self.calls)):
             try:
                 write()
@@ -64,17 +63,17 @@ class Asking:
                 log.exception("Hook calls of %s could not be recorded", self.question.point)
 
     def _ask(self, hooks: list[LiveHook]) -> list[Call]:
-        """All are sent before the first is waited for."""
+        """All calls are sent before waiting for the first."""
         question, under_way, calls = self.question, {}, {}
         now = timezone.now()
         for hook in hooks:
             seconds = min(hook.timeout, question.budget.left)
             if not seconds:
-                calls[hook.key] = skipped(hook, CallOutcome.NO_TIME_LEFT, now=now)
+                calls[hook.key] = out_of_time(hook, question.budget, now=now)
                 continue
             admission = breaker.admit(self._breakers.get(hook.key), timeout=seconds, now=now)
             if admission is None:
-                calls[hook.key] = skipped(hook, CallOutcome.BREAKER_OPEN, now=now)
+                calls[hook.key] = skipped_by_breaker(hook, now=now)
                 continue
             request = compose(
                 point=question.point,
@@ -92,7 +91,7 @@ class Asking:
         return [calls[hook.key] for hook in hooks]
 
     def _settle(self) -> None:
-        """Tell the breakers how the calls went that were made."""
+        """Report the results of the calls to the breakers."""
         now = timezone.now()
         for call, admission, seconds in self._made:
             if call.answer is not None:

@@ -1,9 +1,9 @@
-"""The circuit breaker: skips a hook that keeps failing on one installation (contract section 6).
+"""The circuit breaker: skips a hook that keeps failing on one installation (contract, section 6).
 
-After 5 failures in a row the hook is skipped for 30 seconds. Then whoever comes first makes one trial call; all
-others go on skipping meanwhile. If it fails the hook is skipped for twice as long, up to 10 minutes; if it succeeds
-the breaker closes. All of it is kept in rows, so that processes agree, and moved by single statements whose
-conditions decide between those who race. A hook that works costs one read, shared with the others of its point.
+After 5 failures in a row the hook is skipped for 30 seconds. Then one caller makes a trial call, while all others keep
+skipping. If it fails, the hook is skipped for twice as long, up to 10 minutes; if it succeeds, the breaker closes. The
+state is kept in rows, so that processes agree, and changed by single statements whose conditions resolve races. A
+working hook costs one read, shared with the others of its point.
 """
 
 from collections.abc import Iterable
@@ -20,14 +20,15 @@ from installations.models import Installation
 THRESHOLD: Final = 5
 FIRST_PAUSE: Final = timedelta(seconds=30)
 LONGEST_PAUSE: Final = timedelta(minutes=10)
-# A trial whose caller died is somebody else's this long after it should have ended.
+# If a trial's caller dies, another may try this long after the trial should have ended.
 TRIAL_GRACE: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Leave to call. `trial` is set where this call is the trial, and names it; `opened_times` then counts the
-    openings so far. `failures` is what was read."""
+    """Permission to call. `trial` is set and identifies the trial if this call is one; `opened_times` then counts the
+    openings so far. `failures` is the number read.
+    """
 
     failures: int = 0
     trial: datetime | None = None
@@ -35,7 +36,7 @@ class Admission:
 
 
 def breakers_of(hooks: Iterable[LiveHook]) -> dict[HookKey, Breaker]:
-    """The rows of those that have failed before."""
+    """The breakers of hooks that have failed before."""
     keys = {hook.key for hook in hooks}
     if not keys:
         return {}
@@ -47,7 +48,7 @@ def breakers_of(hooks: Iterable[LiveHook]) -> dict[HookKey, Breaker]:
 
 
 def admit(breaker: Breaker | None, *, timeout: float, now: datetime) -> Admission | None:
-    """Leave to make one call of at most `timeout` seconds; None: skip it."""
+    """Permission for one call of at most `timeout` seconds; None: skip it."""
     if breaker is None:
         return Admission()
     if breaker.open_until is None:
@@ -61,7 +62,7 @@ def admit(breaker: Breaker | None, *, timeout: float, now: datetime) -> Admissio
 
 
 def succeeded(key: HookKey, admission: Admission, *, now: datetime) -> None:
-    """Close it, or forget the failures before. A success that was asked for before it opened does not close it."""
+    """Close it, or reset the count of failures. A success whose call began before it opened does not close it."""
     if admission.trial:
         _trial_of(key, admission).update(
             failures=0, opened_times=0, open_until=None, trial_until=None, updated_at=now
@@ -71,8 +72,9 @@ def succeeded(key: HookKey, admission: Admission, *, now: datetime) -> None:
 
 
 def failed(key: HookKey, admission: Admission, *, now: datetime) -> None:
-    """Count it, and open where it was the last straw or the trial. Calls that were under way when it opened only
-    count."""
+    """Count the failure, and open if it reached the limit or was the trial. Calls already running when it opened are
+    only counted.
+    """
     if admission.trial:
         _trial_of(key, admission).update(
             failures=F("failures") + 1,
@@ -86,25 +88,25 @@ def failed(key: HookKey, admission: Admission, *, now: datetime) -> None:
         installation, definition = key
         Breaker.objects.bulk_create(
             [Breaker(installation_id=installation, definition_id=definition, updated_at=now)],
-            ignore_conflicts=True,  # another may have made it at this moment
+            ignore_conflicts=True,  # another process may have created it meanwhile
         )
         _count(key, now)
 
 
 def undecided(key: HookKey, admission: Admission) -> None:
-    """The call said nothing about the hook: give a trial back, for the next to take."""
+    """The call doesn't count: return a trial, so that the next caller can take it."""
     if admission.trial:
         _trial_of(key, admission).update(trial_until=None)
 
 
 def reset(*, installation: Installation, definition: Definition) -> bool:
-    """Call the hook again from now on, as if it had never failed. Whether there was anything to reset."""
+    """Reset: call the hook again as if it had never failed. Returns whether there was anything to reset."""
     removed, _ = _row_of((installation.pk, definition.pk)).delete()
     return bool(removed)
 
 
 def pause(opened_times: int) -> timedelta:
-    """How long it is skipped when it opens once more after this many times."""
+    """How long it is skipped after this many openings."""
     return min(FIRST_PAUSE * 2 ** min(opened_times, 10), LONGEST_PAUSE)
 
 
@@ -130,5 +132,5 @@ def _row_of(key: HookKey) -> QuerySet[Breaker]:
 
 
 def _trial_of(key: HookKey, admission: Admission) -> QuerySet[Breaker]:
-    """The row, unless this trial is not the one any more: it ran late, or somebody reset the breaker."""
+    """The row, unless this trial is outdated: it ran late, or the breaker was reset."""
     return _row_of(key).filter(trial_until=admission.trial)

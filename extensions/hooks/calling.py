@@ -1,6 +1,6 @@
-"""Making hook calls: one signed POST each, in time, with an answer that is checked.
+"""Making hook calls: one signed POST each, in time, with a checked answer.
 
-What went wrong is told, never raised. Nothing here touches the database.
+Failures are returned, never raised. This module does not use the database.
 """
 
 import logging
@@ -13,21 +13,22 @@ from uuid import UUID
 
 import orjson
 
+from common import tracing
+from common.http import transport
+from common.http.transport import Exchange
 from common.times import iso
 from extensions.enums import CallOutcome
 from extensions.hooks.answers import MAX_BYTES, BadAnswer, read
 from extensions.hooks.live import LiveHook
-from stores.hookpoints import HookPoint
-from webhooks import transport
+from stores.hookpoints import Budget, HookPoint
 from webhooks.signing import hook_signature_headers
-from webhooks.transport import Exchange
 
 log = logging.getLogger(__name__)
 
 _PROBLEMS: Final[Mapping[str, str]] = {
     "dns": "The host's name could not be looked up.",
     "refused": "The connection was refused.",
-    "reset": "The connection broke off.",
+    "reset": "The connection was reset.",
     "tls": "The TLS handshake failed.",
     "blocked_address": "The address is not on the public internet.",
     "protocol": "The answer was not HTTP.",
@@ -37,7 +38,7 @@ _TIMEOUTS: Final = ("timeout_connect", "timeout_response")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent: the specification's four fields, and the headers that sign them."""
+    """The request: the specification's four fields, and the headers that sign them."""
 
     body: bytes
     headers: dict[str, str]
@@ -45,7 +46,7 @@ class Request:
 
 @dataclass(slots=True)
 class Call:
-    """What became of one hook at a point. `answer` is None on failure; `fallback` is what the shop did instead."""
+    """The result of one hook at a point. `answer` is None on failure; `fallback` is what the store did instead."""
 
     hook: LiveHook
     called_at: datetime
@@ -61,14 +62,19 @@ class Call:
 def compose(
     *, point: HookPoint, business_id: UUID, data: Mapping[str, Any], secret: str, now: datetime
 ) -> Request:
-    """One request, signed at the moment of sending."""
+    """One request, signed at the moment of sending. It carries the trace of the request that is being answered."""
     envelope = {"hookPoint": point, "businessId": str(business_id), "timestamp": iso(now), "data": data}
     body = orjson.dumps(envelope)
-    return Request(body, hook_signature_headers(secret, int(now.timestamp()), body))
+    headers = {
+        "X-Webhook-Business-Id": str(business_id),
+        **tracing.current_or_new().headers(),
+        **hook_signature_headers(secret, int(now.timestamp()), body),
+    }
+    return Request(body, headers)
 
 
 def begin(point: HookPoint, url: str, request: Request, *, seconds: float) -> Future[Exchange]:
-    """Send it. A payment must not be made twice, so that call is not sent again on a connection that died."""
+    """Send it. A payment must not be made twice, so that call is not retried on a connection that died."""
     return transport.submit(
         url,
         headers=request.headers,
@@ -82,9 +88,9 @@ def begin(point: HookPoint, url: str, request: Request, *, seconds: float) -> Fu
 def judged(
     point: HookPoint, hook: LiveHook, exchange: Exchange, *, seconds: float, called_at: datetime
 ) -> Call:
-    """What came of a call that was given `seconds`.
+    """The result of a call that had `seconds`.
 
-    An answer that we fail at is that one app's failure: the others of the point are heard all the same.
+    If we fail to process an answer, only that app fails: the other apps of the point are still heard.
     """
     call = Call(
         hook=hook,
@@ -105,18 +111,22 @@ def judged(
     return call
 
 
-def skipped(hook: LiveHook, outcome: CallOutcome, *, now: datetime) -> Call:
-    return Call(hook=hook, called_at=now, outcome=outcome, problem=_SKIPPED[outcome])
+def out_of_time(hook: LiveHook, budget: Budget, *, now: datetime) -> Call:
+    problem = _SHARE_TAKEN if budget.is_refused else _TIME_USED_UP
+    return Call(hook=hook, called_at=now, outcome=CallOutcome.NO_TIME_LEFT, problem=problem)
 
 
-_SKIPPED: Final = {
-    CallOutcome.BREAKER_OPEN: "It failed too often in a row and is skipped for a while.",
-    CallOutcome.NO_TIME_LEFT: "The hooks before it used up the time.",
-}
+def skipped_by_breaker(hook: LiveHook, *, now: datetime) -> Call:
+    return Call(hook=hook, called_at=now, outcome=CallOutcome.BREAKER_OPEN, problem=_BREAKER_OPEN)
+
+
+_BREAKER_OPEN: Final = "It failed too often in a row and is skipped for a while."
+_TIME_USED_UP: Final = "Earlier hooks used up the time."
+_SHARE_TAKEN: Final = "The store's share of threads was in use by other shoppers waiting for slow apps."
 
 
 def check_exchange(exchange: Exchange, *, seconds: float) -> None:
-    """Raise `BadAnswer` unless a whole 2xx answer came."""
+    """Raise `BadAnswer` unless it is a complete 2xx answer."""
     status = exchange.status
     late = exchange.duration_ms >= seconds * 1000
     if exchange.error_class in _TIMEOUTS or (status is None and late):
@@ -134,4 +144,4 @@ def check_exchange(exchange: Exchange, *, seconds: float) -> None:
             CallOutcome.TIMEOUT, f"The answer was not complete within {round(seconds * 1000):,} ms."
         )
     if exchange.truncated:
-        raise BadAnswer(CallOutcome.NOT_JSON, "The answer broke off before its end.")
+        raise BadAnswer(CallOutcome.NOT_JSON, "The connection closed before the answer was complete.")

@@ -1,9 +1,11 @@
-"""How the shop's five questions are answered by asking apps: the combining rules of contract section 6, and what the
-shop does instead where an app fails. Filled in by `ExtensionsConfig.ready()`."""
+"""The five hook points, answered by asking apps: the combining rules of the contract, section 6, and the store's fallback
+when an app fails. Registered by `ExtensionsConfig.ready()`.
+"""
 
 from typing import Any, Final
 from uuid import UUID
 
+from common.money import display
 from common.times import parse_moment
 from extensions.hooks.asking import Asking
 from extensions.hooks.calling import Call
@@ -19,13 +21,18 @@ from stores.hookpoints import (
     Verdict,
 )
 
-# What the ledger says that the shop did instead.
+# Recorded as the store's fallback.
 METHODS_LEFT_OUT: Final = "This app's payment methods were left out."
-PAYMENT_FAILED: Final = "The payment failed. The order stands, and the buyer may choose another way to pay."
-STORES_FEE: Final = "The store's own fee stood."
-EARLIER_FEE: Final = "The fee of the app before it stood."
+PAYMENT_FAILED: Final = (
+    "The payment failed. The order was kept, and the buyer may choose another payment method."
+)
+STORES_FEE: Final = "The store's own fee was kept."
+EARLIER_FEE: Final = "The previous app's fee was kept."
 NOT_CHECKED: Final = "The order was accepted without this app's check."
-REFUSED_UNCHECKED: Final = "The order was refused, as the merchant wishes where this app can't check."
+REFUSED_UNCHECKED: Final = "The order was refused: the merchant chose that for orders this app can't check."
+CAPPED: Final = (
+    "The app asked for {asked} off and got {given}: the store lets it take off at most {percent} %."
+)
 NO_DISCOUNT: Final = "This app gave no discount."
 
 CANNOT_CHECK: Final = "This order can't be checked at the moment. Please try again in a few minutes."
@@ -72,7 +79,7 @@ def _method(call: Call, given: dict[str, Any]) -> PaymentMethod:
 
 
 def create_payment(question: Question) -> PaymentDetails | None:
-    """The owner alone. None where it failed, has gone, or has no such hook any more."""
+    """Asks only the owner. None if it failed, was uninstalled, or has no such hook any more."""
     with Asking(question, slug=_owner(question)) as asking:
         for (call,) in asking.groups():
             if call.answer is not None:
@@ -105,8 +112,9 @@ def shipping_rate(question: Question) -> ShippingRate | None:
 
 
 def verdict(question: Question) -> Verdict:
-    """The first refusal in order refuses, and no later group is asked. An app that fails counts as satisfied but
-    unheard, or refuses where the merchant wants it so."""
+    """The first refusal in order counts, and no later group is asked. A failing app counts as satisfied but not heard, or
+    refuses if the merchant chose that.
+    """
     all_heard = True
     with Asking(question) as asking:
         for calls in asking.groups():
@@ -128,7 +136,7 @@ def verdict(question: Question) -> Verdict:
 
 
 def _strict_among(calls: list[Call]) -> set[UUID]:
-    """Installations that failed, and whose merchant wants the order refused then."""
+    """Failed installations whose merchant chose to refuse the order then."""
     failed = [call.hook.installation_id for call in calls if call.answer is None]
     if not failed:
         return set()
@@ -137,14 +145,24 @@ def _strict_among(calls: list[Call]) -> set[UUID]:
 
 
 def discount(question: Question) -> Discount:
-    """Discounts add up, never to more than the subtotal less the promo discount."""
+    """Discounts add up, to at most the subtotal minus the promo discount. Each app gets no more than the merchant's cap."""
     amount, reasons = 0, []
+    currency = question.business.currency
     with Asking(question) as asking:
         for calls in asking.groups():
             for call in calls:
                 if call.answer is None:
                     call.fallback = NO_DISCOUNT
-                elif given := int(call.answer["discount"]):
+                    continue
+                asked = int(call.answer["discount"])
+                given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)
+                if given < asked:
+                    call.fallback = CAPPED.format(
+                        asked=display(asked, currency),
+                        given=display(given, currency),
+                        percent=call.hook.most_discount,
+                    )
+                if given:
                     amount += given
                     reasons.append((call.answer.get("reason") or "").strip())
     most = max(0, question.data["subtotal"] - question.data["promoDiscount"])

@@ -1,4 +1,4 @@
-"""How hooks do: what developer and merchant are shown of the ledger and the breakers."""
+"""The health of hooks, for developers and merchants: from recorded calls and breakers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from common.errors import NotFound
-from common.ids import parse_id
+from common.db.finders import first_or_not_found, get_or_not_found
 from extensions.enums import CallOutcome, ExtensionType
 from extensions.hooks.asking import SKIPPED
 from extensions.models import Breaker, Definition, HookCall, HookPreference
+from extensions.queries import running_definitions
 from installations.models import Installation
 from marketplace.models import App
 from stores.hookpoints import HookPoint
 
 WINDOW: Final = timedelta(days=7)
-NEWEST: Final = 1000  # calls that are counted at most
+NEWEST: Final = 1000  # calls counted at most
 SHOWN: Final = 50
 
-# The order in which a checkout meets them.
+# In the order of a checkout.
 IN_ORDER: Final = (
     HookPoint.PAYMENT_METHODS,
     HookPoint.VALIDATE,
@@ -33,8 +33,9 @@ IN_ORDER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The newest calls of the last 7 days, at most 1,000. Times are in milliseconds, of calls that were made; None
-    where there was none. `waited` is what the failed ones took together."""
+    """The newest calls of the last 7 days, at most 1,000. Times are in milliseconds, of calls that were made; None if there
+    were none. `waited` is the total time of the failed ones.
+    """
 
     asked: int
     failed: int
@@ -50,7 +51,7 @@ class Health:
 
 
 def health_of(calls: QuerySet[HookCall], *, now: datetime | None = None) -> Health:
-    """One statement, which an index on installation or definition answers."""
+    """One statement, supported by an index on installation or definition."""
     since = (now or timezone.now()) - WINDOW
     newest = calls.filter(called_at__gt=since).order_by("-called_at")
     rows = list(newest.values_list("outcome", "duration_ms")[:NEWEST])
@@ -68,13 +69,18 @@ def health_of(calls: QuerySet[HookCall], *, now: datetime | None = None) -> Heal
 
 
 def _percentile(values: list[int], share: float) -> int | None:
-    """A value that was measured: at least `share` of all are at or below it."""
+    """A measured value with at least `share` of all values at or below it."""
     return values[max(0, -int(-len(values) * share // 1) - 1)] if values else None
 
 
 def hooks_of(app: App) -> list[Definition]:
-    """The hooks of an app's manifest, as a checkout meets them."""
+    """The hooks of an app's manifest, in the order of a checkout."""
     return in_order(Definition.objects.filter(app=app, type=ExtensionType.HOOK, is_active=True))
+
+
+def hooks_in(installation: Installation) -> list[Definition]:
+    """The hooks that an installation's store runs, in the order of a checkout."""
+    return in_order(running_definitions([installation], ExtensionType.HOOK)[installation.app_id])
 
 
 def in_order(definitions: Iterable[Definition]) -> list[Definition]:
@@ -82,16 +88,14 @@ def in_order(definitions: Iterable[Definition]) -> list[Definition]:
 
 
 def own_hook(app: App, point: str) -> Definition:
-    """Raises `NotFound`. One that left the manifest is found too: its calls are still there."""
-    known = point in list(HookPoint)
-    found = Definition.objects.filter(app=app, type=ExtensionType.HOOK, key=point).first() if known else None
-    if found is None:
-        raise NotFound("Hook not found")
-    return found
+    """Also finds a hook that left the manifest, because its calls are kept. Raises `NotFound`."""
+    hooks = Definition.objects.filter(app=app, type=ExtensionType.HOOK)
+    known = hooks.filter(key=point) if point in list(HookPoint) else hooks.none()
+    return first_or_not_found(known, "Hook not found")
 
 
 def newest_calls(definition: Definition) -> list[HookCall]:
-    """The last 50, with the shop of each."""
+    """The last 50, each with its store."""
     rows = HookCall.objects.filter(definition=definition).select_related("installation__business")
     return list(
         rows.defer("answer_excerpt", "installation__webhook_secret").order_by("-called_at", "-id")[:SHOWN]
@@ -99,20 +103,16 @@ def newest_calls(definition: Definition) -> list[HookCall]:
 
 
 def own_call(definition: Definition, call_id: object) -> HookCall:
-    """Raises `NotFound`: no id at all, or another hook's call."""
-    known = parse_id(call_id)
+    """Raises `NotFound` for an invalid id or another hook's call."""
     rows = HookCall.objects.filter(definition=definition).select_related("installation__business")
-    found = rows.defer("installation__webhook_secret").filter(pk=known).first() if known else None
-    if found is None:
-        raise NotFound("Call not found")
-    return found
+    return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Call not found")
 
 
 # --- Breakers ---------------------------------------------------------------------------------------
 
 
 def troubled(definitions: Iterable[Definition], installation: Installation | None = None) -> list[Breaker]:
-    """Breakers of installations that have not ended, where the last call failed; the open ones first."""
+    """Breakers of active installations whose last call failed; open ones first."""
     rows = Breaker.objects.filter(
         definition__in=list(definitions), failures__gt=0, installation__uninstalled_at=None
     )
@@ -123,7 +123,7 @@ def troubled(definitions: Iterable[Definition], installation: Installation | Non
 
 
 def is_paused(breaker: Breaker, now: datetime | None = None) -> bool:
-    """Whether it is skipped at this moment; open and not paused means that the next call is the trial."""
+    """Whether it is skipped now; an open breaker that isn't skipped makes its trial call next."""
     return breaker.open_until is not None and breaker.open_until > (now or timezone.now())
 
 
@@ -135,7 +135,7 @@ def refuses_unvalidated(installation: Installation) -> bool:
 
 
 def prefer_refusal(*, installation: Installation, refuse: bool) -> None:
-    """Refuse orders that this app should have checked and could not, or take them unchecked."""
+    """Refuse orders that this app should have checked but couldn't, or accept them unchecked."""
     HookPreference.objects.update_or_create(
         installation=installation, defaults={"refuse_unvalidated": refuse}
     )

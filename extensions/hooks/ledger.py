@@ -1,13 +1,12 @@
-"""Writing down each hook call, after it and outside any transaction.
+"""Recording hook calls, after each call and outside any transaction.
 
-The calls before an order is saved learn its id once it is: they are remembered until then by the budget that they
-shared, in a variable of the thread that places the order.
+Calls before an order is saved get its id once it is: until then they are kept by their shared budget, in a
+variable of the thread that places the order.
 """
 
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -27,7 +26,7 @@ BEFORE_THE_ORDER: Final = (HookPoint.VALIDATE, HookPoint.DISCOUNTS, HookPoint.SH
 
 @dataclass(slots=True)
 class _Flow:
-    """What was asked over one budget for one business."""
+    """The calls of one budget for one business."""
 
     budget: Budget
     business_id: UUID
@@ -38,8 +37,9 @@ _flow: ContextVar[_Flow | None] = ContextVar("flow_of_hook_calls", default=None)
 
 
 def record(question: Question, calls: Sequence[Call]) -> None:
-    """In a transaction of its own, whose end does not wait for the disk: a buyer waits, and a crash of the database
-    at this very moment costs a line of a log."""
+    """In its own transaction, whose commit doesn't wait for the disk: a buyer is waiting, and a database crash at that
+    moment only loses a line of a log.
+    """
     rows = [_row(question, call) for call in calls]
     if question.point in BEFORE_THE_ORDER:
         _remember(question, rows)
@@ -69,7 +69,7 @@ def _row(question: Question, call: Call) -> HookCall:
 
 
 def excerpt(body: bytes) -> str:
-    """The beginning of an answer as text that fits a column."""
+    """The beginning of an answer, as text that the column can store."""
     text = body[: 4 * EXCERPT].decode("utf-8", "replace")
     return text[:EXCERPT].replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
@@ -88,11 +88,13 @@ def _remember(question: Question, rows: Sequence[HookCall]) -> None:
 
 @receiver(order_created)
 def on_order_created(order: Order, **_: Any) -> None:
-    """Every order is preceded by `order.validate`, so that what is remembered is of this one or empty."""
+    """`order.validate` comes before every order, so what is kept belongs to this order or is empty."""
     flow = _flow.get()
     _flow.set(None)
     if flow and flow.calls and flow.business_id == order.business_id:
-        transaction.on_commit(partial(_name_order, flow.calls, order.pk), robust=True)
+        calls, order_id = flow.calls, order.pk
+        # A function: Django logs the name of a callback that fails, and a `partial` has none.
+        transaction.on_commit(lambda: _name_order(calls, order_id), robust=True)
 
 
 def _name_order(calls: Sequence[UUID], order_id: UUID) -> None:

@@ -1,44 +1,116 @@
-"""Which hooks are asked at a point, in which order."""
+"""The hooks to ask at a point, in order."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import CharField, Exists, IntegerField, OuterRef, QuerySet, Subquery, UUIDField
+from django.db.models.functions import Coalesce
 
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
 from extensions.addresses import hook_address
 from extensions.enums import ExtensionType
-from extensions.models import Definition
+from extensions.models import Definition, ExtensionState, HookPreference, LiveDefinition
 from installations.models import Installation
 from marketplace.models import App, AppVersion
 from stores.hookpoints import HookPoint
 
 HookKey = tuple[UUID, UUID]
 
-# Plain values, of a query whose lasting part is built once: it is made three times for each order, by shops without
-# any app too.
-_READ: Final = (
-    "app__installations__pk", "app__installations__is_test", "app__installations__webhook_secret",
-    "app_id", "app__slug", "app__developer_id", "app__webhook_url",
-    "app__approved_version_id", "app__approved_version__webhook_url", "pk", "content",
-)  # fmt: skip
+
+class _Row(NamedTuple):
+    """A hook on one installation, as the queries read it."""
+
+    installation_id: UUID
+    is_test: bool
+    secret: str
+    app_id: UUID
+    slug: str
+    developer_id: UUID
+    webhook_url: str
+    version_id: UUID | None
+    approved_url: str
+    definition_id: UUID
+    content: dict[str, Any]
+    most_discount: int
 
 
-@lru_cache(1)
-def _in_force() -> QuerySet[Definition]:
-    """The hooks of apps that are neither suspended nor deleted."""
-    return Definition.objects.filter(
-        type=ExtensionType.HOOK, is_active=True, app__suspended_at=None, app__deleted_at=None
+def _columns(installation: str, definition: str) -> tuple[str, ...]:
+    """The columns of a `_Row`, by the paths to the installation and to the definition."""
+    of_app = (
+        "id",
+        "slug",
+        "developer_id",
+        "webhook_url",
+        "approved_version_id",
+        "approved_version__webhook_url",
+    )
+    return (
+        *(f"{installation}__{name}" for name in ("pk", "is_test", "webhook_secret")),
+        *(f"{definition}app__{name}" for name in of_app),
+        f"{definition}pk",
+        "content",
+        "most_discount",
+    )
+
+
+def _agreed_to() -> QuerySet[LiveDefinition, Any]:
+    """The hooks that stores agreed to and have not switched off."""
+    rows = LiveDefinition.objects.filter(
+        ~_switched_off("version__agreed_by", "definition"),
+        definition__type=ExtensionType.HOOK,
+        definition__key=_POINT,
+        definition__is_active=True,
+        definition__app__suspended_at=None,
+        definition__app__deleted_at=None,
+        version__agreed_by__business=_BUSINESS,
+        version__agreed_by__uninstalled_at=None,
+        version__agreed_by__paused_at=None,
     ).order_by()
+    rows = rows.annotate(most_discount=_most_discount("version__agreed_by"))
+    return rows.values_list(*_columns("version__agreed_by", "definition__"))
+
+
+def _of_working_copies() -> QuerySet[Definition, Any]:
+    """The hooks of the owner's own apps, on the owner's sandbox store."""
+    rows = Definition.objects.filter(
+        ~_switched_off("app__installations", "pk"),
+        type=ExtensionType.HOOK,
+        key=_POINT,
+        is_active=True,
+        app__developer=Param("owner", UUIDField()),
+        app__suspended_at=None,
+        app__deleted_at=None,
+        app__installations__business=_BUSINESS,
+        app__installations__uninstalled_at=None,
+        app__installations__paused_at=None,
+    ).order_by()
+    rows = rows.annotate(most_discount=_most_discount("app__installations"))
+    return rows.values_list(*_columns("app__installations", ""))
+
+
+def _switched_off(installation: str, definition: str) -> Exists:
+    off = {"installation": OuterRef(installation), "definition": OuterRef(definition), "is_on": False}
+    return Exists(ExtensionState.objects.filter(**off))
+
+
+def _most_discount(installation: str) -> Coalesce:
+    chosen = HookPreference.objects.filter(installation=OuterRef(installation)).values("most_discount")
+    return Coalesce(Subquery(chosen), 100, output_field=IntegerField())
+
+
+# These run three times for each order, in stores without any app too.
+_BUSINESS, _POINT = Param("business", UUIDField()), Param("point", CharField())
+_AGREED_TO: Final = Compiled(_agreed_to)
+_OF_WORKING_COPIES: Final = Compiled(_of_working_copies)
 
 
 @dataclass(frozen=True, slots=True)
 class LiveHook:
-    """A hook where it is in force: on one installation. `timeout` is in seconds; lower priorities run first."""
+    """A hook on one installation. `timeout` is in seconds; lower priorities run first."""
 
     installation_id: UUID
     definition_id: UUID
@@ -48,43 +120,52 @@ class LiveHook:
     secret: str
     timeout: float
     priority: int
+    most_discount: int  # per cent of the subtotal
 
     @property
     def key(self) -> HookKey:
-        """What its breaker and its calls go by."""
+        """The key of its breaker and its calls."""
         return self.installation_id, self.definition_id
 
 
 def live_hooks(business: Business, point: HookPoint, *, slug: str = "") -> list[LiveHook]:
-    """Those of active installations whose app is neither suspended nor deleted and has a Webhook URL, as they run:
-    by priority, then by the time of the install. `slug` leaves the one app. One statement."""
-    rows = _in_force().filter(
-        key=point, app__installations__business=business, app__installations__uninstalled_at=None
+    """The hooks of active installations that are not paused, whose app is neither suspended nor deleted and has a Webhook
+    URL, in the order in which they run: by priority, then by the time of the install. Those that the merchant has
+    switched off are left out. `slug` selects one app.
+
+    A store runs what it agreed to, and its own developer's sandbox store the working copy. One statement; two for a
+    sandbox store.
+    """
+    found = (_live(business, row) for row in _rows(business, point) if not slug or row.slug == slug)
+    return sorted(filter(None, found), key=lambda hook: (hook.priority, hook.installation_id))
+
+
+def _rows(business: Business, point: HookPoint) -> list[_Row]:
+    rows = [_Row._make(row) for row in _AGREED_TO.rows(business=business.pk, point=point)]
+    if not business.is_sandbox:
+        return rows
+    own = _OF_WORKING_COPIES.rows(business=business.pk, point=point, owner=business.owner_id)
+    return [*map(_Row._make, own), *(row for row in rows if row.developer_id != business.owner_id)]
+
+
+def _live(business: Business, row: _Row) -> LiveHook | None:
+    version = AppVersion(pk=row.version_id, webhook_url=row.approved_url) if row.version_id else None
+    app = App(
+        pk=row.app_id, developer_id=row.developer_id, webhook_url=row.webhook_url, approved_version=version
     )
-    if slug:
-        rows = rows.filter(app__slug=slug)
-    found = [hook for row in rows.values_list(*_READ) if (hook := _live(business, *row))]
-    return sorted(found, key=lambda hook: (hook.priority, hook.installation_id))
-
-
-def _live(
-    business: Business, pk: UUID, is_test: bool, secret: str, app_id: UUID, slug: str, developer_id: UUID,
-    url: str, version_id: UUID | None, approved_url: str, definition_id: UUID, content: dict[str, Any],
-) -> LiveHook | None:  # fmt: skip
-    version = AppVersion(pk=version_id, webhook_url=approved_url) if version_id else None
-    app = App(pk=app_id, developer_id=developer_id, webhook_url=url, approved_version=version)
-    base = Installation(pk=pk, is_test=is_test, business=business, app=app).webhook_url
-    if not base:
+    installation = Installation(pk=row.installation_id, is_test=row.is_test, business=business, app=app)
+    if not installation.webhook_url:
         return None
     return LiveHook(
-        installation_id=pk,
-        definition_id=definition_id,
-        app_id=app_id,
-        slug=slug,
-        url=hook_address(base, content["url"]),
-        secret=secret,
-        timeout=content["timeout"] / 1000,
-        priority=content["priority"],
+        installation_id=row.installation_id,
+        definition_id=row.definition_id,
+        app_id=row.app_id,
+        slug=row.slug,
+        url=hook_address(installation.webhook_url, row.content["url"]),
+        secret=row.secret,
+        timeout=row.content["timeout"] / 1000,
+        priority=row.content["priority"],
+        most_discount=row.most_discount,
     )
 
 

@@ -1,6 +1,6 @@
-"""Removing hook calls that are older than 30 days.
+"""Deleting hook calls older than 30 days.
 
-In batches of a short statement each, so many per run at most: what is left is for the next.
+In batches, each a short statement, and a limited number per run; the next run continues.
 """
 
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ BATCHES_PER_RUN: Final = 200
 
 
 def remove_old(*, now: datetime | None = None, batch: int = BATCH, batches: int = BATCHES_PER_RUN) -> int:
-    """Returns their number."""
+    """Returns the number of deleted calls."""
     old = HookCall.objects.filter(called_at__lt=(now or timezone.now()) - KEPT).order_by("called_at")
     removed = 0
     for _ in range(batches):

@@ -1,7 +1,6 @@
-"""Trying a hook: the real URL, a signed request, and the answer held against what is expected, field by field.
+"""Trying a hook: the real URL, a signed request, and the answer compared with the expected one, field by field.
 
-It goes through the same door as a real call and obeys the same rules. It is not written into the ledger and does
-not move the breaker.
+It uses the same transport and rules as a real call. It is not recorded and doesn't affect the breaker.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,8 @@ import orjson
 from django.utils import timezone
 
 from common.errors import Conflict, TooManyRequests
-from common.rate_limits import consume
+from common.http.transport import Exchange
+from common.web.rate_limits import consume
 from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook
 from extensions.hooks.answers import BadAnswer, Problem, parse, problems_of
@@ -22,10 +22,9 @@ from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.models import Definition
 from installations.models import Installation
 from stores.hookpoints import HookPoint
-from webhooks.transport import Exchange
 
 PER_MINUTE: Final = 20
-MOST_ITEMS: Final = 10  # of a list that are shown
+MOST_ITEMS: Final = 10  # entries of a list that are shown
 MOST_PROBLEMS: Final = 50
 _WORDS: Final = {
     "string": "text",
@@ -38,7 +37,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of the expected answer. `given` is its JSON, None where it is missing."""
+    """One field of the expected answer. `given` is its JSON, None if it is missing."""
 
     path: str
     expected: str
@@ -49,7 +48,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came back. `failure` is why a checkout would count it as a failure, empty where it would be used."""
+    """The result. `failure` is why a checkout would count it as a failure, empty if it would use the answer."""
 
     url: str
     request: str
@@ -58,7 +57,7 @@ class Trial:
     timeout_ms: int
     failure: str = ""
     fields: list[Field] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)  # that no field has
+    problems: list[Problem] = field(default_factory=list)  # problems without a field
 
     @property
     def share_of_timeout(self) -> int:
@@ -67,7 +66,7 @@ class Trial:
 
 
 def example_data(point: HookPoint, installation: Installation | None) -> dict[str, Any]:
-    """The example of the schema; a business in it is that of the installation."""
+    """The schema's example, with the installation's business."""
     example: dict[str, Any] = dict(REQUEST_SCHEMAS[point]["examples"][0])
     if installation and "businessId" in example:
         example["businessId"] = str(installation.business_id)
@@ -82,7 +81,7 @@ def example_answer(point: HookPoint) -> dict[str, Any]:
 def try_hook(*, definition: Definition, installation: Installation, data: Mapping[str, Any]) -> Trial:
     """Call it now, signed with the installation's secret. Waits as long as the hook's timeout.
 
-    Raises `Conflict` where the app has no Webhook URL, `TooManyRequests` above 20 calls a minute.
+    Raises `Conflict` if the app has no Webhook URL, `TooManyRequests` above 20 calls a minute.
     """
     if not installation.webhook_url:
         raise Conflict("The app has no Webhook URL to call.")

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from extensions.enums import ExtensionType
+from extensions.enums import EmbedKind, ExtensionType
 from extensions.manifest.shapes import LISTED, URL_OF_KIND, Shape, shape_of
 
+_PINNED: Final = {EmbedKind.GLOBAL_SCRIPT: ("integrity",)}
 _WHOLE: Final = ("timeout", "priority")
 
 
@@ -34,9 +35,14 @@ def definitions_in(document: Mapping[str, Any]) -> Iterator[Defined]:
 
 
 def _content(shape: Shape, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Every field of the kind, in the table's order. The URL of an embed that its kind doesn't use is left out."""
-    unused = set(URL_OF_KIND.values()) - {*shape.required} if shape.type == ExtensionType.EMBED else set()
-    content = {name: item.get(name, shape.defaults.get(name)) for name in shape.fields if name not in unused}
+    """The fields of the kind, in the table's order: those that the item has, and those with a default. What an
+    embed's kind doesn't use is left out.
+    """
+    unused: set[str] = set()
+    if shape.type == ExtensionType.EMBED:
+        unused = {*URL_OF_KIND.values(), "integrity"} - {*shape.required, *_PINNED.get(item["kind"], ())}
+    known = [name for name in shape.fields if name not in unused and (name in item or name in shape.defaults)]
+    content = {name: item.get(name, shape.defaults.get(name)) for name in known}
     if not content.get("category", "Other").strip():
         content["category"] = shape.defaults["category"]
     return content | {name: int(content[name]) for name in _WHOLE if name in content}

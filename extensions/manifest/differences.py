@@ -33,12 +33,13 @@ def summary(defined: Defined) -> str:
 
 
 def about(defined: Defined) -> str:
-    """What there is to say of it beside its name."""
+    """What a list shows of it beside its name."""
     content = defined.content
     if defined.type == ExtensionType.HOOK:
         return f"{content['url']}, within {content['timeout']:,} ms, priority {content['priority']}"
     url = content.get("renderUrl") or content.get("scriptUrl")
-    return f"{content['position']}, {url}" if "position" in content else str(url)
+    pinned = f", {content['integrity']}" if "integrity" in content else ""
+    return f"{content['position']}, {url}{pinned}" if "position" in content else str(url)
 
 
 def _by_key(document: Document) -> dict[tuple[str, str], Defined]:

@@ -1,4 +1,4 @@
-"""Whether a browser would show an answer in a frame on the platform's pages.
+"""Whether a browser would show an answer in a frame on pages of ours.
 
 CSP Level 3, section 6.4.2 (`frame-ancestors`), which overrules `X-Frame-Options` (HTML, "The X-Frame-Options header").
 """
@@ -9,7 +9,8 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def refusal(*, policy: str, frame_options: str, host: str) -> str:
-    """The header that forbids it, empty where none does. `host` is the origin of the page around the frame."""
+    """The header that forbids it, empty where none does. `host` is the origin of the page around the frame; `*` in it
+    stands for every store."""
     ancestors = [sources for sources in map(_ancestors, policy.split(",")) if sources is not None]
     for sources in ancestors:
         if not any(_allows(source, host) for source in sources):

@@ -1,26 +1,24 @@
 """Everything that is wrong with a manifest, each with its path: `blocks[2].renderUrl`.
 
-Contract section 6: unknown keys are refused, every error is reported at once. Saving never fetches a URL.
+Contract, section 6: unknown keys are refused, every error is reported at once. Saving never fetches a URL.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from common.errors import ErrorDetail
 from extensions.enums import ExtensionType
+from extensions.json_documents import path_of, problems_of_json
 from extensions.manifest.shapes import LISTED, TOP_LEVEL, Shape, shape_of
-from extensions.manifest.suggestions import closest, quoted
 from extensions.manifest.values import Wrong
 from extensions.schemas import problems_of_schema, problems_of_values
-from extensions.schemas.json_limits import TOO_LARGE, is_too_large
-from extensions.schemas.paths import path_of
+from extensions.suggestions import closest, quoted
 
 MAX_BYTES: Final = 256 * 1024  # as JSON without white space
 MAX_DEPTH: Final = 64
-MAX_OF_EACH: Final = 50  # of a longer list the others are not looked at
-MAX_PROBLEMS: Final = 500  # that are told
+MAX_OF_EACH: Final = 50  # the rest of a longer list is not checked
+MAX_PROBLEMS: Final = 500  # that are listed
 SUGGESTED: Final = 20  # unknown keys of one object that a suggestion is looked for; comparing takes time
 
 
@@ -39,7 +37,7 @@ class Problem:
 
 
 def problems_of_manifest(document: Any) -> list[ErrorDetail]:
-    """As the wire tells them; none for a manifest that can be saved."""
+    """As the API lists them; none for a manifest that can be saved."""
     return [problem.detail for problem in find_problems(document)]
 
 
@@ -50,39 +48,16 @@ def find_problems(document: Any) -> list[Problem]:
 
 
 def too_many(total: int) -> Problem:
-    return Problem("", f"There are {total:,} problems. The first {MAX_PROBLEMS} are told.")
+    return Problem("", f"There are {total:,} problems. The first {MAX_PROBLEMS} are listed.")
 
 
 def every_problem(document: Any) -> list[Problem]:
     """In the order of the manifest's keys. A document that is no bounded JSON object gives that one problem."""
     if not isinstance(document, dict):
         return [Problem("", "The manifest must be a JSON object.")]
-    if unfit := _unfit(document):
-        return [unfit]
+    if unfit := problems_of_json(document, "", what="The manifest", most=MAX_BYTES, nesting=MAX_DEPTH):
+        return list(_problems(unfit))
     return [*_unknown_keys(document, TOP_LEVEL, ""), *_global_settings(document), *_lists(document)]
-
-
-def _unfit(document: dict[str, Any]) -> Problem | None:
-    """Too deep, holding what can't be kept, or too large. Found without recursion."""
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
-    while waiting:
-        steps, part = waiting.pop()
-        if len(steps) > MAX_DEPTH:
-            return Problem(path_of("", steps[:4]), f"Is nested more than {MAX_DEPTH} levels deep.")
-        if isinstance(part, dict):
-            if any("\x00" in name for name in part):
-                return Problem(path_of("", steps), "Has a key with a NUL character.")
-            waiting += [((*steps, name), value) for name, value in part.items()]
-        elif isinstance(part, list):
-            waiting += [((*steps, place), value) for place, value in enumerate(part)]
-        elif isinstance(part, str) and "\x00" in part:
-            return Problem(path_of("", steps), "Must not hold a NUL character.")
-        elif is_too_large(part):
-            return Problem(path_of("", steps), TOO_LARGE)
-    size = len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
-    if size > MAX_BYTES:
-        return Problem("", f"The manifest is {size:,} bytes. It may have {MAX_BYTES:,} (256 KiB).")
-    return None
 
 
 def _global_settings(document: dict[str, Any]) -> Iterator[Problem]:
@@ -134,17 +109,17 @@ def _settings(item: Mapping[str, Any], path: str) -> Iterator[Problem]:
     if not isinstance(values, dict):
         yield Problem(f"{path}.defaultConfig", "Must be an object.")
     elif not found:
-        yield from _told(problems_of_values(schema, values, f"{path}.defaultConfig", partial=True))
+        yield from _problems(problems_of_values(schema, values, f"{path}.defaultConfig", partial=True))
 
 
 def _schema(schema: Any, path: str) -> Iterator[Problem]:
     if not isinstance(schema, dict):
         yield Problem(path, "Must be an object, a JSON Schema.")
     else:
-        yield from _told(problems_of_schema(schema, path))
+        yield from _problems(problems_of_schema(schema, path))
 
 
-def _told(details: Iterable[ErrorDetail]) -> Iterator[Problem]:
+def _problems(details: Iterable[ErrorDetail]) -> Iterator[Problem]:
     return (Problem(detail["field"], detail["message"]) for detail in details)
 
 
@@ -156,22 +131,23 @@ def _repeated(kind: ExtensionType, items: list[Any], listed: str) -> Iterator[Pr
         if not isinstance(value, str):
             continue
         if (earlier := first.setdefault(value, index)) != index:
-            message = (
-                f"{quoted(value)} is the {key} of {listed}[{earlier}] already. Each may stand here once."
-            )
+            message = f"{quoted(value)} is the {key} of {listed}[{earlier}] already. Each may be used once."
             yield Problem(f"{listed}[{index}].{key}", message)
 
 
-def _unknown_keys(item: Mapping[str, Any], known: Iterable[str], path: str) -> Iterator[Problem]:
-    known = list(known)
+def _unknown_keys(item: Mapping[str, Any], known: Collection[str], path: str) -> Iterator[Problem]:
     for place, name in enumerate(each for each in item if each not in known):
-        suggestion = (
-            closest(name, [each for each in known if each not in item]) if place < SUGGESTED else None
-        )
-        if suggestion:
-            hint = f"Did you mean {quoted(suggestion)}?"
-        elif name == "manifest" and not path:
-            hint = 'Give the manifest itself, without "manifest" around it.'
-        else:
-            hint = f"The keys here are: {', '.join(known)}."
-        yield Problem(path_of(path, [name]), f"Unknown key. {hint}", suggestion, of_key=True)
+        advice, suggestion = _advice(name, item, list(known) if place < SUGGESTED else [])
+        if name == "manifest" and not path:
+            advice = 'Send the manifest itself, without "manifest" around it.'
+        advice = advice or f"The keys here are: {', '.join(known)}."
+        yield Problem(path_of(path, [name]), f"Unknown key. {advice}", suggestion, of_key=True)
+
+
+def _advice(name: str, item: Mapping[str, Any], known: list[str]) -> tuple[str, str | None]:
+    """With what to write instead. A key that is there already must be more alike: it would be there twice."""
+    if meant := closest(name, [each for each in known if each not in item]):
+        return f"Did you mean {quoted(meant)}?", meant
+    if twin := closest(name, [each for each in known if each in item], likeness=0.85):
+        return f"Did you mean {quoted(twin)}? It is here too: keep one of them.", None
+    return "", None

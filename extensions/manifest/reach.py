@@ -1,116 +1,67 @@
-"""Whom a save touches: the sync plan in words, before it takes effect."""
+"""An app's reach: what its manifest lets it do in a store, and which changes widen that (contract, section 6, "Reach").
 
-from collections.abc import Iterable
+One definition is the unit: it is covered by what was approved, or it widens the reach.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from uuid import UUID
+from typing import Any
 
-from django.db.models import Count
-
-from extensions.enums import ExtensionType
-from extensions.manifest.sync import Change, Changes
-from extensions.models import EmbedState, Placement
-from installations.models import Installation
-from marketplace.models import App
-
-OFF = "Switched off"
+from common.http.url_policy import origin_of
+from extensions.enums import EmbedKind, ExtensionType
+from extensions.manifest.content import Defined, definitions_in
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One change. `word` is Added, Updated, Back or Switched off; `reach` a sentence."""
+class Reach:
+    """Hook points; the keys of scripts with their URLs; the keys of widgets; the hosts of every URL.
 
-    word: str
-    kind: str  # of its pill
-    what: str
-    key: str
-    name: str
-    reach: str
+    A host is an origin: another scheme or port is another server.
+    """
 
+    hook_points: frozenset[str]
+    scripts: frozenset[tuple[str, str]]
+    widgets: frozenset[str]
+    hosts: frozenset[str]
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    installs: int  # active ones, test installs too
-    lines: list[Line]
+    def covers(self, defined: Defined) -> bool:
+        """Whether a definition stays within this reach.
 
-
-@dataclass(frozen=True, slots=True)
-class _Figures:
-    installs: int
-    placed: dict[UUID, int]
-    off: dict[UUID, int]
-
-
-def in_words(app: App, changes: Changes) -> Plan:
-    """Three queries, however many changes there are."""
-    figures = _figures(app, changes)
-    lines = [
-        *(_line(each, "Added", "ok", figures) for each in changes.created),
-        *(_line(each, "Back" if each.returns else "Updated", "info", figures) for each in changes.updated),
-        *(_line(each, OFF, "warn", figures) for each in changes.deactivated),
-    ]
-    return Plan(figures.installs, lines)
+        Not covered: a new hook point, script or widget, another script URL, another host. Everything else may change:
+        a hook's path, timeout and priority, a script's position, texts, settings, and the paths of frames.
+        """
+        if defined.type == ExtensionType.HOOK:
+            return defined.key in self.hook_points
+        if _is_script(defined):
+            return (defined.key, defined.content["scriptUrl"]) in self.scripts
+        if defined.type == ExtensionType.EMBED and defined.key not in self.widgets:
+            return False
+        return host_of(defined) in self.hosts
 
 
-def _figures(app: App, changes: Changes) -> _Figures:
-    rows = [each.former.pk for each in (*changes.updated, *changes.deactivated) if each.former]
-    active = Installation.objects.active().filter(app=app)
-    placed = Placement.objects.filter(installation__in=active, definition__in=rows)
-    off = EmbedState.objects.filter(installation__in=active, definition__in=rows, is_on=False)
-    return _Figures(
-        active.count(),
-        _counts(placed.values_list("definition").annotate(Count("pk")).order_by()),
-        _counts(off.values_list("definition").annotate(Count("pk")).order_by()),
+def reach_of(all_defined: Iterable[Defined]) -> Reach:
+    """The reach of the definitions together."""
+    every = list(all_defined)
+    embeds = [each for each in every if each.type == ExtensionType.EMBED]
+    return Reach(
+        hook_points=frozenset(each.key for each in every if each.type == ExtensionType.HOOK),
+        scripts=frozenset((each.key, each.content["scriptUrl"]) for each in embeds if _is_script(each)),
+        widgets=frozenset(each.key for each in embeds if not _is_script(each)),
+        hosts=frozenset(filter(None, map(host_of, every))),
     )
 
 
-def _counts(rows: Iterable[tuple[UUID, int]]) -> dict[UUID, int]:
-    return dict(rows)
+def added_reach(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Defined]:
+    """The definitions of a manifest that widen the reach of an earlier one, in the manifest's order."""
+    approved = reach_of(definitions_in(before))
+    return [each for each in definitions_in(after) if not approved.covers(each)]
 
 
-def _line(change: Change, word: str, kind: str, figures: _Figures) -> Line:
-    defined = change.defined
-    reach = _ended(change, figures) if word == OFF else _reach(change, figures)
-    return Line(word, kind, defined.type.label, defined.key, defined.name, reach)
+def host_of(defined: Defined) -> str:
+    """The origin that a browser loads a definition from; empty for a hook."""
+    url = defined.content.get("scriptUrl") or defined.content.get("renderUrl")
+    return origin_of(url) if url else ""
 
 
-def _reach(change: Change, figures: _Figures) -> str:
-    """Where it is, or will be at once."""
-    row = change.former.pk if change.former else None
-    installs = _counted(figures.installs, "installation")
-    match change.defined.type:
-        case ExtensionType.BLOCK if row:
-            times = figures.placed.get(row, 0)
-            return f"Placed {_counted(times, 'time')}." if times else "Not placed on any page."
-        case ExtensionType.BLOCK:
-            return f"Can be placed at {installs}."
-        case ExtensionType.EMBED:
-            return f"On at {_counted(_on(row, figures), 'installation')}."
-        case ExtensionType.HOOK:
-            return f"Asked at {installs}."
-        case _:
-            return f"In the sidebar of {installs}."
-
-
-def _ended(change: Change, figures: _Figures) -> str:
-    """Where it goes from."""
-    row = change.former.pk if change.former else None
-    installs = _counted(figures.installs, "installation")
-    match change.defined.type:
-        case ExtensionType.BLOCK:
-            times = figures.placed.get(row, 0) if row else 0
-            return f"Hidden where it is placed: {_counted(times, 'time')}."
-        case ExtensionType.EMBED:
-            return f"Goes from {_counted(_on(row, figures), 'installation')}."
-        case ExtensionType.HOOK:
-            return f"No longer asked at {installs}."
-        case _:
-            return f"Leaves the sidebar of {installs}."
-
-
-def _on(embed: UUID | None, figures: _Figures) -> int:
-    """An embed is on until a merchant switches it off."""
-    return figures.installs - (figures.off.get(embed, 0) if embed else 0)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _is_script(defined: Defined) -> bool:
+    return defined.content.get("kind") == EmbedKind.GLOBAL_SCRIPT

@@ -85,7 +85,7 @@ URL_OF_KIND: Final[dict[str, str]] = {
 
 
 def embed(kind: Any) -> Shape:
-    """An embed's URL and position depend on its kind. While that is wrong itself, nothing is asked of them that one
+    """An embed's URL and position depend on its kind; only a script uses `integrity`. While that is wrong itself, nothing is asked of them that one
     of the kinds would not ask."""
     used = URL_OF_KIND.get(kind) if isinstance(kind, str) else None
     urls = {name: values.frame_url if name == used else values.unused_url for name in URL_OF_KIND.values()}
@@ -101,6 +101,7 @@ def embed(kind: Any) -> Shape:
             "kind": values.embed_kind,
             "position": values.embed_position(kind),
             **urls,
+            "integrity": values.unused_url if used == "renderUrl" else values.integrity,
         },
         defaults={"description": "", **_CONFIGURED},
     )

@@ -26,7 +26,7 @@ class Change:
 
 @dataclass(slots=True)
 class Changes:
-    """By what becomes of them. `moved` have only another place in their list; nobody is told of these."""
+    """By what becomes of them. `moved` only changed their position in the list, which is not reported."""
 
     created: list[Change] = field(default_factory=list)
     updated: list[Change] = field(default_factory=list)

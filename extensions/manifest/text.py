@@ -1,25 +1,28 @@
-"""A manifest as text: reading it, writing it, and where in it each path stands."""
+"""A manifest as text: reading it, writing it, and the place of each problem in it.
+
+The server finds the places: the editor shows them with and without JavaScript.
+"""
 
 import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
+from extensions.json_documents import path_of
 from extensions.manifest.problems import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS, Problem, every_problem, too_many
-from extensions.schemas.paths import path_of
 
 MAX_TEXT: Final = 4 * MAX_BYTES  # bytes; indented, a manifest is longer than without white space
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-_LEVEL_OF: Final = re.compile(r'(?:\.[^.\[\]]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\])$')
+_MARK: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_LAST_STEP: Final = re.compile(r'(?:\.[^.\[\]]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\])$')
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Offsets in the text, counted in characters: of a value, and of its key where it has one."""
+class TextSpan:
+    """Offsets in the text, counted in characters: of a value, and of its key if it has one."""
 
     start: int
     end: int
@@ -28,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A problem and where it stands. `line` and `column` count from 1."""
+    """A problem and its place. `line` and `column` count from 1."""
 
     problem: Problem
     line: int
@@ -64,12 +67,14 @@ def read(text: str) -> Reading:
     except orjson.JSONDecodeError as error:
         return _unreadable(text, error.pos, f"This is not JSON: {error.msg}.")
     found = every_problem(document)
-    repeated, places = places_in(text, (each.path for each in found[:MAX_PROBLEMS]))
+    scan = _Scan(text, (each.path for each in found[:MAX_PROBLEMS]))
     lines = _Lines(text)
-    located = [lines.located(each, *span) for each, span in repeated.told]
-    located += [lines.located(each, *_span(places, each)) for each in found[: MAX_PROBLEMS - len(located)]]
+    located = [lines.located(each, *at) for each, at in scan.repeated]
+    located += [
+        lines.located(each, *_span(scan.spans, each)) for each in found[: MAX_PROBLEMS - len(located)]
+    ]
     located.sort(key=lambda each: each.start)
-    total = len(found) + repeated.count
+    total = len(found) + scan.repeated_count
     if total > MAX_PROBLEMS:
         located.append(lines.located(too_many(total), 0, 1))
     return Reading(document if isinstance(document, dict) else None, located, total)
@@ -81,39 +86,23 @@ def written(document: Any) -> str:
 
 
 def repeated_keys(text: str) -> list[Problem]:
-    """Keys that an object has twice, of which a reader of JSON keeps only one. The text is valid JSON."""
-    repeated, _ = places_in(text, ())
-    told = [problem for problem, _ in repeated.told]
-    return told if repeated.count <= MAX_PROBLEMS else [*told, too_many(repeated.count)]
+    """Keys that an object of a valid JSON text has twice, of which a JSON reader keeps only one."""
+    scan = _Scan(text)
+    found = [problem for problem, _ in scan.repeated]
+    return found if scan.repeated_count <= MAX_PROBLEMS else [*found, too_many(scan.repeated_count)]
 
 
 @dataclass(slots=True)
-class Repeated:
-    """How many keys are repeated, and the first of them with the offsets of the later key."""
-
-    count: int = 0
-    told: list[tuple[Problem, tuple[int, int]]] = field(default_factory=list)
-
-
-def places_in(text: str, paths: Iterable[str]) -> tuple[Repeated, dict[str, Place]]:
-    """The repeated keys of a valid JSON text, and where these paths and what holds them stand. Without recursion."""
-    scanner = _Scanner(paths)
-    places = {path: place for path, place in scanner.values(text) if path is not None}
-    return scanner.repeated, places
-
-
-@dataclass(slots=True)
-class _Level:
-    """An object or array that is being read. `path` is None where nothing below it is looked for."""
+class _Container:
+    """An object or array that is being read. `names` is None in an array, `name` None before an object's next key."""
 
     path: str | None
     start: int
     key: tuple[int, int] | None
-    in_object: bool
+    names: set[str] | None
     index: int = 0
     name: str | None = None
     name_at: tuple[int, int] | None = None
-    names: set[str] = field(default_factory=set)
 
     @property
     def step(self) -> str | int:
@@ -121,55 +110,57 @@ class _Level:
         return self.index if self.name is None else self.name
 
 
-class _Scanner:
-    """Makes the paths that are looked for and no others: those of all values can be far longer than the text."""
+class _Scan:
+    """One pass over a valid JSON text, without recursion.
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self.open: list[_Level] = []
-        self.repeated = Repeated()
-        self.holders = {above for path in paths for above in _all_above(path)}
+    `spans` are those of the given paths and of what holds them: the paths of all values can be far longer than the
+    text. `repeated` are the first `MAX_PROBLEMS` keys that one object has twice, at the offsets of the later one.
+    """
 
-    def values(self, text: str) -> Iterator[tuple[str | None, Place]]:
-        """Each value when it ends, inner ones first."""
-        for match in _TOKEN.finditer(text):
-            written, (start, end) = match[0], match.span()
-            if written in "{[":
-                path, key = self._next()
-                self.open.append(_Level(path, start, key, in_object=written == "{"))
-            elif written in "}]":
-                level = self.open.pop()
-                yield level.path, Place(level.start, end, level.key)
-            elif written == ",":
-                self.open[-1].index += 1
-                self.open[-1].name = None
-            elif written != ":" and self._awaits_name():
-                self._name(json.loads(written), (start, end))
-            elif written != ":":
-                path, key = self._next()
-                yield path, Place(start, end, key)
+    def __init__(self, text: str, paths: Iterable[str] = ()) -> None:
+        self.spans: dict[str, TextSpan] = {}
+        self.repeated: list[tuple[Problem, tuple[int, int]]] = []
+        self.repeated_count = 0
+        self._wanted = {each for path in paths for each in (path, *_holders(path))}
+        self._open: list[_Container] = []
+        for match in _MARK.finditer(text):
+            self._read(match[0], *match.span())
 
-    def _awaits_name(self) -> bool:
-        return bool(self.open) and self.open[-1].in_object and self.open[-1].name is None
+    def _read(self, mark: str, start: int, end: int) -> None:
+        inside = self._open[-1] if self._open else None
+        if inside and mark in "}]":
+            self._keep(self._open.pop(), end)
+        elif inside and mark == ",":
+            inside.index, inside.name = inside.index + 1, None
+        elif inside and inside.names is not None and inside.name is None:
+            self._read_name(inside, inside.names, json.loads(mark), (start, end))
+        elif mark != ":":
+            value = self._begin(inside, start, set() if mark == "{" else None)
+            if mark in "{[":
+                self._open.append(value)
+            else:
+                self._keep(value, end)
 
-    def _name(self, name: str, at: tuple[int, int]) -> None:
-        level = self.open[-1]
-        level.name, level.name_at = name, at
-        if name in level.names:
-            self.repeated.count += 1
-            if self.repeated.count <= MAX_PROBLEMS:
-                path = path_of("", [each.step for each in self.open[:MAX_DEPTH]])
-                problem = Problem(path, "Stands here twice. Keep one of them.", of_key=True)
-                self.repeated.told.append((problem, at))
-        level.names.add(name)
+    def _begin(self, inside: _Container | None, start: int, names: set[str] | None) -> _Container:
+        if inside is None:
+            return _Container("", start, None, names)
+        path = None if inside.path is None else path_of(inside.path, [inside.step])
+        return _Container(path if path in self._wanted else None, start, inside.name_at, names)
 
-    def _next(self) -> tuple[str | None, tuple[int, int] | None]:
-        """Path and key of the value that begins."""
-        if not self.open:
-            return "", None
-        level = self.open[-1]
-        is_wanted = level.path is not None and level.path in self.holders
-        path = path_of(level.path or "", [level.step]) if is_wanted else None
-        return path, level.name_at if level.in_object else None
+    def _keep(self, value: _Container, end: int) -> None:
+        if value.path is not None:
+            self.spans[value.path] = TextSpan(value.start, end, value.key)
+
+    def _read_name(self, inside: _Container, names: set[str], name: str, at: tuple[int, int]) -> None:
+        inside.name, inside.name_at = name, at
+        if name in names:
+            self.repeated_count += 1
+            if self.repeated_count <= MAX_PROBLEMS:
+                path = path_of("", [each.step for each in self._open[:MAX_DEPTH]])
+                self.repeated.append(
+                    (Problem(path, "Is in this object twice. Keep one of them.", of_key=True), at)
+                )
+        names.add(name)
 
 
 class _Lines:
@@ -183,19 +174,18 @@ class _Lines:
         return Located(problem, line, start - self.starts[line - 1] + 1, start, end)
 
 
-def _span(places: dict[str, Place], problem: Problem) -> tuple[int, int]:
+def _span(spans: dict[str, TextSpan], problem: Problem) -> tuple[int, int]:
     """Of its path, or the beginning of what should hold it."""
-    place = places.get(problem.path)
-    if place is not None:
-        return place.key if problem.of_key and place.key else (place.start, place.end)
-    holder = next((places[each] for each in _all_above(problem.path) if each in places), Place(0, 1))
+    if span := spans.get(problem.path):
+        return span.key if problem.of_key and span.key else (span.start, span.end)
+    holder = next((spans[each] for each in _holders(problem.path) if each in spans), TextSpan(0, 1))
     return holder.start, min(holder.start + 1, holder.end)
 
 
-def _all_above(path: str) -> Iterator[str]:
+def _holders(path: str) -> Iterator[str]:
     """The paths of what holds it, the nearest first; the whole document's is empty."""
     while path:
-        shorter = _LEVEL_OF.sub("", path)
+        shorter = _LAST_STEP.sub("", path)
         path = shorter if shorter != path else ""
         yield path
 

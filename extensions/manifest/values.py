@@ -1,6 +1,7 @@
-"""What a single value of a definition may be. A rule raises `Wrong` with a sentence for whoever wrote the value."""
+"""What a single value of a definition may be. A rule raises `Wrong` with a sentence for the author."""
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
@@ -8,9 +9,10 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from common import url_policy
+from common.http import url_policy
 from extensions.enums import EmbedKind
-from extensions.manifest.suggestions import closest, quoted
+from extensions.suggestions import closest, quoted
+from stores.addresses import is_stores_host
 from stores.hookpoints import HookPoint
 
 MAX_KEY: Final = 100  # characters; the column of `Definition.key`
@@ -26,13 +28,14 @@ POSITIONS: Final = {
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_BUT_LINES: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_HASHES: Final = {"sha256": 32, "sha384": 48, "sha512": 64}  # bytes
 _PATH: Final = re.compile(r"[A-Za-z0-9._~/-]+")
 
 Rule = Callable[[Any], None]
 
 
 class Wrong(ValueError):
-    """A value that is refused. `suggestion` is what was probably meant, where that can be told."""
+    """A value that is refused. `suggestion` is what was probably meant, if that can be guessed."""
 
     def __init__(self, message: str, suggestion: str | None = None) -> None:
         super().__init__(message)
@@ -87,6 +90,21 @@ def unused_url(value: Any) -> None:
     """The URL that an embed of the other kind would have: "may be present and is not used", whatever text it is."""
     if value is not None and not isinstance(value, str):
         raise Wrong("Enter a text, or leave it out.")
+
+
+def integrity(value: Any) -> None:
+    """Subresource Integrity of a script (W3C SRI): the browser refuses any other content."""
+    if not isinstance(value, str):
+        raise Wrong("Must be a string, such as sha384-oqVuAf….")
+    name, _, digest = value.partition("-")
+    if name not in _HASHES:
+        raise Wrong(f"Enter one of {', '.join(_HASHES)}, a hyphen and the base64 of the hash.")
+    try:
+        length = len(b64decode(digest, validate=True))
+    except ValueError:
+        raise Wrong(f"Enter the {name} hash as base64.") from None
+    if length != _HASHES[name]:
+        raise Wrong(f"A {name} hash has {_HASHES[name]} bytes, not {length}.")
 
 
 def embed_kind(value: Any) -> None:
@@ -149,8 +167,8 @@ def _one_of(value: Any, known: Iterable[str], what: str, several: str) -> None:
     if not isinstance(value, str):
         raise Wrong(f"Must be a string. {all_of_them}")
     suggestion = closest(value, known)
-    hint = f" Did you mean {quoted(suggestion)}?" if suggestion else ""
-    raise Wrong(f"{quoted(value)} is not a {what}.{hint} {all_of_them}", suggestion)
+    advice = f" Did you mean {quoted(suggestion)}?" if suggestion else ""
+    raise Wrong(f"{quoted(value)} is not a {what}.{advice} {all_of_them}", suggestion)
 
 
 def _whole(value: Any, allowed: range, unit: str) -> None:
@@ -161,20 +179,21 @@ def _whole(value: Any, allowed: range, unit: str) -> None:
 
 
 def _is_own(url: str) -> bool:
-    """Whether the service answers there: on BASE_URL, or on another name that it listens to at the same port."""
-    own, other = urlsplit(settings.BASE_URL), urlsplit(url)
-    if _port(own.scheme, own.port) != _port(other.scheme, other.port):
+    """Whether the service answers there: on BASE_URL or STORES_URL, or on another name that it listens to at the same port."""
+    host = url_policy.host_of(url)
+    if _port(url) not in {_port(settings.BASE_URL), _port(settings.STORES_URL)}:
         return False
-    names = {own.hostname, *(name for name in settings.ALLOWED_HOSTS if name != "*")}
-    return any(_covers(pattern.strip("[]"), url_policy.host_of(url)) for pattern in names if pattern)
+    names = {urlsplit(settings.BASE_URL).hostname, *(name for name in settings.ALLOWED_HOSTS if name != "*")}
+    return is_stores_host(host) or any(_covers(name.strip("[]"), host) for name in names if name)
 
 
-def _port(scheme: str, port: int | None) -> int:
-    return port or {"http": 80, "https": 443}[scheme]
+def _port(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or {"http": 80, "https": 443}[parts.scheme]
 
 
 def _covers(pattern: str, host: str) -> bool:
-    """As Django reads ALLOWED_HOSTS: a leading dot stands for the domain and all below it."""
+    """As Django reads ALLOWED_HOSTS: a leading dot covers the domain and everything below it."""
     pattern = pattern.lower()
     if pattern.startswith("."):
         return host == pattern[1:] or host.endswith(pattern)

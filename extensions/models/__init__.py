@@ -1,18 +1,26 @@
-"""What an app adds to a store, and what became of it there."""
+"""Manifests, definitions, placements, embed states and hook calls."""
 
 from extensions.models.hooks import Breaker, HookCall, HookPreference
-from extensions.models.manifests import ApprovedManifest, Definition, Manifest, ManifestFlag, ManifestSave
-from extensions.models.stores import EmbedState, Placement
+from extensions.models.manifests import (
+    ApprovedManifest,
+    Definition,
+    LiveDefinition,
+    Manifest,
+    ManifestSave,
+    ReachRequest,
+)
+from extensions.models.stores import ExtensionState, Placement
 
 __all__ = [
     "ApprovedManifest",
     "Breaker",
     "Definition",
-    "EmbedState",
+    "ExtensionState",
     "HookCall",
     "HookPreference",
+    "LiveDefinition",
     "Manifest",
-    "ManifestFlag",
     "ManifestSave",
     "Placement",
+    "ReachRequest",
 ]

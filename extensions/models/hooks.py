@@ -1,9 +1,10 @@
-"""Hook calls: each one, the breaker that skips a failing hook, and what a merchant prefers."""
+"""Hook calls, the breaker that skips a failing hook, and a merchant's preferences."""
 
 from django.db import models
 from django.utils import timezone
 
 from common.ids import new_id
+from common.tracing import current_request_id
 from extensions.enums import CallOutcome
 from extensions.models.manifests import Definition
 from installations.models import Installation
@@ -13,8 +14,8 @@ from stores.hookpoints import HookPoint
 class HookCall(models.Model):
     """One call of a hook, made or skipped. Append-only; kept for 30 days.
 
-    `fallback` says what the shop did instead, empty where the answer was used. `order_id` is the order that the flow
-    led to, once there is one. `answer_excerpt` is the beginning of what came back.
+    `fallback` is what the store did instead, empty if the answer was used as it was. `order_id` is the resulting order, once there
+    is one. `answer_excerpt` is the beginning of the answer.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -25,10 +26,13 @@ class HookCall(models.Model):
     duration_ms = models.PositiveIntegerField(help_text="0 for a call that was skipped.")
     outcome = models.CharField(max_length=12, choices=CallOutcome.choices)
     http_status = models.PositiveSmallIntegerField(null=True, blank=True)
-    problem = models.CharField(max_length=300, blank=True, help_text="What was wrong, in words.")
+    problem = models.CharField(max_length=300, blank=True, help_text="The problem, in words.")
     fallback = models.CharField(max_length=200, blank=True)
     answer_excerpt = models.TextField(blank=True)
     order_id = models.UUIDField(null=True, blank=True)
+    request_id = models.UUIDField(
+        default=current_request_id, null=True, editable=False, help_text="Of the request that asked."
+    )
 
     class Meta:
         indexes = [
@@ -42,16 +46,16 @@ class HookCall(models.Model):
 
 
 class Breaker(models.Model):
-    """Skips a hook that keeps failing, for one installation (contract section 6). No row: never failed.
+    """Skips a hook that keeps failing, for one installation (contract, section 6). No row: never failed.
 
-    Closed while `open_until` is null. Open: skipped until then; after that one caller takes the trial call, by
-    setting `trial_until`. Written by `extensions.hooks.breaker` alone.
+    Closed while `open_until` is null. Open: skipped until then; after that one caller takes the trial call by
+    setting `trial_until`. Written only by `extensions.hooks.breaker`.
     """
 
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
     definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="+")
     failures = models.PositiveIntegerField(default=0, help_text="In a row.")
-    opened_times = models.PositiveIntegerField(default=0, help_text="In a row, without a success between.")
+    opened_times = models.PositiveIntegerField(default=0, help_text="Failures in a row.")
     open_until = models.DateTimeField(null=True, blank=True)
     trial_until = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField(default=timezone.now)
@@ -66,13 +70,16 @@ class Breaker(models.Model):
 
 
 class HookPreference(models.Model):
-    """What a merchant prefers about the hooks of one installation. No row: the defaults."""
+    """A merchant's preferences for the hooks of one installation. No row: the defaults."""
 
     installation = models.OneToOneField(
         Installation, on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
     refuse_unvalidated = models.BooleanField(
-        default=False, help_text="Refuse an order that this app should have checked and could not."
+        default=False, help_text="Refuse an order that this app should have checked but couldn't."
+    )
+    most_discount = models.PositiveSmallIntegerField(
+        default=100, help_text="The most that this app may take off an order, in per cent of the subtotal."
     )
 
     def __str__(self) -> str:

@@ -1,10 +1,10 @@
-"""An app's manifest: what is in force, every save of it, and what reviewers were told of it."""
+"""An app's manifest: the current one, every save, every approved one; and what of it runs in stores."""
 
 from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
-from common.fields import JsonTextField
+from common.db.fields import JsonTextField
 from common.ids import new_id
 from extensions.enums import ExtensionType
 from marketplace.models import App, AppVersion
@@ -27,7 +27,7 @@ class Manifest(models.Model):
 class ManifestSave(models.Model):
     """One save that changed the manifest. Append-only.
 
-    `changes` is what the save did, as the developer API answers it: `created`, `updated` and `deactivated`, lists of
+    `changes` is what the developer API returned for it: `created`, `updated` and `deactivated`, lists of
     `{type, key, id}`.
     """
 
@@ -46,19 +46,19 @@ class ManifestSave(models.Model):
 
 
 class Definition(models.Model):
-    """One block, embed, hook or admin page of an app. Its id outlives saves, deactivation and return.
+    """One block, embed, hook or admin page of an app. Its id stays the same over saves, deactivation and return.
 
     `key` is its blockType, embedType, hookPoint or pageId. `content` is the definition as it was saved, with the
-    defaults of the specification filled in; `extensions.definitions` reads it. One that left the manifest keeps its
-    last content and is inactive. Written by `extensions.services.manifests`. The order of keys in it counts: a
-    settings form has its fields in the order of the schema.
+    specification's defaults filled in; `extensions.definitions` reads it. A definition that left the manifest is inactive
+    and keeps its last content. Written by `extensions.services.manifests`. The order of keys matters: a settings form has
+    its fields in the order of the schema.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="definitions", db_index=False)
     type = models.CharField(max_length=9, choices=ExtensionType.choices)
     key = models.CharField(max_length=100)
-    position = models.PositiveSmallIntegerField(help_text="Its place in the manifest's list.")
+    position = models.PositiveSmallIntegerField(help_text="Its position in the manifest's list.")
     content = JsonTextField()
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -73,7 +73,7 @@ class Definition(models.Model):
 
 
 class ApprovedManifest(models.Model):
-    """The manifest as it was when a version of the app was approved. Written when the approval is announced."""
+    """The manifest at the approval of a version. Written when the approval is announced."""
 
     version = models.OneToOneField(AppVersion, on_delete=models.CASCADE, primary_key=True, related_name="+")
     document = JsonTextField(default=dict)
@@ -82,27 +82,41 @@ class ApprovedManifest(models.Model):
         return f"Manifest of version {self.version_id}"
 
 
-class ManifestFlag(models.Model):
-    """A save after the approval that a reviewer should look at (contract section 6, "After approval").
+class LiveDefinition(models.Model):
+    """A definition as it runs in stores that agreed to `version` (contract, section 6, "Reach"). No row: it doesn't run there.
 
-    `reasons` are sentences. One flag for each save that adds a hook, a global script or a new host. `seen_at` is
-    when a reviewer put it aside.
+    `content` is the newest that stays within the reach of that version. The developer's own sandbox store needs no rows: it
+    runs `Definition.content`. Written by `extensions.services.releases`, with the app's row locked, for the current
+    version and for those that an active installation agreed to.
     """
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+")
-    save_of = models.OneToOneField(ManifestSave, on_delete=models.CASCADE, related_name="flag")
-    reasons = models.JSONField()
-    raised_at = models.DateTimeField()
-    seen_at = models.DateTimeField(null=True, blank=True)
-    seen_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="live", db_index=False)
+    version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, related_name="live_definitions")
+    content = JsonTextField()
 
     class Meta:
-        verbose_name = "change since approval"
-        verbose_name_plural = "changed since approval"
-        indexes = [
-            models.Index(fields=["raised_at"], condition=models.Q(seen_at=None), name="manifest_flag_open")
+        constraints = [
+            models.UniqueConstraint(fields=["definition", "version"], name="one_live_form_of_a_definition")
         ]
 
     def __str__(self) -> str:
-        return f"{self.app} changed since approval"
+        return f"{self.definition} for version {self.version_id}"
+
+
+class ReachRequest(models.Model):
+    """A definition, as approved now, that widens what stores agreed to with `version`. Their merchants are asked for it.
+
+    Written together with `LiveDefinition`.
+    """
+
+    definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="+", db_index=False)
+    version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, related_name="reach_requests")
+    content = JsonTextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["definition", "version"], name="one_request_for_a_definition")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.definition}, asked for since version {self.version_id}"

@@ -1,4 +1,4 @@
-"""What merchants do with an app's extensions: blocks on pages, embeds switched on and off."""
+"""Merchants' choices about an app's extensions: blocks on pages, and parts that are switched off."""
 
 from django.db import models
 from django.utils import timezone
@@ -10,17 +10,17 @@ from stores.models import SitePage
 
 
 class Placement(models.Model):
-    """A block on a site page. Written by `extensions.services.placements`, and removed with the installation.
+    """A block on a site page. Written by `extensions.services.placements`, and deleted with the installation.
 
-    `settings` are the merchant's values; the definition's defaults stand below them. One whose definition is
-    inactive is kept and not shown.
+    `settings` are the merchant's values; the definition's defaults apply below them. While its definition is inactive it
+    is kept but not shown.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+")
     definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="+")
     page = models.ForeignKey(SitePage, on_delete=models.CASCADE, related_name="+", db_index=False)
-    position = models.PositiveIntegerField(help_text="Its place among the page's blocks.")
+    position = models.PositiveIntegerField(help_text="Its position among the page's blocks.")
     settings = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -32,10 +32,11 @@ class Placement(models.Model):
         return f"{self.definition} on {self.page}"
 
 
-class EmbedState(models.Model):
-    """What a merchant chose for an embed. Without a row it is on, with its defaults.
+class ExtensionState(models.Model):
+    """A merchant's choice for a hook, script or widget. Without a row it is on, with its defaults.
 
-    Written by `extensions.services.embeds`, and removed with the installation.
+    `settings` are the values of an embed's `settingsSchema`. Written by `extensions.services.extension_states`, and
+    deleted with the installation.
     """
 
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -46,7 +47,7 @@ class EmbedState(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["installation", "definition"], name="one_state_of_an_embed")
+            models.UniqueConstraint(fields=["installation", "definition"], name="one_state_of_an_extension")
         ]
 
     def __str__(self) -> str:

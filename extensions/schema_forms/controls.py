@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.core.exceptions import ValidationError
 
+from extensions.json_documents import MAX_BYTES
 from extensions.schemas.formats import is_color, moment
-from extensions.schemas.json_limits import MAX_BYTES
 
 MISSING: Final = object()  # the setting is left out
 
@@ -24,7 +24,7 @@ class Control(forms.Field):
     always_says = False  # whether it has a value even where the merchant did nothing
 
     def text_of(self, value: Any) -> str | None:
-        """What the control shows for a value; None: nothing, or not ticked."""
+        """What the control shows for a value; None: nothing, or a cleared checkbox."""
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     def posted(self, data: Mapping[str, Any], name: str) -> str | None:
@@ -79,7 +79,7 @@ class CheckControl(Control, forms.BooleanField):
 
 
 class ChoiceControl(Control, forms.ChoiceField):
-    """One of the schema's values, of any type; `values` by the text that stands for each."""
+    """One of the schema's values, of any type; `values` by the text of each choice."""
 
     def __init__(self, *, values: Mapping[str, Any], **options: Any) -> None:
         super().__init__(**options)
@@ -112,7 +112,7 @@ class MomentControl(Control):
     def text_of(self, value: Any) -> str | None:
         try:
             local = moment(value).astimezone(self.zone)
-        except (ValueError, AttributeError, OverflowError):
+        except (ValueError, TypeError, OverflowError):
             return ""
         return local.strftime("%Y-%m-%dT%H:%M:%S" if local.second else "%Y-%m-%dT%H:%M").rjust(16, "0")
 
@@ -202,7 +202,7 @@ class ListWidget(forms.Widget):
 
 
 class ListControl(Control):
-    """Stands for a list as a whole: what is wrong with it is told here."""
+    """A list as a whole, where its own problems are shown."""
 
     widget = ListWidget
 

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.forms import BoundField
 
+from extensions.json_documents import path_of
 from extensions.queries import defaults_of, overlaid
 from extensions.schema_forms.controls import MISSING, ListControl
 from extensions.schema_forms.parts import Group, Leaf, Listing, Part, part_of
@@ -22,8 +23,7 @@ from extensions.schema_forms.state import (
     state_of,
 )
 from extensions.schemas import problems_of_values, resolved
-from extensions.schemas.paths import path_of
-from extensions.schemas.words import REQUIRED
+from extensions.schemas.messages import REQUIRED
 
 COMMAND: Final = ":do"  # the name of the buttons of lists; no property's field has a colon in its name
 Steps = tuple[str | int, ...]
@@ -31,7 +31,7 @@ Steps = tuple[str | int, ...]
 
 @dataclass
 class Node:
-    """A part where it stands in the form: the fields' names, and for an entry of a list its place."""
+    """A part of the form with the names of its fields; an entry of a list also has its place."""
 
     part: Part
     name: str
@@ -61,9 +61,9 @@ def settings_form(
 ) -> "SettingsForm":
     """The form of a `settingsSchema`.
 
-    `values` are those that are kept, `defaults` a definition's `defaultConfig`, which stand over the schema's own;
-    `timezone` is the business's; `data` is what was sent. When a list's button was pressed the form has changed and
-    is not bound, hence not valid: show it again. When it is valid, `form.values` is what to keep.
+    `values` are those that are kept, `defaults` a definition's `defaultConfig`, which replace the schema's own;
+    `timezone` is the business's; `data` is what was sent. When a list's button was pressed, the form has changed and
+    is not bound, so it is not valid: show it again. When it is valid, `form.values` is what to keep.
     """
     return SettingsForm(schema, values=values, timezone=timezone, defaults=defaults, data=data, prefix=prefix)
 
@@ -182,25 +182,25 @@ class SettingsForm(forms.Form):
     # Reading the values
 
     def clean(self) -> dict[str, Any]:
-        """The values, checked by the schema; what it finds is told at the field."""
+        """The values, checked by the schema; each problem is shown at its field."""
         places: dict[str, Node] = {}
         found = self._value(self.root, (), places)
         if not isinstance(found, dict):
-            self._tell("", "Must be an object.", places)
+            self._show_problem("", "Must be an object.", places)
         values = found if isinstance(found, dict) else {}
         unknown = {name for name in self.kept if name not in self.root.nodes and self.root.kind == "group"}
         problems = problems_of_values(self.schema, overlaid(self.defaults, values))
         if gone := {problem["field"] for problem in problems} & {path_of("", [name]) for name in unknown}:
-            # Kept from a former schema, and refused by this one.
+            # Kept from an earlier schema, and refused by this one.
             values = {name: value for name, value in values.items() if path_of("", [name]) not in gone}
             problems = problems_of_values(self.schema, overlaid(self.defaults, values))
         for problem in problems:
-            self._tell(problem["field"], problem["message"], places)
+            self._show_problem(problem["field"], problem["message"], places)
         self.values = values
         return self.cleaned_data
 
     def _value(self, node: Node, steps: Steps, places: dict[str, Node]) -> Any:
-        """The value of a part, `MISSING` where it is left out; notes where each part's value will stand."""
+        """The value of a part, `MISSING` where it is left out; notes the path of each part's value."""
         places[path_of("", steps)] = node
         if node.kind == "group":
             return self._group_value(node, steps, places)
@@ -208,7 +208,7 @@ class SettingsForm(forms.Form):
             return self._list_value(node, steps, places)
         value = self.cleaned_data.get(node.name, MISSING)
         if value is MISSING and node.part.required and node.part.default is not MISSING:
-            self._tell(path_of("", steps), REQUIRED, places)  # to the schema its default would do
+            self._show_problem(path_of("", steps), REQUIRED, places)  # to the schema its default would do
         return value
 
     def _group_value(self, node: Node, steps: Steps, places: dict[str, Node]) -> Any:
@@ -229,7 +229,7 @@ class SettingsForm(forms.Form):
         return MISSING if not values and may_be_left_out else values
 
     def _is_blank(self, node: Node) -> bool:
-        """Whether nothing was entered in it. A box that is not ticked says nothing, unless it is ticked by default."""
+        """Whether nothing was entered in it. A cleared checkbox counts as blank, unless it is on by default."""
         if node.kind == "list":
             return not node.entries
         if node.kind == "group":
@@ -239,7 +239,7 @@ class SettingsForm(forms.Form):
         value = self.cleaned_data.get(node.name, MISSING)
         return value is MISSING or (value is False and node.part.default is not True)
 
-    def _tell(self, path: str, message: str, places: dict[str, Node]) -> None:
+    def _show_problem(self, path: str, message: str, places: dict[str, Node]) -> None:
         """At the field of the path, or of the nearest part above that has one."""
         inside = [place for place in places if path == place or path.startswith((f"{place}.", f"{place}["))]
         place = max(inside, key=len, default="")
@@ -257,7 +257,7 @@ def _sentence(message: str, inside: str) -> str:
     if inside:
         return f"This field has a problem at {inside}: {message}"
     verb = message.partition(" ")[0]
-    if verb in ("Must", "Has", "Does", "Lacks"):
+    if verb in ("Must", "Has", "Is"):
         return f"This field {message[0].lower()}{message[1:]}"
     return message
 

@@ -22,7 +22,7 @@ from extensions.schema_forms.controls import (
     NumberControl,
     TextControl,
 )
-from extensions.schemas.tree import Schema
+from extensions.schemas.keywords import Schema
 
 LONG_TEXT: Final = 160  # characters; what may be longer gets several lines
 MAX_LABEL: Final = 200
@@ -38,7 +38,7 @@ class Part:
 
     @property
     def help(self) -> str:
-        """Safe to stand in a page: a stranger wrote the description."""
+        """Escaped: a stranger wrote the description."""
         description = self.schema.get("description")
         return str(escape(description)) if isinstance(description, str) else ""
 

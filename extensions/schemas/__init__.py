@@ -1,12 +1,11 @@
-"""The settings schemas of third-party apps: what is accepted, what values fit, what they give by default.
+"""The settings schemas of third-party apps: which ones are accepted, which values fit, and what they resolve to.
 
-A `settingsSchema` comes from a stranger, so it is taken as hostile (contract section 6): nothing is ever fetched,
-patterns are matched in linear time, and checking ends after a fixed amount of work (`metering`). Everything behind
-the check works on `resolved(schema)`, a plain tree without references whose size has a limit.
+A `settingsSchema` comes from a stranger and is hostile until checked (contract, section 6): a published subset of
+JSON Schema (`keywords`), nothing fetched, patterns in linear time, a fixed amount of work (`validator`). All code
+behind the check reads `resolved(schema)`, a tree of limited size without references.
 """
 
-from extensions.schemas.checking import problems_of_schema
-from extensions.schemas.tree import resolved
-from extensions.schemas.values import problems_of_values
+from extensions.schemas.checking import problems_of_schema, problems_of_values
+from extensions.schemas.references import resolved
 
 __all__ = ["problems_of_schema", "problems_of_values", "resolved"]

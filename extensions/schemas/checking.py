@@ -1,160 +1,130 @@
-"""Whether a `settingsSchema` is one that the platform takes (contract section 6, "Manifest")."""
+"""What is wrong with a `settingsSchema`, and with values under one (contract, section 6: "Manifest", "Settings")."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from common.errors import ErrorDetail
-from extensions.schemas.bounded import errors_of
-from extensions.schemas.json_limits import problems_of_json
-from extensions.schemas.metering import TooMuchWork
-from extensions.schemas.paths import path_of
+from extensions.json_documents import path_of, problems_of_json
+from extensions.schemas.keywords import KEYWORDS, ROOT_KEYWORDS, Problem, Schema
+from extensions.schemas.messages import message_for
 from extensions.schemas.patterns import InvalidPattern, compiled
-from extensions.schemas.reporting import TOO_MUCH, one_per_place
-from extensions.schemas.tree import (
-    MAX_LEVELS,
-    MAX_PROPERTIES,
-    MAX_SUBSCHEMAS,
-    Document,
-    Location,
-    Measure,
-    Schema,
-)
-from extensions.schemas.words import words_of
+from extensions.schemas.references import MAX_SUBSCHEMAS, Resolution, resolved
+from extensions.schemas.validator import TooMuchWork, errors_of
+from extensions.suggestions import closest, quoted
 
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
+MAX_PROBLEMS: Final = 100
 MAX_PATTERNS: Final = 100
 
-REMOTE: Final = "Leads out of this schema. Use a $ref that starts with #/ and stays in it."
-NOWHERE: Final = "Leads to no schema. Name one that is in this settingsSchema, such as #/$defs/color."
-TOO_LONG: Final = "Is at the end of too many references."
-RECURSIVE: Final = "Leads back to itself. A settings form can't go on for ever."
-DYNAMIC: Final = "Is not supported: say with a $ref what is meant."
-INNER_ID: Final = "Is only allowed at the top of the schema."
+TOO_MUCH_WORK: Final = "Takes too much work to check. Make the schema simpler."
+UNSUPPORTED: Final = "Is not a keyword of settings schemas. The manifest guide lists those that are; one of your own begins with x-."
+NO_SECRETS: Final = (
+    "Settings can't hold secrets: the merchant's page shows them, and shoppers' browsers get those of blocks and embeds. "
+    "Ask for secrets on an admin page of your app."
+)
+
+_VALUES: Final = KEYWORDS | ROOT_KEYWORDS
+_FORMER: Final = {"definitions": "$defs"}
 
 
 def problems_of_schema(schema: object, path: str = "settingsSchema") -> list[ErrorDetail]:
     """Everything wrong with a settings schema, each with its path below `path`; at most 100.
 
-    It must be a valid Draft 2020-12 schema of type object (without `type` it counts as one), of at most 64 KiB,
-    8 levels and 100 properties, with patterns that can be matched in linear time and only such references as stay
-    in it and do not lead back to themselves. Bounded in time and memory, whatever is given.
+    Bounded in time and memory, whatever is given.
     """
     if not isinstance(schema, dict):
         return [{"field": path, "message": "Must be a JSON Schema: an object."}]
-    if problems := problems_of_json(schema, path, what="A schema"):
+    return problems_of_json(schema, path, what="A schema") or _first_of_each_path(path, _problems(schema))
+
+
+def problems_of_values(
+    schema: Any, values: Any, path: str = "", *, partial: bool = False
+) -> list[ErrorDetail]:
+    """Everything wrong with values under a `settingsSchema`, each with its path below `path`; at most 100.
+
+    `partial`: for a `defaultConfig`, which may leave out what is required, at every depth; what it holds must be
+    valid. Under a schema that `problems_of_schema` refuses no values are valid.
+    """
+    if problems := problems_of_json(values, path, what="Settings"):
         return problems
-    document = Document(schema)
-    if len(document.schemas) > MAX_SUBSCHEMAS:
-        return [{"field": path, "message": _too_many(len(document.schemas), MAX_SUBSCHEMAS, "subschemas")}]
-    problems = [*_malformed(schema, path), *_not_an_object(schema, path)]
-    for location, part in document.schemas.items():
-        if isinstance(part, dict):
-            problems += _forbidden(document, location, part, path)
-    problems += _bad_patterns(document, path)
-    problems += _too_large(document, path)
-    return one_per_place(problems)
-
-
-def _malformed(schema: Schema, path: str) -> Iterator[ErrorDetail]:
-    """What the metaschema says, which is checked by the same bounded validator."""
+    if not isinstance(values, dict):
+        return [{"field": path, "message": "Must be an object."}]
+    if problems_of_schema(schema):
+        return [{"field": path, "message": "The app's settings schema is not valid."}]
     try:
-        for error in errors_of(Draft202012Validator.META_SCHEMA, schema):
-            field = path_of(path, error.absolute_path)
-            if error.validator != "format":  # patterns and references are looked at below
-                yield {"field": field, "message": _words(error)}
+        errors = errors_of(resolved(schema) | {"type": "object"}, values)
     except TooMuchWork:
-        yield {"field": path, "message": TOO_MUCH}
+        return [{"field": path, "message": TOO_MUCH_WORK}]
+    wrong = [error for error in errors if not partial or _is_present(error)]
+    return _first_of_each_path(path, ((tuple(error.absolute_path), message_for(error)) for error in wrong))
 
 
-def _words(error: ValidationError) -> str:
-    """Of alternatives, such as one type or a list of them: what the first asks for."""
-    while error.context:
-        error = error.context[0]
-    return words_of(error.validator, error.validator_value)
+def _first_of_each_path(path: str, problems: Iterable[Problem]) -> list[ErrorDetail]:
+    found: dict[str, str] = {}
+    for steps, message in problems:
+        found.setdefault(path_of(path, steps), message)
+        if len(found) == MAX_PROBLEMS:
+            break
+    return [{"field": field, "message": message} for field, message in found.items()]
 
 
-def _not_an_object(schema: Schema, path: str) -> Iterator[ErrorDetail]:
-    if schema.get("type", "object") not in ("object", ["object"]):
-        yield {
-            "field": path_of(path, ["type"]),
-            "message": "Settings are an object: the type must be object.",
-        }
-    dialect = schema.get("$schema", DIALECT)
-    if not isinstance(dialect, str) or dialect.rstrip("#") != DIALECT:
-        yield {"field": path_of(path, ["$schema"]), "message": f"Must be {DIALECT}."}
+def _problems(schema: Schema) -> Iterator[Problem]:
+    resolution = Resolution(schema)
+    yield from resolution.problems
+    parts = {steps: part for steps, part in resolution.subschemas.items() if isinstance(part, dict)}
+    if sum("pattern" in part for part in parts.values()) > MAX_PATTERNS:
+        yield (), f"Has more than {MAX_PATTERNS} patterns."
+    elif len(parts) <= MAX_SUBSCHEMAS:
+        if schema.get("type", "object") not in ("object", ["object"]):
+            yield ("type",), "Settings are an object: the type must be object."
+        for steps, part in parts.items():
+            found = (*_of_keywords(part, is_root=not steps), *_of_values(part))
+            yield from (((*steps, *below), message) for below, message in found)
 
 
-def _forbidden(document: Document, location: Location, part: Schema, path: str) -> Iterator[ErrorDetail]:
-    """Keywords that are valid in JSON Schema and refused here."""
+def _of_keywords(part: Schema, *, is_root: bool) -> Iterator[Problem]:
+    for name in part:
+        if name in ROOT_KEYWORDS and not is_root:
+            yield (name,), "Is only allowed at the top of the schema."
+        elif name not in _VALUES and not name.startswith("x-"):
+            yield (name,), _unknown(name)
 
-    def problem(message: str, *steps: str) -> ErrorDetail:
-        return {"field": _place(path, location, *steps), "message": message}
 
-    if "$ref" in part and document.target(part["$ref"]) is None:
-        is_local = isinstance(part["$ref"], str) and part["$ref"].startswith("#")
-        yield problem(NOWHERE if is_local else REMOTE, "$ref")
-    yield from (
-        problem(DYNAMIC, name) for name in ("$dynamicRef", "$dynamicAnchor", "$recursiveRef") if name in part
+def _unknown(name: str) -> str:
+    """A keyword that JSON Schema has is no misspelling of another one."""
+    meant = _FORMER.get(name) or (
+        None if name in Draft202012Validator.VALIDATORS else closest(name, KEYWORDS)
     )
-    if location:
-        yield from (problem(INNER_ID, name) for name in ("$id", "$schema") if name in part)
+    return f"Unknown keyword. Did you mean {quoted(meant)}?" if meant else UNSUPPORTED
 
 
-def _bad_patterns(document: Document, path: str) -> Iterator[ErrorDetail]:
-    found = [
-        (pattern, _place(path, location, *steps))
-        for location, part in document.schemas.items()
-        for pattern, steps in _patterns(part)
-    ]
-    if len(found) > MAX_PATTERNS:
-        yield {"field": path, "message": _too_many(len(found), MAX_PATTERNS, "patterns")}
-    for pattern, place in found[:MAX_PATTERNS]:
+def _of_values(part: Schema) -> Iterator[Problem]:
+    """What is wrong with what the keywords hold, subschemas aside."""
+    try:
+        for error in errors_of({"properties": _VALUES}, part):
+            yield tuple(error.absolute_path), message_for(_first_alternative(error))
+    except TooMuchWork:
+        yield (), TOO_MUCH_WORK
+    if part.get("format") == "password":
+        yield ("format",), NO_SECRETS
+    if isinstance(pattern := part.get("pattern"), str):
         try:
             compiled(pattern)
         except InvalidPattern as invalid:
-            yield {"field": place, "message": str(invalid)}
+            yield ("pattern",), str(invalid)
 
 
-def _patterns(part: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
-    if not isinstance(part, dict):
-        return
-    if isinstance(part.get("pattern"), str):
-        yield part["pattern"], ("pattern",)
-    if isinstance(part.get("patternProperties"), dict):
-        yield from ((pattern, ("patternProperties", pattern)) for pattern in part["patternProperties"])
+def _first_alternative(error: ValidationError) -> ValidationError:
+    return _first_alternative(error.context[0]) if error.context else error
 
 
-def _too_large(document: Document, path: str) -> Iterator[ErrorDetail]:
-    """Counted with each reference replaced by what it names; schemas that nothing refers to, too."""
-    measure = Measure(document)
-    sizes = [measure.of(location) for location in document.schemas]
-    for location in measure.loops:
-        yield {"field": _place(path, location, "$ref"), "message": RECURSIVE}
-    for location in measure.ends[:1]:
-        yield {"field": _place(path, location), "message": TOO_LONG}
-    whole = sizes[0]
-    if whole.levels > MAX_LEVELS:
-        yield {"field": path, "message": f"Has {whole.levels} levels; at most {MAX_LEVELS} are allowed."}
-    if whole.properties > MAX_PROPERTIES:
-        yield {"field": path, "message": _too_many(whole.properties, MAX_PROPERTIES, "properties")}
-    if whole.subschemas > MAX_SUBSCHEMAS:
-        yield {"field": path, "message": _too_many(whole.subschemas, MAX_SUBSCHEMAS, "subschemas")}
-
-
-def _too_many(count: int, most: int, things: str) -> str:
-    shown = f"{count:,}" if count < 1_000_000 else "millions of"
-    return f"Has {shown} {things}; at most {most:,} are allowed."
-
-
-def _place(path: str, location: Location, *steps: str) -> str:
-    """A location's steps are texts; the position in a list is shown as one."""
-    lists = ("prefixItems", "allOf", "anyOf", "oneOf")
-    shown = [
-        int(step) if step.isdecimal() and before in lists else step
-        for before, step in zip(("", *location), location, strict=False)
-    ]
-    return path_of(path, [*shown, *steps])
+def _is_present(error: ValidationError) -> bool:
+    """Whether an error is about a value that is there. Of alternatives, each must be wrong by such a value."""
+    if error.validator in ("required", "minProperties"):
+        return False
+    if error.validator in ("anyOf", "oneOf") and error.context:
+        branches = {inner.schema_path[0] for inner in error.context}
+        return branches == {inner.schema_path[0] for inner in error.context if _is_present(inner)}
+    return True

@@ -1,7 +1,7 @@
 """Patterns of third parties, matched by RE2: in time that is linear in the text, whatever the pattern.
 
-JSON Schema takes ECMA-262 patterns. RE2 knows all of these that need no backtracking: not look-ahead, look-behind
-and back-references.
+JSON Schema has ECMA-262 patterns. RE2 supports those that need no backtracking: no look-ahead, look-behind or
+back-references.
 """
 
 import re
@@ -30,25 +30,18 @@ OPTIONS: Final = _options()
 
 
 def compiled(pattern: str) -> Any:
-    """Raises `InvalidPattern`. The library remembers the last ones."""
+    """Raises `InvalidPattern`. The library caches the last ones."""
     if len(pattern) > MAX_LENGTH:
         raise InvalidPattern(f"A pattern may have at most {MAX_LENGTH:,} characters.")
     try:
         return re2.compile(_UNICODE_ESCAPE.sub(r"\1\\x{\2}", pattern), OPTIONS)
     except re2.error as error:
-        raise InvalidPattern(_words(error)) from None
+        raise InvalidPattern(_message(error)) from None
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Whether the pattern is found anywhere in the text, as JSON Schema means it."""
-    return compiled(pattern).search(text) is not None
-
-
-def _words(error: Exception) -> str:
-    reason = error.args[0] if error.args else ""
-    if isinstance(reason, bytes):
-        reason = reason.decode(errors="replace")
+def _message(error: Exception) -> str:
+    reason = error.args[0] if error.args else b""
     return (
-        "Is not a pattern that can be matched in linear time, without look-ahead, look-behind, back-references "
-        f"and counts above 1,000: {reason[:200]}."
+        "Is not a pattern that RE2 can match: look-ahead, look-behind, back-references and counts above 1,000 are not "
+        f"supported. RE2 reports: {reason.decode(errors='replace')[:200]}."
     )

@@ -1,1 +1,1 @@
-"""What developers and merchants do with extensions."""
+"""Every change to manifests, placements, embeds and settings, by developers and merchants."""

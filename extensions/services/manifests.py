@@ -17,12 +17,13 @@ from django.utils import timezone
 from accounts.models import User
 from common.errors import Conflict, Invalid, NotFound
 from extensions.manifest import problems_of_manifest
-from extensions.manifest.attention import reasons_for_review
+from extensions.manifest.content import definitions_in
 from extensions.manifest.sync import Change, Changes, plan, record, same
-from extensions.models import ApprovedManifest, Definition, Manifest, ManifestFlag, ManifestSave
-from extensions.queries import manifest_document
+from extensions.models import Definition, Manifest, ManifestSave
+from extensions.queries import manifest_document, waiting_in
+from extensions.services.releases import update_live
 from marketplace.enums import AppStatus
-from marketplace.models import App, AppVersion
+from marketplace.models import App
 from marketplace.services.locks import lock_app
 
 Document = dict[str, Any]
@@ -31,15 +32,17 @@ ChangeRecord = dict[str, list[dict[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The manifest in force, and what the save changed: `created`, `updated`, `deactivated`, lists of
-    `{type, key, id}`."""
+    """The current manifest, and the changes of the save: `created`, `updated`, `deactivated`, lists of
+    `{type, key, id}`. `reach` says where its definitions run, as `live` and `withNextVersion`.
+    """
 
     document: Document
     changes: ChangeRecord
+    reach: ChangeRecord
 
 
 def check_manifest(document: Any) -> None:
-    """Raises `Invalid` with everything that is wrong."""
+    """Raises `Invalid` with every problem."""
     problems = problems_of_manifest(document)
     if problems:
         first = problems[0]
@@ -49,52 +52,62 @@ def check_manifest(document: Any) -> None:
 
 
 def save_manifest(*, app: App, developer: User, document: Document, now: datetime | None = None) -> Saved:
-    """Save and sync in one transaction. The app's status stays as it is.
+    """Save and sync in one transaction. The app's status doesn't change.
 
-    The manifest that is in force already changes nothing and leaves no trace. Raises `Invalid`, `NotFound` for an app
-    that is not the developer's, `Conflict` while it is in review.
+    Saving the current manifest again changes and records nothing. Raises `Invalid`, `NotFound` for an app
+    that is not the developer's, `Conflict` while it is in review or suspended.
     """
     check_manifest(document)
     now = now or timezone.now()
     with transaction.atomic():
         locked = lock_app(app)
         _require_editable(locked, developer)
-        before = manifest_document(locked)
-        if same(before, document):
-            return Saved(before, record(Changes(), {}))
-        changes = _sync(locked, document, now)
-        Manifest.objects.update_or_create(app=locked, defaults={"document": document, "saved_at": now})
-        save = ManifestSave.objects.create(
-            app=locked, document=document, changes=changes, saved_by=developer, saved_at=now
+        return replace_manifest(app=locked, developer=developer, document=document, now=now)
+
+
+def replace_manifest(*, app: App, developer: User, document: Document, now: datetime) -> Saved:
+    """Sync, save and record a checked manifest of a locked app. The current one again changes and records nothing."""
+    before = manifest_document(app)
+    changes = record(Changes(), {})
+    if not same(before, document):
+        changes = _sync(app, document, now)
+        Manifest.objects.update_or_create(app=app, defaults={"document": document, "saved_at": now})
+        ManifestSave.objects.create(
+            app=app, document=document, changes=changes, saved_by=developer, saved_at=now
         )
-        _flag(save, locked, before)
-    return Saved(document, changes)
+    update_live(app)
+    return Saved(document, changes, _reach(app, document))
 
 
-def put_back(*, save: ManifestSave, developer: User, now: datetime | None = None) -> Saved:
-    """Save an earlier manifest again, with the rules of today. Raises as `save_manifest` does."""
+def restore_manifest(*, save: ManifestSave, developer: User, now: datetime | None = None) -> Saved:
+    """Save an earlier manifest again, under today's rules. Raises like `save_manifest`."""
     return save_manifest(app=save.app, developer=developer, document=save.document, now=now)
 
 
-def keep_approved(*, version: AppVersion) -> None:
-    """What was in force when a version was approved. Called in the transaction of the approval."""
-    document = manifest_document(version.app)
-    ApprovedManifest.objects.update_or_create(version=version, defaults={"document": document})
-
-
-@transaction.atomic
-def put_aside(*, flag: ManifestFlag, reviewer: User, now: datetime | None = None) -> None:
-    """A reviewer has looked at a change since the approval. The first one who did stays recorded."""
-    ManifestFlag.objects.filter(pk=flag.pk, seen_at=None).update(
-        seen_at=now or timezone.now(), seen_by=reviewer
-    )
+def why_locked(app: App) -> str:
+    """Why the manifest can't be saved at present; empty where it can."""
+    if app.suspended_at is not None:
+        return "The app is suspended. Its manifest can be saved when a reviewer lifts that."
+    if app.status == AppStatus.PENDING_REVIEW:
+        return "The app is in review. Its manifest can't be saved until there is a decision."
+    return ""
 
 
 def _require_editable(app: App, developer: User) -> None:
     if app.developer_id != developer.pk:
         raise NotFound("App not found")
-    if app.status == AppStatus.PENDING_REVIEW:
-        raise Conflict("The app is in review, and its manifest can't be saved until that is decided.")
+    if reason := why_locked(app):
+        raise Conflict(reason)
+
+
+def _reach(app: App, document: Document) -> ChangeRecord:
+    waiting = {(each.type, each.key) for each in waiting_in(app, document)}
+    ids = {(row.type, row.key): row.pk for row in Definition.objects.filter(app=app, is_active=True)}
+    found: ChangeRecord = {"live": [], "withNextVersion": []}
+    for each in definitions_in(document):
+        name = "withNextVersion" if (each.type, each.key) in waiting else "live"
+        found[name].append({"type": str(each.type), "key": each.key, "id": str(ids[each.type, each.key])})
+    return found
 
 
 def _sync(app: App, document: Document, now: datetime) -> ChangeRecord:
@@ -124,13 +137,3 @@ def _moved(change: Change) -> Definition:
     assert change.former is not None
     change.former.position = change.defined.position
     return change.former
-
-
-def _flag(save: ManifestSave, app: App, before: Document) -> None:
-    """Only of what merchants can install, which an app is from its first approval on."""
-    if app.approved_version_id is None:
-        return
-    approved = ApprovedManifest.objects.filter(version_id=app.approved_version_id).first()
-    reasons = reasons_for_review(save.document, before, approved.document if approved else {})
-    if reasons:
-        ManifestFlag.objects.create(app=app, save_of=save, reasons=reasons, raised_at=save.saved_at)

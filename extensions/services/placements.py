@@ -1,6 +1,6 @@
-"""Blocks on site pages: adding, moving, setting up, removing. The one door to `Placement`.
+"""Blocks on site pages: adding, moving, setting up, removing. The only writer of `Placement`.
 
-Positions of a page's blocks have no gaps after any of these. The page's row is locked first.
+After each of these, the positions of a page's blocks have no gaps. The page's row is locked first.
 """
 
 from datetime import datetime
@@ -10,9 +10,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from common.db.finders import get_or_not_found
 from common.errors import Conflict, NotFound
 from extensions.enums import ExtensionType
 from extensions.models import Definition, Placement
+from extensions.queries import runs_in
 from installations.models import Installation
 from installations.services.lifecycle import locked
 from stores.models import SitePage
@@ -29,20 +31,16 @@ def add_block(
     settings: dict[str, Any] | None = None,
     now: datetime | None = None,
 ) -> Placement:
-    """Put a block below the others of a page of the installation's business.
+    """Add a block at the end of a page of the installation's business.
 
-    Raises `Conflict` where the installation has ended or the page is full, `NotFound` for a page of another business
-    and for what is no active block of the app.
+    Raises `Conflict` if the installation has ended or the page is full, `NotFound` for a page of another business
+    and for a block that the store doesn't run.
     """
     installation = locked(installation)
     _lock(page)
     if page.business_id != installation.business_id:
         raise NotFound("Page not found")
-    if (
-        definition.type != ExtensionType.BLOCK
-        or definition.app_id != installation.app_id
-        or not definition.is_active
-    ):
+    if definition.type != ExtensionType.BLOCK or not runs_in(installation, definition):
         raise NotFound("Block not found")
     position = Placement.objects.filter(page=page).count()
     if position >= MOST:
@@ -59,7 +57,7 @@ def add_block(
 
 @transaction.atomic
 def move_block(*, placement: Placement, by: int) -> None:
-    """Move a block `by` places down, up where negative, as far as the page's ends."""
+    """Move a block down by `by` positions (up if negative), at most to the page's end."""
     page = _page_of(placement)
     order = _order(page)
     if placement.pk not in order:
@@ -71,22 +69,23 @@ def move_block(*, placement: Placement, by: int) -> None:
 
 @transaction.atomic
 def save_block_settings(*, placement: Placement, settings: dict[str, Any]) -> None:
-    """Keep the merchant's values, which the caller has validated with the block's schema. Raises `NotFound` for a block
-    that has been removed meanwhile."""
+    """Save the merchant's values, which the caller has validated with the block's schema. Raises `NotFound` if the block
+    was removed meanwhile.
+    """
     if not Placement.objects.filter(pk=placement.pk).update(settings=settings):
         raise NotFound("Block not found")
 
 
 @transaction.atomic
 def remove_block(*, placement: Placement) -> None:
-    """Take a block off its page; one that is gone already stays gone."""
+    """Remove a block from its page. Removing it twice is not an error."""
     page = _page_of(placement)
     Placement.objects.filter(pk=placement.pk).delete()
     _number(_order(page))
 
 
 def remove_all_of(installation: Installation) -> int:
-    """Take every block of an installation off its pages, in the transaction that ends it; on how many pages it was."""
+    """Remove all blocks of an installation, in the transaction that ends it. Returns the number of affected pages."""
     pages = set(Placement.objects.filter(installation=installation).values_list("page_id", flat=True))
     for page in SitePage.objects.select_for_update().filter(pk__in=pages).order_by("pk"):
         Placement.objects.filter(page=page, installation=installation).delete()
@@ -95,10 +94,7 @@ def remove_all_of(installation: Installation) -> int:
 
 
 def _lock(page: SitePage) -> SitePage:
-    locked_page = SitePage.objects.select_for_update().filter(pk=page.pk).first()
-    if locked_page is None:
-        raise NotFound("Page not found")
-    return locked_page
+    return get_or_not_found(SitePage.objects.select_for_update(), page.pk, "Page not found")
 
 
 def _page_of(placement: Placement) -> SitePage:

@@ -1,4 +1,4 @@
-"""What a merchant sets for an app as a whole. Blocks and embeds keep their own values."""
+"""A merchant's settings for an app as a whole. Blocks and embeds have their own."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from installations.services.settings import keep_settings
 
 @transaction.atomic
 def save_settings(*, installation: Installation, user: User, values: dict[str, Any]) -> Installation:
-    """Keep the values of the app's `settingsSchema` for this installation, in place of the former ones.
+    """Replace the values of the app's `settingsSchema` for this installation.
 
-    What must fit the schema is what is in force then: its defaults, overlaid by the values (contract section 6).
-    Raises `Invalid` with every problem, `NotAllowed` for somebody else's business, `Conflict` where the app is not
+    The schema must accept its defaults with the values on top (contract, section 6).
+    Raises `Invalid` with every problem, `NotAllowed` for another person's business, `Conflict` if the app is not
     installed any more.
     """
     if installation.business.owner_id != user.pk:
-        raise NotAllowed("Only the owner of the shop can change an app's settings.")
+        raise NotAllowed("Only the store's owner can change an app's settings.")
     schema = settings_schema_of(installation.app)
     if schema is None:
         raise Invalid("This app has no settings.")

@@ -1,7 +1,8 @@
-"""What changes an installation. Nothing else writes the table, but for `last_used_at` (`installations.authentication`)."""
+"""The services that write installations. Only `last_used_at` is written elsewhere (`installations.authentication`)."""
 
 from installations.services.consent import approve_scopes, decline_scopes
 from installations.services.lifecycle import Issued, install, issue_token, uninstall
+from installations.services.pause import pause, resume
 from installations.services.sandbox import test_install, test_uninstall
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "decline_scopes",
     "install",
     "issue_token",
+    "pause",
+    "resume",
     "test_install",
     "test_uninstall",
     "uninstall",

@@ -1,18 +1,18 @@
 """What an approval does to the installations of its app (contract section 9, "Apps").
 
-A test install becomes a production install with the approved scopes. A production install that lacks scopes asks
-its merchant for them. Scopes that are not approved any more are taken out of what was granted, so that a later
-approval can't bring them back without being asked for.
+A test install becomes a production install with the approved scopes. A production install that lacks scopes asks its
+merchant for them. Scopes that are no longer approved are removed from the granted ones, so that a later approval can't
+bring them back without asking.
 
-Installations follow in batches, in the order of their ids, with a short transaction for each. What is left to do is
-seen from the rows and their history alone, so that a worker that dies on the way, or two at a time, do nothing
-twice. Locks are taken in the order version, app, installation: by the first, one worker leaves it to another; the
-second keeps the next approval waiting until a batch is written.
+Installations are updated in batches, in the order of their ids, each batch in a short transaction. Rows and history say
+what is left to do, so nothing is done twice if a worker dies or two run at once. Locks are taken in the order version,
+app, installation. The first makes a worker skip a version that another is working on; the second makes the next
+approval wait for the end of a batch.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -34,15 +34,14 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 500
 FIRST: Final = UUID(int=0)  # before all ids
-# The merchant has neither been mailed of what is asked now nor said no to it.
-ASKED_ANEW: Final = {"reconsent_declined_at": None, "reconsent_told_at": None}
+# The merchant has not yet got a mail about the request, nor declined it.
+NOT_ASKED_YET: Final = {"reconsent_declined_at": None, "reconsent_notified_at": None}
 
 
 def follow_all(*, now: datetime | None = None) -> None:
-    """Have installations follow every approval that is not followed yet, the oldest first.
+    """Update installations after every approval that is not followed yet, oldest first.
 
-    What is wrong with one of them keeps none of the others waiting. An approval that a newer one has overtaken
-    is followed with that.
+    An error in one doesn't stop the others. A version that a newer one has replaced is skipped and counts as followed.
     """
     unfollowed = AppVersion.objects.filter(followed_at=None)
     for version in unfollowed.filter(pk=F("app__approved_version")).order_by("approved_at"):
@@ -55,10 +54,9 @@ def follow_all(*, now: datetime | None = None) -> None:
 
 
 def follow(*, version: AppVersion, now: datetime | None = None, batch: int = BATCH) -> None:
-    """Have all active installations of the app follow an approval.
+    """Update all active installations of the app after an approval.
 
-    Changes nothing where they have, where another worker is at it, or where there is a newer approval, which is
-    then the one to follow.
+    Does nothing if that is done already, if another worker does it, or if there is a newer approval.
     """
     last: UUID | None = FIRST
     while last is not None:
@@ -67,12 +65,12 @@ def follow(*, version: AppVersion, now: datetime | None = None, batch: int = BAT
 
 @transaction.atomic
 def _follow_batch(version: AppVersion, after: UUID, now: datetime, limit: int) -> UUID | None:
-    """The installations with the next higher ids. Returns the last id, None where nothing is left."""
+    """Update the installations with the next higher ids. Returns the last id; None if nothing is left."""
     app = _lock_app(version, wait=after != FIRST)
     if app is None:
         return None
     rows = _lock_installations(app, after, limit)
-    # A history must not say that somebody was asked before there was anything to ask for, whatever the clocks say.
+    # Even if clocks differ, the history must not say that the merchant was asked before the approval.
     now = max(now, version.approved_at)
     _write(_changes(rows, app), now)
     approval_followed.send(App, app=app, installations=rows, now=now)
@@ -83,9 +81,9 @@ def _follow_batch(version: AppVersion, after: UUID, now: datetime, limit: int) -
 
 
 def _lock_app(version: AppVersion, *, wait: bool) -> App | None:
-    """The app as it is now, or None where there is nothing to follow or another worker is at it.
+    """The app as it is now, or None if there is nothing to follow or another worker does it.
 
-    Who has begun waits for one who came in between, and goes on: else the two would begin anew in turns.
+    With `wait`, for later batches, it waits for the other worker: otherwise two workers could stop each other forever.
     """
     unfollowed = AppVersion.objects.filter(pk=version.pk, followed_at=None)
     if unfollowed.select_for_update(no_key=True, skip_locked=not wait).first() is None:
@@ -96,7 +94,7 @@ def _lock_app(version: AppVersion, *, wait: bool) -> App | None:
 
 
 def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]:
-    """Read like `with_app()`, apart from the secrets: each would have to be decrypted."""
+    """Read like `with_app()`, but without the secrets, each of which would have to be decrypted."""
     rows = Installation.objects.active().filter(app=app, id__gt=after).order_by("id")
     rows = rows.select_related("business").defer("webhook_secret")
     locked = list(rows.select_for_update(of=("self",), no_key=True)[:limit])
@@ -105,7 +103,17 @@ def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]
     return locked
 
 
-# What becomes of each
+def carry_agreement(*, app: App, installations: Sequence[Installation], asking: Collection[UUID]) -> None:
+    """Count installations of a locked app as agreed to its current version, apart from those that agreed to a version
+    in `asking` (ids): their merchants are asked first. For a receiver of `approval_followed`.
+    """
+    done = {None, app.approved_version_id, *asking}
+    moved = [each.pk for each in installations if each.agreed_version_id not in done]
+    if moved:
+        Installation.objects.filter(pk__in=moved).update(agreed_version=app.approved_version_id)
+
+
+# The change of each installation
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,7 @@ class _Change:
 
 
 def _changes(rows: Sequence[Installation], app: App) -> list[_Change]:
-    """Three statements at most, whatever the number of rows."""
+    """Three statements at most, for any number of rows."""
     offers, past = Offers(app), _past(rows)
     found = (_convert(row, past) if row.is_test else _adapt(row, offers, past) for row in rows)
     return [change for change in found if change]
@@ -126,7 +134,7 @@ Past = dict[tuple[UUID, str], datetime]
 
 
 def _past(rows: Iterable[Installation]) -> Past:
-    """When each kind of thing happened to each of them for the last time."""
+    """The time of the newest history entry of each kind, for each installation."""
     entries = HistoryEntry.objects.filter(
         installation__in=[row.pk for row in rows], kind__in=(*SETTLING, HistoryKind.NEEDS_RECONSENT)
     )
@@ -135,12 +143,12 @@ def _past(rows: Iterable[Installation]) -> Past:
 
 
 def _terms_since(row: Installation, past: Past) -> datetime:
-    """Since when it has the terms that it has."""
+    """Since when its current terms apply."""
     return max(row.installed_at, *(past.get((row.pk, kind), row.installed_at) for kind in SETTLING))
 
 
 def _convert(row: Installation, past: Past) -> _Change | None:
-    """Unless it was installed for test after the approval."""
+    """Make it a production install, unless it was installed after the approval."""
     version = row.app.approved_version
     assert version is not None
     if _terms_since(row, past) > version.approved_at:
@@ -150,13 +158,13 @@ def _convert(row: Installation, past: Past) -> _Change | None:
         "granted_scopes": in_order(version.scopes),
         "narrowed_scopes": None,
         "needs_reconsent": False,
-        **ASKED_ANEW,
+        **NOT_ASKED_YET,
     }
     return _Change(row, values, [(HistoryKind.CONVERTED, "")])
 
 
 def _adapt(row: Installation, offers: Offers, past: Past) -> _Change | None:
-    """Ask for what it lacks and was not left out by choice; no more where nothing of that is left."""
+    """Ask for the scopes that it lacks and that were not left out on purpose; stop asking if there are none."""
     granted = set(row.app.approved_scopes) & set(row.granted_scopes)
     removed = set(row.granted_scopes) - granted
     lacking = offers.lacked_by(row)
@@ -164,7 +172,7 @@ def _adapt(row: Installation, offers: Offers, past: Past) -> _Change | None:
     unasked = lacking - offers.at(asked_at) if asked_at else lacking
     values: dict[str, Any] = {"granted_scopes": in_order(granted), "needs_reconsent": bool(lacking)}
     if unasked or not lacking:
-        values |= ASKED_ANEW
+        values |= NOT_ASKED_YET
     is_same = all(getattr(row, name) == value for name, value in values.items())
     if is_same and not unasked:
         return None
@@ -173,7 +181,7 @@ def _adapt(row: Installation, offers: Offers, past: Past) -> _Change | None:
 
 
 def _write(changes: Sequence[_Change], now: datetime) -> None:
-    """One statement for those that change alike, and one for the history of all."""
+    """One statement for each group of equal changes, and one for the history of all."""
     alike: dict[str, list[_Change]] = defaultdict(list)
     for change in changes:
         alike[repr(change.values)].append(change)

@@ -1,7 +1,7 @@
-"""The two halves of an authorization: a person's consent gives a code, the app exchanges the code for a token.
+"""The two steps of an authorization: a person's consent makes a code, and the app exchanges the code for a token.
 
-Locks are taken in the order grant, app, business, installation. The app's lets no approval come between what
-somebody agrees to and what is written down, which that approval's followers would not find.
+Locks are taken in the order grant, app, business, installation. The lock on the app keeps approvals out between the
+consent and its rows: an approval in between would not find the rows, and so not update them.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,7 @@ CODE_LIFETIME = timedelta(seconds=60)
 def authorize(
     *,
     app: App,
+    version: AppVersion | None,
     business: Business,
     user: User,
     scopes: Sequence[str],
@@ -39,18 +40,19 @@ def authorize(
 ) -> Grant:
     """Record a person's consent under `code`, which the app may exchange within a minute.
 
-    Where the app is installed already, the consent takes effect here, on the token that it has. `narrows`
-    says that the app named these scopes; the working copy's later ones are then not granted by themselves.
-    `names_redirect_uri` says that it named the Redirect URL.
+    If the app is installed already, the consent takes effect now, on its existing token. `version` is the approved
+    version that was shown, None the working copy. `narrows`: the app named these scopes, so that scopes which the
+    working copy gets later aren't granted automatically. `names_redirect_uri`: the request named the Redirect URL.
 
-    Raises `Conflict` where the app was suspended, or came to ask for something else, at this very moment, and
-    `NotFound` where it was deleted.
+    Raises `Conflict` if the app was suspended or asks for something else since the page was shown, `NotFound` if it was
+    deleted.
     """
     app = _locked(app)
     now = now or timezone.now()
     state = offered(app=app, user=user)
-    if state is None or not _is_offered(scopes, state, narrows):
-        raise Conflict("What the app asks for has changed.")
+    approved = state if isinstance(state, AppVersion) else None
+    if state is None or approved != version or not _is_offered(scopes, state, narrows):
+        raise Conflict("The app's request has changed.")
     grant = Grant(
         application=app,
         business=business,
@@ -64,7 +66,7 @@ def authorize(
         code_challenge_method=Grant.CODE_CHALLENGE_S256 if code_challenge else "",
         expires=now + CODE_LIFETIME,
         installation=_standing(app, business),
-        version=state if isinstance(state, AppVersion) else None,
+        version=version,
     )
     if grant.installation is not None:
         terms = _terms(grant, app)
@@ -76,10 +78,10 @@ def authorize(
 def locked_grant(*, code: str, app: App) -> Grant | None:
     """The grant of a code of this app, used or not, locked until the transaction ends.
 
-    With `superseded`, whether a later consent has taken effect, and `withdrawn`, whether the merchant has
-    uninstalled the app since.
+    It has two annotations: `superseded`, whether a later consent has taken effect, and `withdrawn`, whether the merchant
+    has uninstalled the app since.
     """
-    if "\0" in code:  # which PostgreSQL takes in no text
+    if "\0" in code:  # PostgreSQL refuses it in any text
         return None
     same = {"application": OuterRef("application"), "business": OuterRef("business")}
     active = {"installation__isnull": False, "installation__uninstalled_at": None}
@@ -100,9 +102,9 @@ def locked_grant(*, code: str, app: App) -> Grant | None:
 
 @transaction.atomic(savepoint=False)
 def exchange(*, grant: Grant, now: datetime | None = None) -> Issued:
-    """Install what a locked grant consented to, or give the installation a new token; the grant is used then.
+    """Install what a locked grant consented to, or give the existing installation a new token. Marks the grant as used.
 
-    Raises `Conflict` or `NotFound` where the app was suspended, deleted or uninstalled at this very moment.
+    Raises `Conflict` or `NotFound` if the app has just been suspended, deleted or uninstalled.
     """
     app = _locked(grant.application, known=grant.version)
     now = now or timezone.now()
@@ -114,9 +116,9 @@ def exchange(*, grant: Grant, now: datetime | None = None) -> Issued:
 
 @transaction.atomic
 def end_token(*, grant: Grant, now: datetime | None = None) -> None:
-    """A code was used again: end the token that it gave (RFC 6749 section 4.1.2), unless that is gone already.
+    """Revoke the token of a code that was used again (RFC 6749 section 4.1.2), if the token is still valid.
 
-    A token carries the time of the exchange that gave it, by which a later one is known and left alone.
+    A newer token of the installation stays: it has another time of issue than the grant has of use.
     """
     rows = Installation.objects.active().select_for_update(no_key=True).exclude(token_digest=None)
     given = rows.filter(pk=grant.installation_id, token_issued_at=grant.used_at).first()
@@ -125,11 +127,11 @@ def end_token(*, grant: Grant, now: datetime | None = None) -> None:
 
 
 def _issue(grant: Grant, app: App, now: datetime) -> Issued:
-    """A consent that has taken effect already, or that a later one replaced, brings a token and no terms."""
+    """A consent that has taken effect already, or that a later one replaced, gives a token but doesn't change terms."""
     if grant.installation_id is not None or grant.superseded:
         standing = _standing(app, grant.business)
         if standing is None:
-            raise Conflict("The app is not installed any more.")
+            raise Conflict("The app is no longer installed.")
         return lifecycle.issue_token(installation=standing, now=now)
     terms = _terms(grant, app)
     if grant.version is None:
@@ -143,15 +145,16 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
         narrowed_scopes=terms.narrowed_scopes,
         needs_reconsent=terms.needs_reconsent,
         consented_at=grant.created,
+        agreed_version=grant.version,
         now=now,
     )
 
 
 def _terms(grant: Grant, app: App) -> Terms:
-    """What was consented to, in the state that the locked app is in.
+    """What was consented to, adapted to the locked app as it is now.
 
-    An approval since the consent may have taken scopes away, and those that it added are still to be asked for:
-    the installations that it found have been marked without this one.
+    An approval since the consent may have removed scopes, which are left out. Scopes that it added must be asked for,
+    because that approval's update didn't find this installation.
     """
     scopes = grant.scope.split()
     narrowed = scopes if grant.narrows else None
@@ -164,20 +167,20 @@ def _terms(grant: Grant, app: App) -> Terms:
         granted_scopes=[scope for scope in scopes if scope in approved],
         narrowed_scopes=narrowed,
         needs_reconsent=bool(added) and not grant.business.is_sandbox,
+        agreed_version=grant.version,
     )
 
 
 def _is_offered(scopes: Sequence[str], state: App | AppVersion, narrows: bool) -> bool:
-    """Whether an app asks for these scopes in this state: for some of its own by name, or else for all."""
+    """Whether the app asks for these scopes: all of the state's, or some of them by name."""
     return set(scopes) <= set(state.scopes) if narrows else set(scopes) == set(state.scopes)
 
 
 def _locked(app: App, known: AppVersion | None = None) -> App:
-    """The app as it is now, until the transaction ends: no approval and no suspension comes between.
+    """The app as it is now, locked against approvals and suspensions until the transaction ends.
 
-    Its approved version is read only after the row is locked (a join would give the one from before the wait),
-    or is the one that is `known`: versions do not change. Raises `Conflict` where the app is suspended, `NotFound`
-    where it is deleted.
+    Its approved version is read after the lock, because a join could read the one from before the wait; `known` saves
+    that query, because versions don't change. Raises `Conflict` if the app is suspended, `NotFound` if it is deleted.
     """
     locked = lock_app(app)
     if locked.suspended_at is not None:

@@ -1,7 +1,7 @@
-"""The merchant's yes or no to what an installed app asks for.
+"""A merchant approves or declines what an installed app asks for: scopes, and the reach of its current version.
 
-A yes takes effect at once, on the token that the app holds already (contract section 3): granted scopes
-become the ones consented to. The app need not do anything.
+An approval takes effect at once, on the app's existing token (contract, section 3). The app doesn't have to do
+anything.
 """
 
 from collections.abc import Sequence
@@ -28,19 +28,19 @@ def approve_scopes(
     version: int | None = None,
     now: datetime | None = None,
 ) -> Installation:
-    """Agree to all that the app offers now, or to `scopes` alone; the installation as it is afterwards.
+    """Agree to everything that the app asks for now, or only to `scopes`. Returns the changed installation.
 
-    `version` is the approval that was shown. Terms are narrowed only where something was left out. To agree again
-    to what stands changes and records nothing.
+    `version` is the number of the version that was shown. Agreeing to the current terms again changes and records
+    nothing.
 
-    Raises `Conflict` where the app is not installed any more or another version is approved by now, `NotAllowed` for
-    somebody else's business, `Invalid` for a scope that the app does not ask for.
+    Raises `Conflict` if the app is not installed any more or another version has been approved, `NotAllowed` for another
+    person's store, `Invalid` for a scope that the app does not ask for.
     """
-    lock_app(installation.app)  # what is approved stays so until this is written
+    lock_app(installation.app)  # no approval until this is written
     found = _owned(installation, user)
     approved = found.app.approved_version
     if version is not None and (approved is None or approved.number != version):
-        raise Conflict("The app has a newer version since it asked.")
+        raise Conflict("The app has a newer version. Review what it asks for now.")
     offered = found.app.scopes if found.follows_working_copy else found.app.approved_scopes
     granted = offered if scopes is None else scopes
     if not set(granted) <= set(offered):
@@ -53,15 +53,17 @@ def approve_scopes(
 
 @transaction.atomic
 def decline_scopes(*, installation: Installation, user: User, now: datetime | None = None) -> Installation:
-    """Keep the app at what it was granted. It goes on working, and the question stays open to be answered.
+    """Keep the app's scopes, scripts, widgets and hooks as the store agreed to them. The merchant can still approve the
+    request later.
 
-    Raises `Conflict` where the app is not installed any more, `NotAllowed` for somebody else's business.
+    Raises `Conflict` if the app is not installed any more, `NotAllowed` for another person's store.
     """
     now = now or timezone.now()
     found = _owned(installation, user)
-    if found.needs_reconsent and not found.rests_after_decline(now):
-        found.reconsent_declined_at = now
-        found.save(update_fields=["reconsent_declined_at"])
+    is_repeated = found.declined_version_id == found.app.approved_version_id or not found.is_behind
+    if (found.needs_reconsent or found.is_behind) and not (found.rests_after_decline(now) and is_repeated):
+        found.reconsent_declined_at, found.declined_version = now, found.app.approved_version
+        found.save(update_fields=["reconsent_declined_at", "declined_version"])
         history.record(installation=found, kind=HistoryKind.DECLINED, at=now, by=user)
     return found
 
@@ -69,5 +71,5 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
 def _owned(installation: Installation, user: User) -> Installation:
     found = locked(installation)
     if found.business.owner_id != user.pk:
-        raise NotAllowed("Only the owner of the shop can agree to an app's permissions.")
+        raise NotAllowed("Only the store's owner can agree to an app's permissions.")
     return found

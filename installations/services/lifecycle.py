@@ -1,7 +1,7 @@
-"""An installation from its first token to its end.
+"""Install, new token, new terms, uninstall.
 
-The raw access token exists only in what `install` and `issue_token` return: the row keeps its digest.
-Locks are taken in the order app, business, installation.
+The access token in clear exists only in what `install` and `issue_token` return; the row has its digest. Locks are
+taken in the order app, business, installation.
 """
 
 from collections.abc import Sequence
@@ -13,23 +13,26 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from common.errors import Conflict
-from common.secrets import digest, hint, new_access_token, new_webhook_secret
+from common.secrets import digest, last_four, new_access_token, new_webhook_secret
 from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
 from installations.signals import installation_changed, installation_created, installation_removed
-from marketplace.models import App
+from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
 
-# The columns that a consent settles, and those of a token.
-TERMS = ("is_test", "granted_scopes", "narrowed_scopes", "needs_reconsent", "reconsent_declined_at")
-CONSENT = (*TERMS, "consented_at")
+# The columns that a consent decides, and those of a token.
+TERMS = (
+    "is_test", "granted_scopes", "narrowed_scopes", "agreed_version_id", "needs_reconsent",
+    "reconsent_declined_at",
+)  # fmt: skip
+CONSENT = (*TERMS, "declined_version_id", "consented_at")
 TOKEN = ("token_digest", "token_hint", "token_issued_at")
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """An installation with its credentials in clear, to be shown once."""
+    """An installation with its access token in clear, to be shown once."""
 
     installation: Installation
     access_token: str
@@ -41,13 +44,17 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a consent settles about an installation."""
+    """What a consent decides about an installation.
+
+    `agreed_version` is the approved version whose reach the person was shown; None: the current one.
+    """
 
     is_test: bool
     granted_scopes: Sequence[str]
     narrowed_scopes: Sequence[str] | None = None
     needs_reconsent: bool = False
-    consented_at: datetime | None = None  # now, where nothing else is said
+    consented_at: datetime | None = None  # None: now
+    agreed_version: AppVersion | None = None
 
 
 @transaction.atomic(savepoint=False)
@@ -61,17 +68,19 @@ def install(
     narrowed_scopes: Sequence[str] | None = None,
     needs_reconsent: bool = False,
     consented_at: datetime | None = None,
+    agreed_version: AppVersion | None = None,
     now: datetime | None = None,
 ) -> Issued:
-    """Install an app on a business, or give the active installation new terms; a new token either way.
+    """Install an app in a store, or give the existing installation new terms. Both give a new token.
 
-    `consented_at` is when somebody agreed to them, where that was before now.
+    `consented_at` is when somebody agreed to them, if that was before now; `agreed_version` the approved version that
+    was shown then, if that isn't the current one.
 
-    The former token dies, the webhook secret stays. Safe against parallel calls: the business's row is
-    locked, so that one active installation per app and business is all there can be.
+    The previous token stops working, the webhook secret stays. Safe against parallel calls: the lock on the business
+    allows one active installation of an app in a store.
     """
     now = now or timezone.now()
-    terms = Terms(is_test, granted_scopes, narrowed_scopes, needs_reconsent, consented_at)
+    terms = Terms(is_test, granted_scopes, narrowed_scopes, needs_reconsent, consented_at, agreed_version)
     Business.objects.select_for_update(no_key=True).get(pk=business.pk)
     active = Installation.objects.active().filter(app=app, business=business)
     installation = active.with_app().select_for_update(of=("self",), no_key=True).first()
@@ -82,9 +91,9 @@ def install(
 
 @transaction.atomic
 def issue_token(*, installation: Installation, now: datetime | None = None) -> Issued:
-    """Give an active installation a new access token; the one before fails from the commit on.
+    """Give an active installation a new access token. The previous one stops working with the commit.
 
-    Raises `Conflict` where the installation has ended.
+    Raises `Conflict` if the installation has ended.
     """
     found = locked(installation)
     token = _set_token(found, now or timezone.now())
@@ -96,11 +105,9 @@ def issue_token(*, installation: Installation, now: datetime | None = None) -> I
 def uninstall(
     *, installation: Installation, by: User | None = None, now: datetime | None = None
 ) -> Installation:
-    """End an installation: its token is dead and its parts are switched off with the commit.
+    """End an installation: with the commit its token stops working and its parts leave the store.
 
-    `by` is who did it; None where the app or the platform did.
-
-    Raises `Conflict` where it has ended already.
+    `by` is None if the app or the platform did it. Raises `Conflict` if it has ended already.
     """
     now = now or timezone.now()
     ended = locked(installation)
@@ -113,22 +120,24 @@ def uninstall(
 
 
 def change_terms(*, installation: Installation, terms: Terms, by: User, now: datetime) -> None:
-    """Put new terms on a locked installation, on the token it has. The terms that it has already are only dated anew.
+    """Give a locked installation new terms; its token stays. Equal terms only get a new date.
 
-    A test install's history still says that it was agreed to: one agreed to after an approval stays what it is when
-    the others are converted.
+    For a test install the history records equal terms, too: an approval doesn't convert test installs that were agreed
+    to after it.
     """
     before, could = _terms_of(installation), installation.effective_scopes
+    agreed = installation.agreed_version_id
     _put(terms, installation, now)
     installation.save(update_fields=CONSENT)
     if _terms_of(installation) != before:
-        _tell_changed(installation, could, now, by=by)
+        agrees_to_more = agreed not in (None, installation.agreed_version_id)
+        _announce_change(installation, could, now, by=by, agrees_to_more=agrees_to_more)
     elif installation.is_test:
         history.record(installation=installation, kind=HistoryKind.TERMS_CHANGED, at=now, by=by)
 
 
 def end_token(*, installation: Installation, now: datetime) -> None:
-    """Take the token from a locked installation. The app stays installed, and may be authorized anew."""
+    """Revoke the token of a locked installation. The app stays installed and can be authorized again."""
     installation.token_digest = None
     installation.save(update_fields=["token_digest"])
     history.record(installation=installation, kind=HistoryKind.TOKEN_ENDED, at=now)
@@ -150,7 +159,7 @@ def _renew(installation: Installation, by: User, terms: Terms, now: datetime) ->
     _put(terms, installation, now)
     token = _set_token(installation, now)
     installation.save(update_fields=[*CONSENT, *TOKEN])
-    _tell_changed(installation, could, now, by=by)
+    _announce_change(installation, could, now, by=by)
     return Issued(installation, token)
 
 
@@ -163,14 +172,24 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     installation.is_test = terms.is_test
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
+    agreed = terms.agreed_version or installation.app.approved_version
+    installation.agreed_version = None if installation.runs_working_copy else agreed
+    installation.declined_version = None
     installation.needs_reconsent = terms.needs_reconsent
     installation.reconsent_declined_at = None
     installation.consented_at = terms.consented_at or now
 
 
-def _tell_changed(installation: Installation, could: Sequence[str], now: datetime, *, by: User) -> None:
+def _announce_change(
+    installation: Installation,
+    could: Sequence[str],
+    now: datetime,
+    *,
+    by: User,
+    agrees_to_more: bool = False,
+) -> None:
     added = in_order(set(installation.effective_scopes) - set(could))
-    kind = HistoryKind.AGREED if added else HistoryKind.TERMS_CHANGED
+    kind = HistoryKind.AGREED if added or agrees_to_more else HistoryKind.TERMS_CHANGED
     history.record(installation=installation, kind=kind, at=now, by=by, note=", ".join(added))
     installation_changed.send(Installation, installation=installation, now=now)
 
@@ -178,13 +197,13 @@ def _tell_changed(installation: Installation, could: Sequence[str], now: datetim
 def _set_token(installation: Installation, now: datetime) -> str:
     token = new_access_token(test=installation.is_test)
     installation.token_digest = digest(token)
-    installation.token_hint = hint(token)
+    installation.token_hint = last_four(token)
     installation.token_issued_at = now
     return token
 
 
 def locked(installation: Installation) -> Installation:
-    """The active installation's row as it is now, with app and business. Raises `Conflict` where it has ended."""
+    """The active installation as it is now, locked, with app and business. Raises `Conflict` if it has ended."""
     found = (
         Installation.objects.active()
         .with_app()
@@ -193,5 +212,5 @@ def locked(installation: Installation) -> Installation:
         .first()
     )
     if found is None:
-        raise Conflict("The app is not installed any more.")
+        raise Conflict("The app is no longer installed.")
     return found

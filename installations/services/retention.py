@@ -1,7 +1,7 @@
-"""Removing grants that nothing depends on any more.
+"""Removes grants that are no longer needed.
 
-A grant is kept for a day after it expired. From then on one that was used is kept only as long as the token that it
-gave: a second use of its code would end that one, and no other.
+A grant is kept for a day after it expired. A used one is kept as long as its token lives, because a replay of its code
+ends that token.
 """
 
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ BATCH: Final = 1000
 
 
 def remove_old_grants(*, now: datetime | None = None, batch: int = BATCH) -> int:
-    """Remove them in batches of a statement each. Returns their number."""
+    """Remove them in batches, each with its own statement. Returns their number."""
     expired = Grant.objects.filter(expires__lt=(now or timezone.now()) - KEPT)
     alive = Installation.objects.filter(pk=OuterRef("installation")).exclude(token_digest=None)
     needed = Exists(alive.filter(token_issued_at=OuterRef("used_at")))

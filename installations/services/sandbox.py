@@ -1,4 +1,4 @@
-"""Test installs: a developer's own app on the developer's own sandbox, without review."""
+"""Test installs: a developer's own app on the developer's sandbox store, without review."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business, User
-from common.errors import Conflict, NotFound
+from common.db.finders import get_or_not_found
+from common.errors import Conflict
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from installations.services import lifecycle
@@ -19,17 +20,18 @@ from marketplace.models import App
 def test_install(
     *, app: App, developer: User, scopes: Sequence[str] | None = None, now: datetime | None = None
 ) -> Issued:
-    """Install the working copy on the developer's sandbox, whatever state it is in; `scopes` narrow it.
+    """Install the working copy on the developer's sandbox store, in any status of the app. `scopes` limits the scopes.
 
-    Installed already: the same installation and webhook secret with a new token, and one that an approval
-    converted is a test install again. Raises `NotFound` for an app that is not the developer's, `Conflict`
+    If it is installed already, the installation and its webhook secret stay and the token is new. An installation that
+    an approval converted becomes a test install again. Raises `NotFound` for an app that is not the developer's, `Conflict`
     while the app is suspended.
     """
-    own = App.objects.of_developer(developer).select_for_update(no_key=True).filter(pk=app.pk).first()
-    if own is None:
-        raise NotFound("App not found")
+    apps = App.objects.of_developer(developer).select_for_update(no_key=True)
+    own = get_or_not_found(apps, app.pk, "App not found")
     if own.suspended_at is not None:
-        raise Conflict("The app is suspended. It can be installed again when a reviewer lifts that.")
+        raise Conflict(
+            "The app is suspended. It can be installed again once a reviewer lifts the suspension."
+        )
     return lifecycle.install(
         app=own,
         business=Business.objects.sandbox_of(developer),
@@ -43,9 +45,9 @@ def test_install(
 
 @transaction.atomic
 def test_uninstall(*, app: App, developer: User, now: datetime | None = None) -> Installation:
-    """End what stands on the developer's sandbox, an installation made through OAuth included.
+    """Uninstall the app from the developer's sandbox store, also if it was installed through OAuth.
 
-    Raises `Conflict` where the app is not installed there.
+    Raises `Conflict` if the app is not installed there.
     """
     installation = sandbox_installation(app=app, developer=developer)
     if installation is None:

@@ -1,4 +1,4 @@
-"""An app's settings on a business, which are opaque here: `extensions` knows their schema and checks them."""
+"""An app's settings in a store. They are opaque here: `extensions` knows their schema and validates them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from installations.services.lifecycle import locked
 
 @transaction.atomic
 def keep_settings(*, installation: Installation, values: dict[str, Any]) -> Installation:
-    """Write the values, in place of the former ones. Raises `Conflict` where the app is not installed any more."""
+    """Replace the values. Raises `Conflict` if the app is not installed any more."""
     found = locked(installation)
     found.settings = values
     found.save(update_fields=["settings"])

@@ -1,4 +1,4 @@
-"""`/oauth/token` and `/oauth/revoke`: what an app's server calls."""
+"""`/oauth/token` and `/oauth/revoke`, which an app's server calls."""
 
 import json
 import logging
@@ -10,22 +10,31 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.generic import View
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from oauth2_provider.views.mixins import OAuthLibMixin
 
-from common.auth_limits import limit_by_address
 from common.errors import error_body
 from common.rest.errors import headers_of, status_and_message
-from installations import code_uses
+from common.rest.schema import problem
+from common.web.auth_limits import limit_by_address
+from installations import code_replay
 from installations.oauth import CodeUsedAgain
+from installations.serializers import (
+    CodeExchangeSerializer,
+    OAuthErrorSerializer,
+    RevocationSerializer,
+    TokenSerializer,
+)
 from installations.services import authorization
 
 log = logging.getLogger(__name__)
 
 FORM = "application/x-www-form-urlencoded"
 CHALLENGE = 'Basic realm="OAuth 2.0 client"'
+CLIENT: Any = [{"clientCredentials": []}]  # the security requirement in the OpenAPI document
 
-# What oauthlib leaves unsaid.
-INVALID_GRANT = "The code is unknown, expired or used, or was not given for this request."
+# Messages for errors that oauthlib doesn't describe.
+INVALID_GRANT = "The code is unknown, expired or already used, or was issued for another request."
 INVALID_CLIENT = "Wrong client ID or client secret, or the app is suspended."
 MESSAGES = {"invalid_grant": INVALID_GRANT, "invalid_client": INVALID_CLIENT}
 # RFC 6749 has no code for the first; the others are those of its section 4.1.2.1.
@@ -34,9 +43,10 @@ CODES = {429: "temporarily_unavailable", 503: "temporarily_unavailable", 500: "s
 
 @method_decorator([csrf_exempt, sensitive_post_parameters()], name="dispatch")
 class ClientView(OAuthLibMixin, View):
-    """What an app's server calls with its Client ID and secret."""
+    """An endpoint that an app's server calls with its Client ID and client secret."""
 
     http_method_names = ["post", "options"]
+    tag = "OAuth"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
@@ -69,7 +79,7 @@ class ClientView(OAuthLibMixin, View):
         raise NotImplementedError
 
     def answer(self, status: int, body: str) -> HttpResponse:
-        """What oauthlib has answered, an error in this endpoint's shape."""
+        """The answer of oauthlib; errors in this endpoint's format."""
         if status < 400:
             return HttpResponse(body, status=status, content_type="application/json")
         error = json.loads(body)
@@ -80,7 +90,7 @@ class ClientView(OAuthLibMixin, View):
         return response
 
     def unreadable(self, request: HttpRequest) -> HttpResponse | None:
-        """A refusal of a body that is no form. Even so, who asks is settled first."""
+        """A 415 for a body that is not a form; before that, a 401 for a wrong client."""
         if request.content_type in (FORM, ""):
             return None
         if not self.authenticate_client(request):
@@ -89,22 +99,39 @@ class ClientView(OAuthLibMixin, View):
 
 
 class TokenView(ClientView):
-    """Exchanges a code. Its errors are those of RFC 6749 section 5.2, also where HTTP alone would do."""
+    """Exchanges a code. All its errors have the format of RFC 6749 section 5.2."""
 
+    error_serializer = OAuthErrorSerializer
+
+    @extend_schema(
+        "exchangeCode",
+        auth=CLIENT,
+        request={FORM: CodeExchangeSerializer},
+        responses={
+            200: TokenSerializer,
+            400: problem("The code, the verifier or the `redirect_uri` is wrong, or a parameter is missing."),
+            401: problem(INVALID_CLIENT),
+            429: problem("More than 60 exchanges a minute from one address."),
+        },
+    )
     def post(self, request: HttpRequest) -> HttpResponse:
-        with code_uses.use_of(request.POST.get("code", "")) as use:
+        """Exchange a code for a token.
+
+        This installs the app. Client ID and secret may be in the body instead of the header.
+        """
+        with code_replay.use_of(request.POST.get("code", "")) as use:
             limit_by_address(request, "token-exchange")
             if refusal := self.unreadable(request):
                 return refusal
             try:
                 return self._exchange(request)
             except CodeUsedAgain as again:
-                if use.is_later(again.used_at):
+                if use.is_replay(again.used_at):
                     authorization.end_token(grant=again.grant)
                 return self.refusal(400, "invalid_grant", INVALID_GRANT)
 
     def _exchange(self, request: HttpRequest) -> HttpResponse:
-        """In one transaction, of which nothing stays unless the answer is the token."""
+        """In one transaction, which is rolled back unless the answer is the token."""
         with transaction.atomic():
             _, _, body, status = self.create_token_response(request)
             if status != 200:
@@ -117,9 +144,24 @@ class TokenView(ClientView):
 
 
 class RevokeView(ClientView):
-    """RFC 7009: an app gives its own token back, which uninstalls it."""
+    """RFC 7009: an app revokes its own token, which uninstalls it."""
 
+    @extend_schema(
+        "revokeToken",
+        auth=CLIENT,
+        request={FORM: RevocationSerializer},
+        responses={
+            200: OpenApiResponse(None, "The token, if it was one of yours, no longer works."),
+            400: problem("No token was sent."),
+            401: problem(INVALID_CLIENT),
+            429: problem("More than 60 a minute from one address."),
+        },
+    )
     def post(self, request: HttpRequest) -> HttpResponse:
+        """Revoke a token.
+
+        Uninstalls the app (RFC 7009). An unknown token is a 200 too.
+        """
         limit_by_address(request, "revocation")
         if refusal := self.unreadable(request):
             return refusal

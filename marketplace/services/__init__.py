@@ -1,1 +1,1 @@
-"""What changes apps. Nothing else writes their tables."""
+"""Changes to apps and their reviews. No other code writes their tables."""

@@ -1,6 +1,6 @@
-"""What a developer does with an app, review aside.
+"""What developers do with an app, except for reviews.
 
-A raw client secret exists only in what `create_app` and `rotate_client_secret` return.
+Only `create_app` and `rotate_client_secret` return a raw client secret; it is stored as a hash.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +12,11 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from accounts.enums import SecurityEventKind
 from accounts.models import User
+from accounts.services import security_log
 from common.errors import Conflict, Invalid
-from common.secrets import hint, new_client_secret
+from common.secrets import last_four, new_client_secret
 from marketplace import rules
 from marketplace.models import FROZEN_FIELDS, App
 from marketplace.scopes import in_order, unknown
@@ -28,7 +30,7 @@ TRIMMED = ("name", "description", "redirect_url", "webhook_url")
 
 @dataclass(frozen=True, slots=True)
 class IssuedApp:
-    """A new app with its client secret in clear, to be shown once."""
+    """A new app with its raw client secret, which is shown once."""
 
     app: App
     client_secret: str
@@ -66,12 +68,12 @@ def create_app(
 
 
 def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = None) -> App:
-    """Edit the working copy; the app as it is afterwards.
+    """Edit the working copy. Returns the changed app.
 
-    `changes` has the names of the model's fields. `icon` is a `Decoded` picture or None, `screenshots` a list
-    of them; either may name a picture that the app shows already by its id. A field that an approval freezes
-    makes an APPROVED app a DRAFT when its value becomes another one. Raises `Invalid` (a slug can't be
-    changed), `NotFound` for a deleted app, `Conflict` while it is in review.
+    `changes` has the names of the model's fields. `icon` is a `Decoded` picture or None, and `screenshots` a list of
+    pictures; both may use the ids of pictures that the app already shows. Changing a frozen field makes an APPROVED app
+    a DRAFT. Raises `Invalid` (for instance for another slug), `NotFound` for a deleted app, and `Conflict` while it is
+    in review.
     """
     changes = _normalized(changes)
     rules.check({field: value for field, value in changes.items() if field != "slug"})
@@ -90,13 +92,13 @@ def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = N
 def delete_app(*, app: App, now: datetime | None = None) -> None:
     """Delete an app that was never approved, end its test installs and take it out of the review queue.
 
-    Its slug is free again.
-    Raises `Conflict` for one that was, since merchants may use it; `NotFound` where it is gone already.
+    Its slug becomes available again. Raises `Conflict` for an app that was approved, because merchants may use it, and
+    `NotFound` for one that is already deleted.
     """
     now = now or timezone.now()
     locked = lock_app(app)
     if locked.approved_version_id is not None:
-        raise Conflict("The app has been approved, and merchants may use it. It can't be deleted any more.")
+        raise Conflict("The app has been approved, so merchants may use it. It can no longer be deleted.")
     reviews.close_deleted(locked, now)
     locked.deleted_at = locked.updated_at = now
     locked.icon, locked.screenshot_ids = None, []
@@ -107,17 +109,20 @@ def delete_app(*, app: App, now: datetime | None = None) -> None:
 
 @transaction.atomic
 def rotate_client_secret(*, app: App, now: datetime | None = None) -> str:
-    """Give the app a new client secret, in any state; the one before fails from the commit on."""
+    """Give the app a new client secret, in any state. The old one stops working with the commit."""
     locked = lock_app(app)
     secret = _set_client_secret(locked, now or timezone.now())
     locked.save(update_fields=["client_secret", "client_secret_hint", "client_secret_issued_at"])
+    security_log.record(
+        user_id=locked.developer_id, kind=SecurityEventKind.CLIENT_SECRET_ROTATED, about=locked.name
+    )
     return secret
 
 
 def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """One spelling per value: what people write trimmed, scopes in the table's order, nothing twice.
+    """Trim texts, put scopes into the table's order, and remove duplicates.
 
-    Unknown scopes stay where they are, for `rules.check` to name them by their position.
+    Unknown scopes keep their positions, so that `rules.check` can report them.
     """
     values = dict(fields)
     values |= {key: values[key].strip() for key in TRIMMED if isinstance(values.get(key), str)}
@@ -129,7 +134,7 @@ def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_reachable(webhook_url: str) -> None:
-    """Outside of any transaction, since looking a name up may take seconds."""
+    """Call it outside of transactions, because a name lookup may take seconds."""
     try:
         rules.reachable(webhook_url)
     except ValueError as error:
@@ -153,10 +158,10 @@ def _insert(app: App) -> None:
 
 
 def _set_client_secret(app: App, now: datetime) -> str:
-    """The library's field hashes the secret as it is saved."""
+    """The library's field hashes the secret when it is saved."""
     secret = new_client_secret()
     app.client_secret = secret
-    app.client_secret_hint = hint(secret)
+    app.client_secret_hint = last_four(secret)
     app.client_secret_issued_at = now
     return secret
 
@@ -179,7 +184,7 @@ def _apply(app: App, changes: Mapping[str, Any], now: datetime) -> None:
 
 
 def _picture_values(app: App, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Stores the new pictures; `icon_id` and `screenshot_ids` as they shall be."""
+    """Store the new pictures. Returns the new `icon_id` and `screenshot_ids`."""
     values: dict[str, Any] = {}
     if "icon" in changes:
         kept = [str(app.icon_id)] if app.icon_id else []
@@ -203,5 +208,7 @@ def _picture_ids(
         elif str(picture) in shown:
             ids.append(str(picture))
         else:
-            raise Invalid.field(field, "Upload the picture; only one that the app shows can be named.")
+            raise Invalid.field(
+                field, "Upload the picture. An id can only refer to a picture that the app already shows."
+            )
     return ids

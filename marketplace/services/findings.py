@@ -1,4 +1,4 @@
-"""What is found out about a submission before it is decided: the reviewer's verdicts, the automatic checks."""
+"""Saves what a review finds before the decision: the reviewer's verdicts and the automatic checks."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -23,9 +23,9 @@ def record_findings(
     findings: Mapping[str, Mapping[str, str]],
     now: datetime | None = None,
 ) -> Submission:
-    """Keep the verdicts so far, in the shape that `Submission` tells. Who judges holds the round from then on.
+    """Save the verdicts so far, in the form of `Submission.findings`. The reviewer holds the round from then on.
 
-    Raises `Conflict` where it is decided already or another reviewer holds it.
+    Raises `Conflict` if it is already decided or another reviewer holds it.
     """
     held = reviews.take(submission=submission, reviewer=reviewer, now=now)
     held.findings = {criterion: dict(finding) for criterion, finding in findings.items()}
@@ -36,13 +36,13 @@ def record_findings(
 def record_checks(
     *, submission: Submission, results: Sequence[Mapping[str, Any]], now: datetime | None = None
 ) -> Submission:
-    """Keep what the automatic checks found, in place of what they found before.
+    """Save the results of the automatic checks, replacing earlier ones.
 
-    Raises `Conflict` for a round that is decided: what stood there when it was stays as the evidence.
+    Raises `Conflict` for a decided round, whose results are kept as evidence.
     """
     checks = {"at": iso(now or timezone.now()), "results": list(results)}
     open_rounds = Submission.objects.filter(status=SubmissionStatus.PENDING_REVIEW)
     if not open_rounds.filter(pk=submission.pk).update(checks=checks):
-        raise Conflict("This submission is not in review any more, so its checks stay as they were.")
+        raise Conflict("This submission is no longer in review, so its checks can't change.")
     submission.checks = checks
     return submission

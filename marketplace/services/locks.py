@@ -1,15 +1,12 @@
-"""The lock that every change of an app begins with, and that is taken before any other row's."""
+"""The lock on an app's row, which every change of an app acquires before any other lock."""
 
-from common.errors import NotFound
+from common.db.finders import get_or_not_found
 from marketplace.models import App
 
 
 def lock_app(app: App) -> App:
-    """The app's row as it is now. Others may point to it meanwhile (`no_key`), but not change it.
+    """The current row of the app, locked. Others may still reference it (`no_key`).
 
-    Raises `NotFound` where its developer has deleted it.
+    Raises `NotFound` if its developer has deleted it.
     """
-    locked = App.objects.live().select_for_update(no_key=True).filter(pk=app.pk).first()
-    if locked is None:
-        raise NotFound("App not found")
-    return locked
+    return get_or_not_found(App.objects.live().select_for_update(no_key=True), app.pk, "App not found")

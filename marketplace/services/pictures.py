@@ -1,4 +1,4 @@
-"""Icons and screenshots: only pictures that really decode are taken, and written anew before they are kept."""
+"""Icons and screenshots. Uploads must decode successfully, and are re-encoded before they are stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from PIL import Image, ImageOps
 from marketplace.models import App, Picture
 
 MAX_BYTES: Final = 2 * 1024 * 1024
-MAX_PIXELS: Final = 16_000_000  # a 2 MiB file may unfold to gigabytes
+MAX_PIXELS: Final = 16_000_000  # a 2 MiB file may decode to gigabytes
 CONTENT_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
-# Phones write a JPEG with a second picture inside; its first one is what people mean.
+# Phones write JPEG files with a second picture inside. The first one is used.
 _WRITTEN_AS: Final = {"MPO": "JPEG"}
 
 _SHAPES_COLOURS: Final = ("transparency", "icc_profile")
@@ -24,7 +24,7 @@ _SHAPES_COLOURS: Final = ("transparency", "icc_profile")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A picture found to be sound, in the bytes that will be served: without metadata, upright."""
+    """A valid picture with the bytes that will be served: without metadata, and upright."""
 
     content: bytes
     format: str  # a key of CONTENT_TYPES
@@ -33,14 +33,14 @@ class Decoded:
 
 
 class BadPicture(ValueError):
-    """An upload that is refused. `str()` of it is a sentence for whoever chose the file."""
+    """The upload is refused. `str()` of the error is a message for the person who chose the file."""
 
 
 def decode(upload: File) -> Decoded:
-    """Read an uploaded picture. Raises `BadPicture`.
+    """Decode an uploaded picture. Raises `BadPicture`.
 
-    The format is told by the content, never by the file's name or the type that was sent. Writing the
-    picture anew drops what else a file can carry: where a photograph was taken, a script behind the pixels.
+    The content alone decides the format, not the file's name or the type that was sent. Re-encoding the picture removes
+    everything else in the file, such as the location of a photograph or a script after the pixels.
     """
     content = upload.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
@@ -50,11 +50,11 @@ def decode(upload: File) -> Decoded:
     except BadPicture:
         raise
     except Exception as error:  # a broken file makes the decoders raise nearly anything
-        raise BadPicture("Choose a PNG, JPEG or WebP picture. This file is not a sound one.") from error
+        raise BadPicture("Choose a PNG, JPEG or WebP picture. This file can't be read.") from error
 
 
 def store(app: App, picture: Decoded, *, now: datetime) -> Picture:
-    """Keep a picture. A file whose row is rolled back stays behind unused, which harms nobody."""
+    """Store a picture. If the row is rolled back, the unused file remains, which does no harm."""
     made = Picture(
         app=app,
         content_type=CONTENT_TYPES[picture.format],
@@ -68,7 +68,7 @@ def store(app: App, picture: Decoded, *, now: datetime) -> Picture:
 
 
 def drop_unused(app: App) -> None:
-    """Remove the pictures that neither the working copy nor an approved version shows."""
+    """Delete the pictures that neither the working copy nor an approved version shows."""
     shown = _shown(app.icon_id, app.screenshot_ids)
     for icon_id, screenshot_ids in app.versions.values_list("icon_id", "screenshot_ids"):
         shown |= _shown(icon_id, screenshot_ids)
@@ -91,7 +91,7 @@ def _decoded(content: bytes) -> Decoded:
 
 
 def _opened(content: bytes) -> Image.Image:
-    """The picture with its header read and its size judged, before any pixel is unfolded."""
+    """Read the header and check the size, before any pixel is decoded."""
     try:
         image = Image.open(BytesIO(content), formats=tuple(CONTENT_TYPES))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -99,7 +99,7 @@ def _opened(content: bytes) -> Image.Image:
     if image.width * image.height > MAX_PIXELS:
         raise BadPicture(_TOO_MANY_PIXELS)
     if getattr(image, "is_animated", False) and image.format not in _WRITTEN_AS:
-        raise BadPicture("Choose a picture that does not move.")
+        raise BadPicture("Choose a picture that is not animated.")
     return image
 
 

@@ -1,12 +1,14 @@
-"""The one door for an app's status (specification, "App status"; wire contract, sections 2 and 9).
+"""Changes the status of apps, by reviews (contract, sections 2 and 9). No other code does.
 
     DRAFT --submit--> PENDING_REVIEW --approve--> APPROVED
       ^                     |                        |
       +---reject, withdraw--+                        |
       +--------------an edit (`reopen`)--------------+
 
-Each act locks the app's row first, then the submission's, and is written into the review log. What the state
-of things forbids is a `Conflict`. Nobody decides on an app of their own, whatever rights they have.
+A manifest that waits for the next version is submitted from APPROVED; `versions` puts an earlier version back.
+
+Each function locks the app's row first, then the submission's, and writes an entry to the review log. It raises
+`Conflict` if the current state doesn't allow the step. Reviewers can't decide on their own apps, whatever their rights.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,31 +19,48 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
+from accounts.enums import SecurityEventKind
 from accounts.models import User
+from accounts.services import security_log
+from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, ErrorDetail, Invalid, NotFound
 from marketplace import rules
 from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
 from marketplace.scopes import in_order
-from marketplace.services import telling
+from marketplace.services import notifications
 from marketplace.services.locks import lock_app
 from marketplace.signals import app_approved, app_reinstated, app_suspended
 
 Check = Callable[[App], Iterable[ErrorDetail]]
-"""What a floor above knows to be missing from a submission. Runs with the app's row locked: reads, no waiting."""
+"""A check by a higher-level app for what a submission lacks. It runs with the app's row locked, so it must be fast."""
 
 Findings = dict[str, dict[str, str]]
 """By `Criterion`: `{"security": {"verdict": "FAIL", "note": "..."}}`."""
 
+NOTES_MISSING: Final = "Explain what has to change, here or in the note on a failed criterion."
+
+SECURITY_KINDS: Final = {
+    ReviewKind.SUBMITTED: SecurityEventKind.APP_SUBMITTED,
+    ReviewKind.APPROVED: SecurityEventKind.APP_APPROVED,
+    ReviewKind.REJECTED: SecurityEventKind.APP_REJECTED,
+    ReviewKind.SUSPENDED: SecurityEventKind.APP_SUSPENDED,
+    ReviewKind.REINSTATED: SecurityEventKind.APP_REINSTATED,
+}
+
 _REFUSED_SUBMIT: Final = {
-    AppStatus.PENDING_REVIEW: "The app is in review already.",
-    AppStatus.APPROVED: "The app is approved as it is. Change it before you submit it again.",
+    AppStatus.PENDING_REVIEW: "The app is already in review.",
+    AppStatus.APPROVED: "This version is already approved. Change the app before you submit it again.",
 }
 _DECIDED: Final = {
-    SubmissionStatus.APPROVED: "This submission has been approved already.",
-    SubmissionStatus.REJECTED: "This submission has been rejected already.",
+    SubmissionStatus.APPROVED: "This submission has already been approved.",
+    SubmissionStatus.REJECTED: "This submission has already been rejected.",
     SubmissionStatus.WITHDRAWN: "The developer has withdrawn this submission.",
 }
+
+
+def _is_draft(app: App) -> bool:
+    return app.status == AppStatus.DRAFT
 
 
 def submit(
@@ -51,24 +70,27 @@ def submit(
     how_to_test: str = "",
     scope_reason: str = "",
     checks: Iterable[Check] = (),
+    may_submit: Callable[[App], bool] = _is_draft,
     now: datetime | None = None,
 ) -> Submission:
-    """Ask for a review of the working copy, which can't be edited until that is decided.
+    """Submit the working copy for review. It can't be edited until the decision.
 
-    `scope_reason` is kept only where the app asks for more than was approved: merchants read it as why.
-    `checks` add what floors above find missing. Raises `Invalid` with everything that is missing, `Conflict`
-    unless the app is a DRAFT, `NotFound` for an app that is not the developer's.
+    `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add
+    problems that higher-level apps find; `may_submit` may allow more than drafts. Raises `Invalid` with all problems,
+    `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and `NotAllowed` until the
+    developer has confirmed the e-mail address.
     """
+    require_confirmed(developer)
     now = now or timezone.now()
     remarks = {"how_to_test": how_to_test.strip(), "scope_reason": scope_reason.strip()}
     rules.check(remarks)
-    # Outside of the transaction, since looking a name up takes time. An edit meanwhile looks up its own.
-    unreachable = rules.unreachable(app) if app.status == AppStatus.DRAFT else []
+    # Outside of the transaction, because a name lookup takes time. A concurrent edit checks its own URL.
+    unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
         locked = lock_app(app)
         if locked.developer_id != developer.pk:
             raise NotFound("App not found")
-        if locked.status != AppStatus.DRAFT:
+        if not may_submit(locked):
             raise Conflict(_REFUSED_SUBMIT[AppStatus(locked.status)])
         if found := missing(locked, checks, unreachable):
             sentences = " ".join(problem["message"] for problem in found)
@@ -86,16 +108,16 @@ def submit(
 
 @transaction.atomic
 def withdraw(*, app: App, now: datetime | None = None) -> Submission:
-    """The developer takes the submission back; the app is a DRAFT again.
+    """The developer withdraws the submission. The app is a DRAFT again.
 
-    Raises `Conflict` where nothing is in review, and as soon as a reviewer holds it.
+    Raises `Conflict` if the app is not in review, or a reviewer holds the submission.
     """
     locked = lock_app(app)
     submission = _pending(locked)
     if submission is None:
         raise Conflict("The app is not in review.")
     if submission.reviewer_id is not None:
-        raise Conflict("A reviewer has begun to review the app, so it can't be withdrawn any more.")
+        raise Conflict("A reviewer has started on the submission, so it can no longer be withdrawn.")
     _set_status(locked, AppStatus.DRAFT)
     _close(submission, SubmissionStatus.WITHDRAWN, locked.developer, now or timezone.now())
     return submission
@@ -103,10 +125,9 @@ def withdraw(*, app: App, now: datetime | None = None) -> Submission:
 
 @transaction.atomic
 def take(*, submission: Submission, reviewer: User, now: datetime | None = None) -> Submission:
-    """A reviewer holds the submission from now on: no other can decide it, nor the developer withdraw it.
+    """A reviewer takes the submission: no other one can decide on it, and the developer can't withdraw it.
 
-    Taking what one holds already changes nothing. Raises `Conflict` where another reviewer holds it or the app is
-    the reviewer's own.
+    Repeating it changes nothing. Raises `Conflict` if another reviewer holds it, or the app is the reviewer's own.
     """
     _, locked = _lock(submission)
     _require_reviewable(locked, reviewer)
@@ -120,10 +141,10 @@ def take(*, submission: Submission, reviewer: User, now: datetime | None = None)
 
 @transaction.atomic
 def release(*, submission: Submission, reviewer: User, now: datetime | None = None) -> Submission:
-    """The reviewer puts the submission back into the queue.
+    """The reviewer returns the submission to the queue.
 
-    Putting back what nobody holds changes nothing. Raises `Conflict` where another reviewer holds it; only an
-    administrator may end another's hold, so that no app waits for somebody who is away.
+    Changes nothing if no reviewer holds it. Raises `Conflict` if another reviewer does; only an administrator may
+    return another reviewer's submission, for instance of one who is away.
     """
     _, locked = _lock(submission)
     if not reviewer.is_superuser:
@@ -146,12 +167,12 @@ def approve(
 ) -> AppVersion:
     """Freeze the working copy as the newest approved version, which merchants see from the commit on.
 
-    `findings`, where given, replace the submission's. Raises `Conflict` where it is decided already,
-    another reviewer holds it or the app is the reviewer's own.
+    `findings`, if given, replace the submission's. Raises `Conflict` if it is already decided, another reviewer holds
+    it, or the app is the reviewer's own.
     """
     notes = _remark("notes", notes)
     app, locked = _lock(submission)
-    now = now or timezone.now()  # after whoever held the lock: what they wrote down came before this
+    now = now or timezone.now()  # under the lock, so later than everything written before
     _require_reviewable(locked, reviewer)
     version = _freeze(app, locked, now)
     app.approved_version = version
@@ -159,7 +180,7 @@ def approve(
     locked.approved_version = version
     _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, findings, now)
     app_approved.send(App, app=app, version=version, now=now)
-    telling.tell_of_decision(submission=locked)
+    notifications.notify_of_decision(submission=locked)
     return version
 
 
@@ -172,31 +193,34 @@ def reject(
     findings: Findings | None = None,
     now: datetime | None = None,
 ) -> Submission:
-    """Send the app back to its developer, with what has to change. It is a DRAFT again.
+    """Return the app to its developer with the required changes. It is a DRAFT again.
 
-    Raises `Invalid` without notes, `Conflict` where it is decided already, another reviewer holds it or the app is the
-    reviewer's own.
+    `notes` may be empty if a failed criterion has a note: the mail to the developer has both. Raises `Invalid` if both
+    are missing, and `Conflict` if it is already decided, another reviewer holds it, or the app is the reviewer's own.
     """
-    notes = _remark("notes", notes, missing="Say what has to change.")
+    notes = _remark("notes", notes)
     app, locked = _lock(submission)
     _require_reviewable(locked, reviewer)
+    locked.findings = locked.findings if findings is None else findings
+    if not notes and not notifications.criteria_notes(locked):
+        raise Invalid.field("notes", NOTES_MISSING)
     _set_status(app, AppStatus.DRAFT)
     _decide(locked, SubmissionStatus.REJECTED, reviewer, notes, findings, now or timezone.now())
-    telling.tell_of_decision(submission=locked)
+    notifications.notify_of_decision(submission=locked)
     return locked
 
 
 @transaction.atomic
 def suspend(*, app: App, reviewer: User, reason: str, now: datetime | None = None) -> App:
-    """Take an app off the marketplace and switch its extensions off, whatever its status is.
+    """Remove an app from the marketplace and switch its extensions off, in any status.
 
-    Raises `Invalid` without a reason, `Conflict` where it is suspended already.
+    Raises `Invalid` without a reason, and `Conflict` if it is already suspended.
     """
-    reason = _remark("reason", reason, missing="Say why the app is suspended.")
+    reason = _remark("reason", reason, missing="Give a reason for the suspension.")
     locked = lock_app(app)
     now = now or timezone.now()
     if locked.suspended_at is not None:
-        raise Conflict("The app is suspended already.")
+        raise Conflict("The app is already suspended.")
     locked.suspended_at, locked.suspension_reason = now, reason
     locked.save(update_fields=["suspended_at", "suspension_reason"])
     _record_of_app(locked, ReviewKind.SUSPENDED, reviewer, now, reason)
@@ -206,9 +230,9 @@ def suspend(*, app: App, reviewer: User, reason: str, now: datetime | None = Non
 
 @transaction.atomic
 def reinstate(*, app: App, reviewer: User, now: datetime | None = None) -> App:
-    """Lift a suspension: the newest approved version is listed again.
+    """Lift a suspension, so that the newest approved version is listed again.
 
-    Raises `Conflict` where there is none, or the app is the reviewer's own.
+    Raises `Conflict` if the app is not suspended, or is the reviewer's own.
     """
     locked = lock_app(app)
     now = now or timezone.now()
@@ -223,7 +247,7 @@ def reinstate(*, app: App, reviewer: User, now: datetime | None = None) -> App:
 
 
 def missing(app: App, checks: Iterable[Check], unreachable: Iterable[ErrorDetail]) -> list[ErrorDetail]:
-    """What keeps the app from being submitted; `unreachable` is what `rules.unreachable` found a moment ago."""
+    """The problems that block a submission. `unreachable` is the result of `rules.unreachable`."""
     found = rules.incomplete(app)
     found += [problem for problem in unreachable if problem not in found]
     return found + [problem for check in checks for problem in check(app)]
@@ -232,17 +256,17 @@ def missing(app: App, checks: Iterable[Check], unreachable: Iterable[ErrorDetail
 def require_editable(app: App) -> None:
     """For `services.apps`, with the row locked. Raises `Conflict` while the app is in review."""
     if app.status == AppStatus.PENDING_REVIEW:
-        raise Conflict("The app is in review and can't be edited until that is decided.")
+        raise Conflict("The app is in review and can't be edited until the review is decided.")
 
 
 def reopen(app: App) -> None:
-    """For `services.apps`, which saves the row: what the approval froze was edited, so this is a DRAFT."""
+    """For `services.apps`, which saves the row: a frozen field was edited, so the app is a DRAFT again."""
     if app.status == AppStatus.APPROVED:
         app.status = AppStatus.DRAFT
 
 
 def close_deleted(app: App, now: datetime) -> None:
-    """For `services.apps`, with the row locked: an app that is deleted in review leaves the queue, held or not."""
+    """For `services.apps`, with the row locked: an app that is deleted leaves the review queue."""
     submission = _pending(app)
     if submission is not None:
         _set_status(app, AppStatus.DRAFT)
@@ -250,13 +274,13 @@ def close_deleted(app: App, now: datetime) -> None:
 
 
 def scope_changes(app: App) -> dict[str, list[str]]:
-    """What the working copy asks for and what it gives up, against the newest approved version."""
+    """The scopes that the working copy adds to the newest approved version, and those that it removes."""
     wanted, approved = set(app.scopes), set(app.approved_scopes)
     return {"added_scopes": in_order(wanted - approved), "removed_scopes": in_order(approved - wanted)}
 
 
 def _lock(submission: Submission) -> tuple[App, Submission]:
-    """The app and the round as they are now. Raises `Conflict` for a round that is decided."""
+    """The current app and round, locked. Raises `Conflict` if the round is decided."""
     app = lock_app(submission.app)
     locked = _locked_rounds(app).get(pk=submission.pk)
     locked.app = app
@@ -283,7 +307,7 @@ def _require_reviewable(submission: Submission, reviewer: User) -> None:
 
 def _require_another(app: App, reviewer: User) -> None:
     if app.developer_id == reviewer.pk:
-        raise Conflict("This app is your own. Somebody else has to decide on it.")
+        raise Conflict("This app is your own. Another reviewer has to decide on it.")
 
 
 def _require_free(submission: Submission, reviewer: User) -> None:
@@ -333,7 +357,7 @@ def _close(
 
 
 def _remark(field: str, text: str, *, missing: str = "") -> str:
-    """Trimmed. Raises `Invalid`, with `missing` where there must be one and there is none."""
+    """The trimmed text. Raises `Invalid`; an empty text is invalid if `missing` has a message for it."""
     text = text.strip()
     if missing and not text:
         raise Invalid.field(field, missing)
@@ -354,3 +378,5 @@ def _record_of_app(
     submission: Submission | None = None,
 ) -> None:
     ReviewEntry.objects.create(app=app, submission=submission, kind=kind, actor=actor, at=now, note=note)
+    if security_kind := SECURITY_KINDS.get(kind):
+        security_log.record(user_id=app.developer_id, kind=security_kind, about=app.name, actor=actor)

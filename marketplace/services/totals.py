@@ -1,4 +1,4 @@
-"""The count in `AppTotals`. Its row is shared by all installs of an app: call this after every other lock."""
+"""The count in `AppTotals`. All installs of an app lock its row, so acquire this lock last."""
 
 from django.db import transaction
 from django.db.models import F, Value
@@ -9,7 +9,7 @@ from marketplace.models import App, AppTotals
 
 @transaction.atomic(savepoint=False)
 def count_installs(*, app: App, by: int) -> None:
-    """Add to the number of shops that have the app. A count gone wrong must not keep anybody from uninstalling."""
+    """Add to the number of stores that have the app. It never goes below 0, so a wrong count can't block an uninstall."""
     moved = {"installs": Greatest(F("installs") + by, Value(0))}
     row = AppTotals.objects.filter(app=app)
     if not row.update(**moved):

@@ -1,0 +1,145 @@
+"""An app's capabilities in a store, described for merchants.
+
+The listing, the consent page, the request after an approval and the merchant's switches all show these sentences.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from extensions import definitions
+from extensions.enums import EmbedKind, ExtensionType
+from extensions.models import Definition, LiveDefinition, Placement
+from installations.models import Installation
+from marketplace.models import App, AppVersion
+from stores.hookpoints import HookPoint
+
+_AT_CHECKOUT: Final = {
+    HookPoint.PAYMENT_METHODS: (
+        "Offers ways to pay",
+        "Beside your own, at checkout. It takes the payment, and reads the order's number and amount.",
+    ),
+    HookPoint.CREATE_PAYMENT: (
+        "Takes payments",
+        "When a customer chooses one of its ways to pay. It reads the order's number and amount.",
+    ),
+    HookPoint.SHIPPING_RATES: (
+        "Sets the delivery price",
+        "It reads the order's delivery method and total. Your own price applies if it doesn't answer.",
+    ),
+    HookPoint.VALIDATE: (
+        "Can refuse orders",
+        "It reads what every order contains before it's placed. The customer sees its reason.",
+    ),
+    HookPoint.DISCOUNTS: (
+        "Takes discounts off orders",
+        "It reads what every order contains before it's placed. Never more than the price of the products.",
+    ),
+}
+_PAYMENT: Final = (HookPoint.PAYMENT_METHODS, HookPoint.CREATE_PAYMENT)
+_PLACES: Final = {"bottom_right": "at the bottom right", "bottom_left": "at the bottom left"}
+_SWITCH: Final = "You can turn it off."
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What an app can do in a store, as one sentence with its details.
+
+    `is_sensitive`: it changes prices or payments, reads orders, or reads what customers type. `definitions` are the ids
+    of the definitions behind it; the two payment hooks are one capability.
+    """
+
+    type: ExtensionType
+    title: str
+    detail: str
+    is_sensitive: bool
+    definitions: tuple[UUID, ...]
+
+
+def capabilities_of(found: Iterable[Definition]) -> list[Capability]:
+    """Sensitive ones first, in the order of a checkout and of the manifest."""
+    rows = sorted(found, key=lambda each: (each.position, each.pk))
+    of_type = {kind: [row for row in rows if row.type == kind] for kind in ExtensionType}
+    every = [
+        *_at_checkout(of_type[ExtensionType.HOOK]),
+        *map(_embed, of_type[ExtensionType.EMBED]),
+        *map(_block, of_type[ExtensionType.BLOCK]),
+        *map(_page, of_type[ExtensionType.ADMIN_PAGE]),
+    ]
+    return sorted(every, key=lambda each: not each.is_sensitive)
+
+
+def offered_capabilities(state: App | AppVersion) -> list[Capability]:
+    """What an install of this state brings: the working copy's, or those of the current approved version. One query."""
+    if isinstance(state, App):
+        return capabilities_of(Definition.objects.filter(app=state, is_active=True))
+    rows = LiveDefinition.objects.filter(version=state, definition__is_active=True)
+    return capabilities_of(_with_content(rows.select_related("definition")))
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The number of an installation's blocks on pages, and of those pages."""
+
+    blocks: int
+    pages: int
+
+
+def placed(installation: Installation) -> Placed:
+    pages = list(
+        Placement.objects.filter(installation=installation).order_by().values_list("page", flat=True)
+    )
+    return Placed(len(pages), len(set(pages)))
+
+
+def _with_content(rows: Iterable[LiveDefinition]) -> Iterator[Definition]:
+    for row in rows:
+        row.definition.content = row.content
+        yield row.definition
+
+
+def _block(row: Definition) -> Capability:
+    block = definitions.block(row)
+    detail = f"{block.description} A block that you can put on your pages, from {_host(block.render_url)}."
+    return Capability(ExtensionType.BLOCK, block.name, detail.strip(), False, (row.pk,))
+
+
+def _embed(row: Definition) -> Capability:
+    embed = definitions.embed(row)
+    is_script = embed.kind == EmbedKind.GLOBAL_SCRIPT
+    if is_script:
+        what = (
+            f"A script from {_host(embed.url)}{urlsplit(embed.url).path} on every page of your store. It can read and"
+            " change what a page shows, and read what customers type, at checkout too."
+        )
+        if embed.integrity:
+            what += (
+                f" Browsers run it only with the content that its developer pinned ({embed.integrity[:20]}…)."
+            )
+    else:
+        what = f"A widget from {_host(embed.url)} on every page of your store, {_PLACES[embed.position]}."
+    detail = f"{embed.description} {what} {_SWITCH}"
+    return Capability(ExtensionType.EMBED, embed.name, detail.strip(), is_script, (row.pk,))
+
+
+def _at_checkout(rows: list[Definition]) -> Iterator[Capability]:
+    """Payment methods and their payments are one capability, since neither works alone."""
+    ids = {HookPoint(row.key): row.pk for row in rows}
+    for point, (title, detail) in _AT_CHECKOUT.items():
+        if point not in ids or (point == HookPoint.CREATE_PAYMENT and HookPoint.PAYMENT_METHODS in ids):
+            continue
+        behind = _PAYMENT if point in _PAYMENT else (point,)
+        found = tuple(ids[each] for each in behind if each in ids)
+        yield Capability(ExtensionType.HOOK, title, detail, True, found)
+
+
+def _page(row: Definition) -> Capability:
+    page = definitions.admin_page(row)
+    detail = f"A page in your sidebar, from {_host(page.render_url)}."
+    return Capability(ExtensionType.ADMIN_PAGE, page.title, detail, False, (row.pk,))
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc

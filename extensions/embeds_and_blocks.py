@@ -1,0 +1,91 @@
+"""The embeds and blocks that a store's pages show."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, Subquery
+
+from accounts.models import Business
+from extensions import definitions
+from extensions.definitions import Block, Embed
+from extensions.enums import ExtensionType
+from extensions.models import ExtensionState, LiveDefinition, Placement
+from extensions.queries import defaults_of, extensions_on, overlaid, working_installations
+from extensions.schemas import resolved
+from installations.models import Installation
+from stores.models import SitePage
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEmbed:
+    """An embed on a store. `settings` are its defaults with the merchant's `values` on top."""
+
+    installation: Installation
+    embed: Embed
+    is_on: bool
+    values: Settings
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBlock:
+    """A block on a page; `id` is the placement's id, the `blockId` of its messages. `settings` as for an embed."""
+
+    id: UUID
+    installation: Installation
+    block: Block
+    values: Settings
+    settings: Settings
+
+
+def embeds_on(business: Business) -> list[StoreEmbed]:
+    """The embeds of all apps on the business, switched on or off."""
+    found = extensions_on(business, ExtensionType.EMBED)
+    states = {
+        (state.installation_id, state.definition_id): state
+        for state in ExtensionState.objects.filter(installation__in=[each.installation.pk for each in found])
+    }
+    embeds = []
+    for each in found:
+        embed = definitions.embed(each.definition)
+        state = states.get((each.installation.pk, embed.id))
+        values = state.settings if state else {}
+        settings = settings_in_force(embed.settings_schema, embed.default_config, values)
+        embeds.append(StoreEmbed(each.installation, embed, state is None or state.is_on, values, settings))
+    return embeds
+
+
+def blocks_on(page: SitePage) -> list[PlacedBlock]:
+    """The blocks of a page in order, without those that don't run in this store: their app was uninstalled or suspended, it
+    removed them, or the store hasn't agreed to them. Two statements.
+    """
+    live = LiveDefinition.objects.filter(
+        definition=OuterRef("definition"), version=OuterRef("installation__agreed_version")
+    )
+    placements = (
+        Placement.objects.filter(page=page, definition__is_active=True)
+        .select_related("definition")
+        .annotate(live_content=Subquery(live.values("content")))
+        .order_by("position", "id")
+    )
+    working = {each.pk: each for each in working_installations(page.business)} if placements else {}
+    blocks = []
+    for placement in placements:
+        installation = working.get(placement.installation_id)
+        if installation is None:
+            continue
+        if not installation.runs_working_copy:
+            placement.definition.content = placement.live_content
+        if placement.definition.content is not None:
+            block = definitions.block(placement.definition)
+            settings = settings_in_force(block.settings_schema, block.default_config, placement.settings)
+            blocks.append(PlacedBlock(placement.pk, installation, block, placement.settings, settings))
+    return blocks
+
+
+def settings_in_force(schema: dict[str, Any], default_config: Settings, values: Settings) -> Settings:
+    """The schema's defaults, with the definition's `defaultConfig` on top, and the merchant's values on top of that."""
+    return overlaid(overlaid(defaults_of(resolved(schema)), default_config), values)

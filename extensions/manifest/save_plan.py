@@ -1,0 +1,137 @@
+"""What a save changes and how many stores that concerns, in words, before it takes effect."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count
+
+from extensions.enums import ExtensionType
+from extensions.manifest.sync import Change, Changes, plan
+from extensions.models import ExtensionState, Placement
+from extensions.queries import waiting_in
+from installations.models import Installation
+from marketplace.models import App
+
+OFF = "Switched off"
+UNUSED = "Not used anywhere."
+WAITS = "Your sandbox store runs it now. Other stores run it after a review and each merchant's approval."
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One change. `word` is Added, Updated, Back or Switched off; `reach` a sentence.
+
+    `waits`: it widens the app's reach, so stores run it with the next approved version.
+    """
+
+    word: str
+    kind: str  # of its pill
+    what: str
+    key: str
+    name: str
+    reach: str
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    installs: int  # active ones, test installs too
+    lines: list[Line]
+
+    @property
+    def waiting(self) -> list[Line]:
+        return [line for line in self.lines if line.waits]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    installs: int
+    placed: dict[UUID, int]
+    off: dict[UUID, int]
+
+
+def in_words(app: App, document: Mapping[str, Any]) -> Plan:
+    """Of a manifest without problems, compared with the one in force. A few queries, however many changes there are."""
+    changes = plan(app, document)
+    figures = _figures(app, changes)
+    waiting = {(each.type, each.key) for each in waiting_in(app, document)}
+
+    def line(change: Change, word: str, kind: str) -> Line:
+        said = _line(change, word, kind, figures)
+        waits = (change.defined.type, change.defined.key) in waiting
+        return replace(said, waits=True, reach=WAITS) if waits else said
+
+    lines = [
+        *(line(each, "Added", "ok") for each in changes.created),
+        *(line(each, "Back" if each.returns else "Updated", "info") for each in changes.updated),
+        *(_line(each, OFF, "warn", figures) for each in changes.deactivated),
+    ]
+    return Plan(figures.installs, lines)
+
+
+def _figures(app: App, changes: Changes) -> _Figures:
+    rows = [each.former.pk for each in (*changes.updated, *changes.deactivated) if each.former]
+    active = Installation.objects.active().filter(app=app)
+    placed = Placement.objects.filter(installation__in=active, definition__in=rows)
+    off = ExtensionState.objects.filter(installation__in=active, definition__in=rows, is_on=False)
+    return _Figures(
+        active.count(),
+        _counts(placed.values_list("definition").annotate(Count("pk")).order_by()),
+        _counts(off.values_list("definition").annotate(Count("pk")).order_by()),
+    )
+
+
+def _counts(rows: Iterable[tuple[UUID, int]]) -> dict[UUID, int]:
+    return dict(rows)
+
+
+def _line(change: Change, word: str, kind: str, figures: _Figures) -> Line:
+    defined = change.defined
+    reach = _ended(change, figures) if word == OFF else _reach(change, figures)
+    return Line(word, kind, defined.type.label, defined.key, defined.name, reach)
+
+
+def _reach(change: Change, figures: _Figures) -> str:
+    """Where it runs, or will run."""
+    row = change.former.pk if change.former else None
+    installs = _counted(figures.installs, "installation")
+    match change.defined.type:
+        case ExtensionType.BLOCK if row:
+            times = figures.placed.get(row, 0)
+            return f"Placed {_counted(times, 'time')}." if times else "Not placed on any page."
+        case ExtensionType.BLOCK:
+            return f"Can be placed in {installs}."
+        case ExtensionType.EMBED:
+            return f"On in {_counted(_on(row, figures), 'installation')}."
+        case ExtensionType.HOOK:
+            return f"Called in {installs}."
+        case _:
+            return f"In the sidebar of {installs}."
+
+
+def _ended(change: Change, figures: _Figures) -> str:
+    """Where it runs no longer."""
+    row = change.former.pk if change.former else None
+    installs = _counted(figures.installs, "installation")
+    match change.defined.type:
+        case ExtensionType.BLOCK:
+            times = figures.placed.get(row, 0) if row else 0
+            return f"Hidden where merchants placed it: {_counted(times, 'time')}." if times else UNUSED
+        case ExtensionType.EMBED:
+            on = _on(row, figures)
+            return f"Removed from {_counted(on, 'installation')}." if on else UNUSED
+        case ExtensionType.HOOK:
+            return f"No longer called in {installs}."
+        case _:
+            return f"Leaves the sidebar of {installs}."
+
+
+def _on(embed: UUID | None, figures: _Figures) -> int:
+    """An embed is on until a merchant switches it off."""
+    return figures.installs - (figures.off.get(embed, 0) if embed else 0)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

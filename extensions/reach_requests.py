@@ -1,0 +1,56 @@
+"""What merchants are asked for since an approval that widened an app's reach (contract, section 2, "Reach").
+
+The scopes that an approval added are asked for on the same page; `installations` knows those.
+"""
+
+from datetime import datetime
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from extensions.capabilities import Capability, capabilities_of
+from extensions.models import ReachRequest
+from installations.models import RECONSENT_REST, Installation, InstallationQuerySet
+
+
+def requested_capabilities(installation: Installation) -> list[Capability]:
+    """What the current version would add to this store after its merchant's yes. One query."""
+    found = []
+    for row in _requests_since(installation).select_related("definition"):
+        row.definition.content = row.content
+        found.append(row.definition)
+    return capabilities_of(found)
+
+
+def with_requests(installations: InstallationQuerySet) -> InstallationQuerySet:
+    """As `asks_reach` on each: whether its merchant is asked for scripts, widgets, hooks or hosts."""
+    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"), definition__is_active=True)
+    return installations.annotate(asks_reach=Exists(requests))
+
+
+def asking(installations: InstallationQuerySet, at: datetime | None = None) -> InstallationQuerySet:
+    """The active ones whose merchant should be asked now, for scopes or reach: not within 14 days of a refusal, unless a later
+    version asks.
+    """
+    live = with_requests(installations).active().filter(app__suspended_at=None, app__deleted_at=None)
+    rested = Q(reconsent_declined_at=None) | Q(
+        reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
+    )
+    newer = Q(declined_version=None) | ~Q(declined_version=F("app__approved_version"))
+    return live.filter(Q(needs_reconsent=True) & rested | Q(asks_reach=True) & (rested | newer))
+
+
+def asks_for_more(installation: Installation) -> bool:
+    """Whether an installation's merchant has an open request: scopes or reach."""
+    if installation.asks_for_consent:
+        return True
+    if not installation.is_active or installation.app.suspended_at or installation.app.deleted_at:
+        return False
+    known: bool | None = getattr(installation, "asks_reach", None)
+    if known is not None:
+        return known
+    return _requests_since(installation).exists()
+
+
+def _requests_since(installation: Installation) -> QuerySet[ReachRequest]:
+    return ReachRequest.objects.filter(version=installation.agreed_version_id, definition__is_active=True)

@@ -1,0 +1,88 @@
+"""What a merchant decides about the parts of an app: hooks, scripts and widgets on or off, settings of embeds, a cap."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from common.errors import Invalid, NotFound
+from extensions.enums import ExtensionType
+from extensions.models import Definition, ExtensionState, HookPreference
+from installations.models import Installation
+from installations.services.lifecycle import locked
+
+SWITCHABLE: Final = (ExtensionType.HOOK, ExtensionType.EMBED)
+
+
+@transaction.atomic
+def switch_extensions(
+    *, installation: Installation, definitions: Collection[UUID], is_on: bool, now: datetime | None = None
+) -> None:
+    """Switch hooks, scripts and widgets on or off in one store, by the ids of their definitions.
+
+    Raises `Conflict` if the installation has ended, `NotFound` if its app has no such part; then nothing is switched.
+    """
+    for definition_id in definitions:
+        _change(installation, definition_id, SWITCHABLE, now, is_on=is_on)
+
+
+@transaction.atomic
+def change_controls(
+    *, installation: Installation, switched: Mapping[UUID, bool], most_discount: int | None = None
+) -> None:
+    """Save one form: parts of the app by their definition's id, on or off, and the cap, if it was in the form.
+
+    Raises like `switch_extensions` and `limit_discount`; then nothing is changed.
+    """
+    for definition_id, is_on in switched.items():
+        switch_extensions(installation=installation, definitions=[definition_id], is_on=is_on)
+    if most_discount is not None:
+        limit_discount(installation=installation, percent=most_discount)
+
+
+@transaction.atomic
+def save_embed_settings(
+    *,
+    installation: Installation,
+    definition: Definition,
+    settings: dict[str, Any],
+    now: datetime | None = None,
+) -> None:
+    """Save the merchant's values, which the caller has validated with the embed's schema. Raises like
+    `switch_extensions`.
+    """
+    _change(installation, definition.pk, (ExtensionType.EMBED,), now, settings=settings)
+
+
+@transaction.atomic
+def limit_discount(*, installation: Installation, percent: int) -> None:
+    """The most that the app may take off an order, in per cent of the subtotal.
+
+    Raises `Conflict` if the installation has ended, `Invalid` for a number outside 0 to 100.
+    """
+    if not 0 <= percent <= 100:
+        raise Invalid.field("most_discount", "Enter a number from 0 to 100.")
+    HookPreference.objects.update_or_create(
+        installation=locked(installation), defaults={"most_discount": percent}
+    )
+
+
+def _change(
+    installation: Installation,
+    definition_id: UUID,
+    kinds: Collection[ExtensionType],
+    now: datetime | None,
+    **fields: Any,
+) -> None:
+    installation = locked(installation)
+    own = Definition.objects.filter(pk=definition_id, app=installation.app_id, type__in=kinds)
+    if not own.exists():
+        raise NotFound("The app has no such part.")
+    ExtensionState.objects.update_or_create(
+        installation=installation,
+        definition_id=definition_id,
+        defaults={**fields, "updated_at": now or timezone.now()},
+    )

@@ -1,0 +1,103 @@
+"""What runs in stores: approved manifests, and each definition as stores run it that agreed to a version.
+
+A store runs a definition in the first of these forms that stays within the reach it agreed to:
+
+1. as it was saved last, if that stays within the reach of the current approved version, too;
+2. as it was approved with the current version;
+3. as it was when the store agreed.
+
+A definition that left the manifest, or that the current version was approved without, runs nowhere. The rows are few:
+one for each definition and version in use, whatever the number of stores.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q
+
+from extensions.enums import ExtensionType
+from extensions.manifest.content import Defined, definitions_in
+from extensions.manifest.reach import Reach, reach_of
+from extensions.models import ApprovedManifest, Definition, LiveDefinition, ReachRequest
+from extensions.queries import manifest_document
+from installations.models import Installation
+from marketplace.models import App, AppVersion
+
+Content = dict[str, Any]
+
+
+def keep_approved(*, version: AppVersion) -> None:
+    """Freeze the manifest with a version, in the transaction of its approval."""
+    document = manifest_document(version.app)
+    ApprovedManifest.objects.update_or_create(version=version, defaults={"document": document})
+    update_live(version.app)
+
+
+def update_live(app: App) -> None:
+    """Write what runs and what merchants are asked for. The app's row is locked; it has no effect before an approval."""
+    if app.approved_version_id is None:
+        return
+    agreed = Installation.objects.active().filter(agreed_version=OuterRef("pk"))
+    in_use = AppVersion.objects.filter(Q(Exists(agreed)) | Q(pk=app.approved_version_id), app=app)
+    approved = _approved_manifests(in_use)
+    current = approved[app.approved_version_id]
+    live: list[LiveDefinition] = []
+    requests: list[ReachRequest] = []
+    for definition in Definition.objects.filter(app=app, is_active=True):
+        for version_id, terms in approved.items():
+            forms = _forms(definition, current, terms)
+            row = {"definition": definition, "version_id": version_id}
+            if forms.live is not None:
+                live.append(LiveDefinition(**row, content=forms.live))
+            if forms.asked is not None:
+                requests.append(ReachRequest(**row, content=forms.asked))
+    LiveDefinition.objects.filter(version__app=app).delete()
+    ReachRequest.objects.filter(version__app=app).delete()
+    LiveDefinition.objects.bulk_create(live)
+    ReachRequest.objects.bulk_create(requests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Approved:
+    """A manifest as it was approved."""
+
+    contents: Mapping[tuple[str, str], Content]
+    reach: Reach
+
+    def covers(self, definition: Definition, content: Content) -> bool:
+        kind = ExtensionType(definition.type)
+        return self.reach.covers(Defined(kind, definition.key, definition.position, content))
+
+    def content_of(self, definition: Definition) -> Content | None:
+        return self.contents.get((definition.type, definition.key))
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """`live` runs in a store; `asked` would run after its merchant's yes. None: nothing."""
+
+    live: Content | None
+    asked: Content | None
+
+
+def _approved_manifests(versions: Any) -> dict[Any, _Approved]:
+    """By version id. A version without a kept manifest was approved with an empty one."""
+    kept = dict(ApprovedManifest.objects.filter(version__in=versions).values_list("version_id", "document"))
+    return {version.pk: _approved(kept.get(version.pk, {})) for version in versions}
+
+
+def _approved(document: Mapping[str, Any]) -> _Approved:
+    all_defined = list(definitions_in(document))
+    return _Approved({(each.type, each.key): each.content for each in all_defined}, reach_of(all_defined))
+
+
+def _forms(definition: Definition, current: _Approved, agreed: _Approved) -> _Forms:
+    approved = current.content_of(definition)
+    saved = definition.content
+    newest = saved if current.covers(definition, saved) else approved
+    if newest is None:
+        return _Forms(None, None)
+    candidates = (newest, approved, agreed.content_of(definition))
+    live = next((each for each in candidates if each is not None and agreed.covers(definition, each)), None)
+    return _Forms(live, None if agreed.covers(definition, newest) else newest)

@@ -1,0 +1,61 @@
+"""OAuth requests and responses in the OpenAPI document. django-oauth-toolkit reads and writes them."""
+
+from functools import partial
+
+from rest_framework import serializers
+
+from common.rest.fields import Boolean, Listing, Text
+from marketplace.scopes import SCOPES
+
+BASE = "https://platform.example"
+# Unlike in JSON bodies, a NUL is accepted here.
+Optional = partial(Text, required=False, allow_blank=True, schema={"pattern": ""})
+AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
+
+
+class CodeExchangeSerializer(serializers.Serializer):
+    grant_type = Text("The grant.", "authorization_code", schema={"enum": ["authorization_code"]})
+    code = Text("The code that your Redirect URL received at most 60 seconds ago.", "q7Rk2…")
+    redirect_uri = Optional("As in the authorization request.", "https://stars.example.com/callback")
+    code_verifier = Optional("With PKCE.", "a-verifier-of-at-least-forty-three-characters-length")
+
+
+class RevocationSerializer(serializers.Serializer):
+    token = Text("The access token.", "fbat_5e…")
+    token_type_hint = Optional("Accepted and ignored.", "access_token")
+
+
+class TokenSerializer(serializers.Serializer):
+    access_token = Text("The token of the app API, valid until the uninstall.", "fbat_5e…")
+    token_type = Text("Always Bearer.", "Bearer", schema={"enum": ["Bearer"]})
+    scope = Text("What the token may do, separated by spaces.", "read_products read_orders")
+    installationId = Text("The installation.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0a")
+    webhookSecret = Text("Signs webhooks and hook calls.", "whsec_kT0g…")
+    businessId = Text("The business.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a05")
+    isTestInstall = Boolean("Whether it is a test install on a sandbox.", False)
+
+
+class OAuthErrorSerializer(serializers.Serializer):
+    """RFC 6749, section 5.2."""
+
+    error = Text("The code of RFC 6749.", "invalid_grant")
+    error_description = Text("What went wrong.", "The code is unknown, expired or used.", required=False)
+
+
+def endpoint(about: str, path: str) -> Text:
+    return Text(about, BASE + path, schema={"format": "uri"})
+
+
+class OAuthMetadataSerializer(serializers.Serializer):
+    issuer = endpoint("This service.", "")
+    authorization_endpoint = endpoint("The consent page.", "/oauth/authorize")
+    token_endpoint = endpoint("Exchanges a code.", "/oauth/token")
+    revocation_endpoint = endpoint("Revokes a token.", "/oauth/revoke")
+    scopes_supported = Listing("The scopes.", list(SCOPES))
+    response_types_supported = Listing("The response types.", ["code"])
+    response_modes_supported = Listing("The response modes.", ["query"])
+    grant_types_supported = Listing("The grants.", ["authorization_code"])
+    authorization_response_iss_parameter_supported = Boolean("Redirects carry `iss` (RFC 9207).", True)
+    code_challenge_methods_supported = Listing("PKCE.", ["S256"])
+    token_endpoint_auth_methods_supported = Listing("How clients authenticate.", AUTHENTICATION)
+    revocation_endpoint_auth_methods_supported = Listing("How clients authenticate.", AUTHENTICATION)

@@ -1,0 +1,75 @@
+"""Mails reviewers' decisions to developers."""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
+
+from common.background import enqueue_after_commit
+from marketplace.enums import Criterion, SubmissionStatus, Verdict
+from marketplace.models import Submission
+
+_SUBJECTS: Final = {
+    SubmissionStatus.APPROVED: "{app} {version} is approved",
+    SubmissionStatus.REJECTED: "{app} {version} needs changes",
+}
+
+
+def notify_of_decision(*, submission: Submission) -> None:
+    """Send the mail after the decision is committed. A failing mail doesn't affect the decision."""
+    enqueue_after_commit("marketplace.tasks.mail_decision", str(submission.pk), run_here=True)
+
+
+def mail_decision(*, submission_id: UUID | str) -> None:
+    """Mail the decision on a submission, if there is one. The portal shows the same."""
+    submission = Submission.objects.select_related("app__developer").filter(pk=submission_id).first()
+    if submission is None or submission.status not in _SUBJECTS:
+        return
+    mail = decision_mail(submission)
+    send_mail(mail.subject, mail.text, None, [submission.app.developer.email])
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    subject: str
+    text: str
+
+
+def decision_mail(submission: Submission) -> Mail:
+    """The mail about a decision. Reviewers preview it before they decide."""
+    app = submission.app
+    approved = submission.status == SubmissionStatus.APPROVED
+    context = {
+        "app": app,
+        "submission": submission,
+        "approved": approved,
+        "listed": app.suspended_at is None and (approved or app.approved_version_id is not None),
+        "failed": failed_criteria(submission),
+        "review_page": f"{settings.BASE_URL}/portal/apps/{app.slug}/review/",
+    }
+    subject = _SUBJECTS[SubmissionStatus(submission.status)].format(app=app.name, version=submission.version)
+    return Mail(subject, render_to_string("marketplace/mail/decision.txt", context))
+
+
+def failed_criteria(submission: Submission) -> list[tuple[str, str]]:
+    """The failed criteria in order, each with its label and the reviewer's note."""
+    return [
+        (str(criterion.label), submission.findings[criterion].get("note", ""))
+        for criterion in Criterion
+        if submission.findings.get(criterion, {}).get("verdict") == Verdict.FAIL
+    ]
+
+
+def criteria_notes(submission: Submission) -> list[str]:
+    """The notes on failed criteria: "Security: Verify the signature."."""
+    return [f"{label}: {note}" for label, note in failed_criteria(submission) if note.strip()]
+
+
+def notes_of(submission: Submission) -> str:
+    """All of the reviewer's notes to the developer as one text. Empty until the decision."""
+    if submission.status not in _SUBJECTS:
+        return ""
+    return "\n\n".join(filter(None, [*criteria_notes(submission), submission.notes]))

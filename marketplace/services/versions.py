@@ -1,0 +1,43 @@
+"""Putting an earlier approved version back. With `reviews`, the only writer of an app's status and approved version."""
+
+from datetime import datetime
+
+from common.errors import Conflict
+from marketplace.enums import AppStatus, ReviewKind
+from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry
+from marketplace.scopes import in_order
+from marketplace.signals import app_updated, version_restored
+
+
+def restore(*, app: App, version: AppVersion, now: datetime) -> None:
+    """Make an earlier version current again, and the working copy equal to it: no review, since it was approved.
+
+    The app is the locked row. Installations follow as they follow an approval. Raises `Conflict` while the app is in
+    review or suspended, and for a version with scopes that the current one doesn't have.
+    """
+    if reason := why_not(app, version):
+        raise Conflict(reason)
+    changed = {name for name in FROZEN_FIELDS if getattr(app, name) != getattr(version, name)}
+    for name in changed:
+        setattr(app, name, getattr(version, name))
+    app.approved_version, app.status, app.updated_at = version, AppStatus.APPROVED, now
+    app.save(update_fields=[*changed, "approved_version", "status", "updated_at"])
+    version.followed_at = None
+    version.save(update_fields=["followed_at"])
+    ReviewEntry.objects.create(
+        app=app, kind=ReviewKind.RESTORED, actor=app.developer, at=now, note=f"Version {version.version}"
+    )
+    if changed:
+        app_updated.send(App, app=app, changed=frozenset(changed), now=now)
+    version_restored.send(App, app=app, version=version, now=now)
+
+
+def why_not(app: App, version: AppVersion) -> str:
+    """Why a version can't be restored now; empty if it can."""
+    if app.status == AppStatus.PENDING_REVIEW:
+        return "The app is in review. Withdraw the submission before you restore a version."
+    if app.suspended_at is not None:
+        return "The app is suspended. Versions can be restored when a reviewer lifts that."
+    if added := in_order(set(version.scopes) - set(app.approved_scopes)):
+        return f"Version {version.version} asks for more scopes than the current one: {', '.join(added)}."
+    return ""
