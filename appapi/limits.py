@@ -1,9 +1,9 @@
-"""One allowance per installation for everything that its token opens: `/app-api` and `/webhooks` together."""
+"""The rate limit of an installation, shared by `/app-api` and `/webhooks`."""
 
 from django.http import HttpRequest
 
-from common.clients import client_network
-from common.rate_limits import RateState, consume
+from common.web.client_address import client_network
+from common.web.rate_limits import RateState, consume
 from installations.models import Installation
 
 REQUESTS_A_MINUTE = 60
@@ -13,12 +13,12 @@ _COUNTED = "appapi.rate_state"  # in the request's environ, where a client's hea
 
 
 def covers(path: str) -> bool:
-    """Whether the allowance, and so the rate headers, apply to a path."""
+    """Whether the rate limit and its headers apply to a path."""
     return any(path == root or path.startswith(root + "/") for root in ROOTS)
 
 
 def count(request: HttpRequest, installation: Installation | None) -> RateState:
-    """Count a request, once: against its installation, or against its address when no token is valid."""
+    """Count a request for its installation, or for its network if it has no valid token. Call it once."""
     who = f"installation:{installation.pk}" if installation else f"address:{client_network(request)}"
     state = consume(f"app-api:{who}", limit=REQUESTS_A_MINUTE)
     request.META[_COUNTED] = state
@@ -26,5 +26,5 @@ def count(request: HttpRequest, installation: Installation | None) -> RateState:
 
 
 def state_of(request: HttpRequest) -> RateState:
-    """Where the request's allowance stands. One that no view counted is counted by address now."""
+    """The state of the rate limit. A request that no view counted is counted for its network now."""
     return request.META.get(_COUNTED) or count(request, None)

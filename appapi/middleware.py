@@ -1,4 +1,4 @@
-"""The rate headers stand on every answer, also on those that no view gave."""
+"""Adds the rate headers to every response, including those that don't come from a view."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from appapi import limits
 
 
 class RateHeadersMiddleware:
-    """Writes what `views.base` counted. Stands first, so that a redirect or a crash has the headers too."""
+    """Writes the counts of `views.base`. It is the outermost middleware, so redirects and crashes get the headers too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,17 +1,19 @@
-"""What the app API itself must remember."""
+"""Idempotency keys and exports."""
 
 from django.db import models
 from django.utils import timezone
 
+from appapi.enums import ExportResource, ExportStatus
+from common.ids import new_id
 from installations.models import Installation
 
 
 class IdempotencyKey(models.Model):
-    """The first answer to a request that carried an `Idempotency-Key`, kept for 24 hours.
+    """The first response to a request with an `Idempotency-Key`, kept for 24 hours.
 
-    Changed only by `appapi.services.idempotency`. A try at the request holds the row until `lease_until`,
-    which is also the try's name: who finds another value there has been overtaken, and must change nothing.
-    `status` and `body` are written with what the request changed, in one transaction.
+    Changed only by `appapi.services.idempotency`. Each try leases the row until `lease_until`, which also identifies
+    the try: one that finds another value there has been overtaken and must change nothing. `status` and `body` are
+    written in the same transaction as the request's own changes.
     """
 
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+")
@@ -30,3 +32,41 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Export(models.Model):
+    """All records of a list as one file, for an app's first sync.
+
+    Changed only by `appapi.services.exports`. A worker leases a pending row until `lease_until`, which also identifies
+    the try, as for idempotency keys.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="+", db_index=False)
+    resource = models.CharField(max_length=8, choices=ExportResource.choices)
+    status = models.CharField(max_length=7, choices=ExportStatus.choices, default=ExportStatus.PENDING)
+    lease_until = models.DateTimeField(null=True)
+    rows = models.PositiveIntegerField(null=True)
+    etag = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the file, in hex.")
+    feed_cursor = models.TextField(blank=True, help_text="Where the feed goes on from the file.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(null=True, db_index=True, help_text="The file is deleted then.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["installation"],
+                condition=models.Q(status="PENDING"),
+                name="one_pending_export_of_an_installation",
+            )
+        ]
+        indexes = [
+            models.Index("id", name="export_pending", condition=models.Q(status="PENDING")),
+        ]
+
+    def __str__(self) -> str:
+        return f"Export of {self.resource}"
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.id}.ndjson.gz"

@@ -1,7 +1,7 @@
-"""Answering one page of a list with as few statements as it takes, however long the list is.
+"""Reads one page of a list in one or two statements, even from very long lists.
 
-A page near the top is cut off by its offset. One further down starts at a row that an earlier page was seen to
-begin or end with (`common.places`); where none is known, the database walks there along the index alone.
+A page near the top uses its offset. A page further down starts from a bookmark: the first or last row of an earlier
+page (`common.db.page_bookmarks`). Without a bookmark the database counts along the index, without reading the rows.
 """
 
 from collections import namedtuple
@@ -12,68 +12,72 @@ from uuid import UUID
 
 from django.db.models import QuerySet, Subquery, UUIDField
 
-from common.compiled import Compiled, Param
-from common.pages import PageRequest, page_body
-from common.places import Places
+from common.db.compiled import Compiled, Param
+from common.db.page_bookmarks import PageBookmarks
+from common.web.pagination import PageRequest, page_body
 from stores.models import StoreTotals
 from stores.queries import AnyList, WholeList, counted
 
-Record = Callable[[Any], dict[str, Any]]
+Payload = Callable[[Any], dict[str, Any]]
 Columns = tuple[str, ...]
 
-NEAR_TOP: Final = 2_000  # rows that are quicker passed over than asked about
+NEAR_TOP: Final = 2_000  # up to this offset, skipping rows is faster than using bookmarks
 
-_places = Places()
+_bookmarks = PageBookmarks()
 
 
 def page_of(
-    listing: AnyList[Any], request: PageRequest, record: Record, columns: Columns = ()
+    listing: AnyList[Any], request: PageRequest, payload: Payload, columns: Columns = ()
 ) -> dict[str, Any]:
-    """The page `request` of a listing, each row turned into its wire shape by `record`.
+    """The response body of a page, with each row built by `payload`.
 
-    With `columns`, `id` among them, the rows are light tuples of these; else they are model instances.
+    Rows are named tuples of `columns`, which must include `id`, or model instances without `columns`.
     """
-    cut = _near_top if request.offset <= NEAR_TOP else _far_down
-    rows, total = cut(listing, request, columns)
-    return page_body([record(row) for row in rows], total=total, request=request)
+    read = _near_top if request.offset <= NEAR_TOP else _far_down
+    rows, total = read(listing, request, columns)
+    return page_body([payload(row) for row in rows], total=total, request=request)
 
 
 def _near_top(listing: AnyList[Any], request: PageRequest, columns: Columns) -> tuple[Sequence[Any], int]:
-    """The total of an unfiltered list comes along with the rows: that is one statement."""
+    """One statement for an unfiltered list: each row brings the total."""
     rows = _rows(listing, columns, request.limit, request.offset, counter=listing.counter)
     total = rows[0].counted if rows and listing.counter else listing.total
     return rows, total
 
 
 def _far_down(listing: AnyList[Any], request: PageRequest, columns: Columns) -> tuple[Sequence[Any], int]:
-    """The total comes first, since places are remembered by it. Rows that are walked to bring it along again: had one
-    come on top since, they would be remembered for a rank that is not theirs."""
+    """The total is read first, because bookmarks are found by a row's rank from the end of the list.
+
+    Rows found without a bookmark bring the total again: a row added in between would give them another rank.
+    """
     total, rank_changes = _total(listing)
     rank = total - request.offset
     if rank <= 0:
         return [], total
     key = _key(listing, total, rank_changes)
-    since, above = _places.nearest(key, rank) or (None, request.offset)
+    since, above = _bookmarks.nearest(key, rank) or (None, request.offset)
     counter = None if since else listing.counter
     rows = _rows(listing, columns, request.limit, above, since=since, counter=counter)
     if rows:
         if counter:
             total = rows[0].counted
             rank = total - request.offset
-        _places.remember(key, {rank: rows[0].id, rank - len(rows) + 1: rows[-1].id})
+        _bookmarks.remember(key, {rank: rows[0].id, rank - len(rows) + 1: rows[-1].id})
     return rows, total
 
 
 def _total(listing: AnyList[Any]) -> tuple[int, int]:
-    """How many rows there are, and how often ranks have changed, which nobody counts for a filtered list."""
+    """The number of rows, and how often ranks have changed. Rank changes are not counted for a filtered list."""
     if listing.counter is None:
         return listing.total, 0
     return counted(listing.business, listing.counter)
 
 
 def _key(listing: AnyList[Any], total: int, rank_changes: int) -> Hashable:
-    """Another one as soon as a row may have another rank. A filtered list that loses one row and gains another
-    keeps it, for as long as places are remembered."""
+    """The key of the list's bookmarks. It changes when a row may have another rank.
+
+    A filtered list that loses one row and gains another keeps its key until the bookmarks expire.
+    """
     if listing.counter is None:
         return str(listing.rows.values("pk").query), total
     return listing.business.pk, listing.counter, rank_changes
@@ -88,8 +92,7 @@ def _rows(
     since: UUID | None = None,
     counter: str | None = None,
 ) -> list[Any]:
-    """`limit` rows after the first `offset`, of those from the id `since` on. With `counter`, each has it as
-    `counted`."""
+    """`limit` rows after skipping `offset`, starting at the id `since`. With `counter`, each row has it as `counted`."""
     business_id = listing.business.pk
     if offset <= NEAR_TOP and isinstance(listing, WholeList):
         query = _compiled(listing.of, columns, counter, since is not None)
@@ -97,7 +100,7 @@ def _rows(
     else:
         rows = listing.rows if since is None else listing.rows.filter(pk__lte=since)
         window = slice(offset, offset + limit)
-        if offset > NEAR_TOP:  # the index has the ids, and only the rows of this page are read
+        if offset > NEAR_TOP:  # skip ids in the index, and read only the rows of this page
             rows, window = listing.rows.filter(pk__in=rows.values("pk")[window]), slice(limit)
         found = list(_selected(rows, business_id, columns, counter)[window])
     return list(map(_row_type(columns, counter)._make, found)) if columns else found

@@ -1,44 +1,58 @@
-"""The bodies that the app API reads, under their names on the wire. Amounts become minor units."""
+"""Request bodies and query parameters of the app API. Amounts in a body are converted to minor units."""
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, cast
+from functools import partial
+from typing import Any, Final, cast
 
 from django.core.validators import EmailValidator
 from rest_framework import serializers
 
+from appapi.enums import ExportResource, ExportStatus
 from common import money
-from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Text
+from common.rest.fields import Boolean, Choice, Identifier, Integer, Listing, Moment, Number, Object, Text
+from common.rest.query import MAX_TEXT
+from marketplace.scopes import SCOPES
+from stores.dashboard import DEFAULT_DAYS as DAYS
+from stores.dashboard import MAX_DAYS
 from stores.enums import SETTLED, DeliveryMethod, OrderStatus
+from stores.serializers import BusinessId
+from webhooks.catalogue import EVENTS, SUBSCRIBABLE
+from webhooks.enums import DeliveryStatus
+from webhooks.serializers import InstallationId
 
+CURSOR: Final = "MC43NDIxMy4xNzY0MTU5ODQ1MTIzLgGTLRx6QHzDnW8NL0wfigk"
+EXAMPLE_URL: Final = "https://platform.example/app-api/exports/01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11"
 MAX_LINES = 100
 MAX_QUANTITY = 1_000_000
-MAX_AMOUNT = 1_000_000_000_000  # major units; a float still counts its decimals there
+IS_EMAIL = EmailValidator("Must be an e-mail address.")
+MAX_AMOUNT = 1_000_000_000_000  # major units; a float still has exact decimals there
 
 
 class OptionalText(Text):
-    """May be left out, null or blank, which all read as ""."""
+    """A text that may be missing, null or blank. All three give ""."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(default="", allow_blank=True, allow_null=True, **options)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, default="", allow_blank=True, allow_null=True, **options)
 
     def run_validation(self, data: Any = serializers.empty) -> str:
         return super().run_validation("" if data is None else data)
 
 
 class OptionalAmount(Number):
-    """A number of at least 0 in major units of `context["currency"]`; left out or null it is 0.
+    """A number of at least 0 in major units of `context["currency"]`, converted to minor units.
 
-    Reads as minor units. More decimals than the currency has are refused.
+    Missing or null gives 0. More decimals than the currency has are an error.
     """
 
-    default_error_messages = {"decimals": "{currency} has {places} decimals, not more."}
+    default_error_messages = {"decimals": "At most {places} decimals, because the currency is {currency}."}
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(default=0, min_value=0, max_value=MAX_AMOUNT, allow_null=True, **options)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, default=0, min_value=0, max_value=MAX_AMOUNT, allow_null=True, **options)
 
     def run_validation(self, data: Any = serializers.empty) -> int:
-        value = super().run_validation(0 if data is None else data)  # within its limits from here on
+        value = super().run_validation(0 if data is None else data)
         currency = self.context["currency"]
         exact, places = Decimal(str(value)), money.decimals(currency)
         if exact != round(exact, places):
@@ -47,11 +61,13 @@ class OptionalAmount(Number):
 
 
 class Body(serializers.Serializer):
-    """A body with rules over several fields. They are looked at even where a field is wrong by itself, so
-    that every problem is told at once."""
+    """A body with rules that involve several fields.
+
+    They are checked even if single fields are invalid, so that the response lists all problems.
+    """
 
     def spanning_problems(self, data: Mapping[str, Any]) -> dict[str, list[str]]:
-        """What is wrong over several fields of the raw body, by the field to name."""
+        """The problems of the raw body that involve several fields, by the field to report."""
         raise NotImplementedError
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -68,15 +84,22 @@ class Body(serializers.Serializer):
         return values
 
 
+def given(name: str) -> dict[str, Any]:
+    """A JSON Schema that requires this text to be present and not blank."""
+    return {"properties": {name: {"type": "string", "pattern": r"\S"}}, "required": [name]}
+
+
 class ItemBody(serializers.Serializer):
-    productId = Identifier(max_length=100)
-    quantity = Integer(min_value=1, max_value=MAX_QUANTITY)
+    productId = Identifier("The product.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02", max_length=100)
+    quantity = Integer("Lines of the same product are joined.", 2, min_value=1, max_value=MAX_QUANTITY)
 
 
 class CustomerBody(Body):
-    name = Text(max_length=120)
-    email = OptionalText(max_length=254, validators=[EmailValidator("Must be an e-mail address.")])
-    phone = OptionalText(max_length=40)
+    name = Text("The customer's name.", "Kim Lee", max_length=120)
+    email = OptionalText("An e-mail address.", "kim@example.com", max_length=254, validators=[IS_EMAIL])
+    phone = OptionalText("A phone number. One of the two is required.", "+1 555 0100", max_length=40)
+
+    schema: Final = {"anyOf": [given("email"), given("phone")]}
 
     def spanning_problems(self, data: Mapping[str, Any]) -> dict[str, list[str]]:
         if is_blank(data.get("email")) and is_blank(data.get("phone")):
@@ -85,15 +108,20 @@ class CustomerBody(Body):
 
 
 class OrderBody(Body):
-    """A guest order (contract section 4, "Guest order"). `context["currency"]` is the business's."""
+    """A guest order (contract, section 4). `context["currency"]` is the business's."""
 
     items: Any = serializers.ListSerializer(child=ItemBody(), allow_empty=False, max_length=MAX_LINES)
-    customer = CustomerBody()
-    deliveryMethod = Choice(DeliveryMethod.choices)
-    address = OptionalText(max_length=1000)
-    paymentMethod = Identifier(max_length=200)
-    promoDiscount = OptionalAmount()
-    note = OptionalText(max_length=2000)
+    customer = CustomerBody(help_text="Who orders.")
+    deliveryMethod = Choice(DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
+    address = OptionalText("Required for DELIVERY.", "1 Harbour Street", max_length=1000)
+    paymentMethod = Identifier("CASH, CARD, or an id that the checkout offers.", "CASH", max_length=200)
+    promoDiscount = OptionalAmount("In major units, at most the subtotal.", 0)
+    note = OptionalText("For the merchant.", "Please ring twice.", max_length=2000)
+
+    schema: Final = {
+        "if": {"properties": {"deliveryMethod": {"const": "DELIVERY"}}, "required": ["deliveryMethod"]},
+        "then": given("address"),
+    }
 
     def spanning_problems(self, data: Mapping[str, Any]) -> dict[str, list[str]]:
         if data.get("deliveryMethod") == DeliveryMethod.DELIVERY and is_blank(data.get("address")):
@@ -106,35 +134,142 @@ def is_blank(value: Any) -> bool:
 
 
 class StatusBody(serializers.Serializer):
-    status = Choice(OrderStatus.choices)
+    status = Choice(OrderStatus.choices, "The new status.", "CONFIRMED")
+
+    schema: Final = {"required": ["status"]}
 
 
 class PaymentBody(serializers.Serializer):
-    """How an app's payment ended; `reference` is the app's own word for it."""
+    status = Choice(SETTLED, "The payment's result.", "COMPLETED")
+    reference = OptionalText("Your own reference.", "charge-901", max_length=200)
 
-    status = Choice(SETTLED)
-    reference = OptionalText(max_length=200)
+    schema: Final = {"required": ["status"]}
 
 
 class WebhookBody(serializers.Serializer):
-    """What the URL may be and which events exist, `webhooks.services.registration` knows."""
+    """`webhooks.services.registration` checks the URL and the events."""
 
-    url = Text(max_length=2048)
-    events = serializers.ListField(child=Identifier(max_length=100), max_length=100)
-    description = OptionalText(max_length=300)
+    url = Text(
+        "The URL to deliver to: HTTPS, a public address.",
+        "https://app.example.com/events",
+        max_length=2048,
+        schema={"format": "uri"},
+    )
+    events = Listing(
+        "The events to deliver; a repeated name counts once.",
+        ["order.created", "order.cancelled"],
+        child=Identifier(max_length=100, schema={"enum": list(SUBSCRIBABLE)}),
+        max_length=100,
+        schema={"minItems": 1},
+    )
+    description = OptionalText("The app's own name for it.", "Order bell", max_length=300)
 
 
 class WebhookChanges(WebhookBody):
     """Any of the fields; `description` may be null."""
 
-    isActive = Boolean(source="is_active")
+    isActive = Boolean("false cancels waiting deliveries; true enables again.", True, source="is_active")
 
 
 class RecoverBody(serializers.Serializer):
-    since = Moment()
-    until = Moment(default=None, allow_null=True)
+    since = Moment("Deliveries created from this time on, with an offset,", "2026-11-01T00:00:00Z")
+    until = Moment("and, if given, until this one.", "2026-11-20T15:04:05Z", default=None, allow_null=True)
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         if values["until"] is not None and values["until"] < values["since"]:
             raise serializers.ValidationError({"until": ["Must not be before since."]})
         return values
+
+
+# Query parameters, for the documentation. `common.rest.query.Query` reads them.
+
+Filter = partial(Text, required=False, allow_blank=True, max_length=MAX_TEXT)
+Since = partial(Moment, example="2026-11-01T00:00:00Z", required=False)
+
+
+class ProductFilters(serializers.Serializer):
+    category = Filter("Only this category.", "Coffee")
+    isAvailable = Boolean("Only products that are, or are not, available.", True, required=False)
+    search = Filter("Part of the name or description.", "beans")
+    updatedSince = Since("Only products changed at this time or later. ISO 8601 with an offset.")
+
+
+class OrderFilters(serializers.Serializer):
+    status = Choice(OrderStatus.choices, "Only this status.", "PENDING", required=False)
+    createdAfter = Since("Only orders placed after this time. ISO 8601 with an offset.")
+    createdBefore = Moment("Only orders placed before this time.", "2026-12-01T00:00:00Z", required=False)
+    updatedSince = Since("Only orders changed at this time or later.")
+
+
+class ReviewFilters(serializers.Serializer):
+    productId = Filter("Only reviews of this product.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a02")
+
+
+class DeliveryFilters(serializers.Serializer):
+    status = Choice(DeliveryStatus.choices, "Only this status.", "EXHAUSTED", required=False)
+
+
+_ANY_EVENT: Final = f"(?:{'|'.join(map(re.escape, SUBSCRIBABLE))})"
+
+
+class FeedFilters(serializers.Serializer):
+    after = Identifier("The cursor to go on from: the last `nextCursor`.", CURSOR, required=False)
+    type = Identifier(
+        "Only these events, separated by commas.",
+        "order.created,order.cancelled",
+        required=False,
+        schema={"pattern": f"^{_ANY_EVENT}(?:,{_ANY_EVENT})*$"},
+    )
+    limit = Integer("At most this many; more than 500 is lowered to 500.", 100, default=100, min_value=1)
+
+
+class FeedEventSerializer(serializers.Serializer):
+    id = Identifier("The event's id, as `eventId` of its deliveries.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a09")
+    event = Choice([(name, name) for name in SUBSCRIBABLE], "Its name.", "order.created")
+    timestamp = Moment("When it happened.", "2026-11-20T15:04:05.123Z")
+    data = Object("What happened, as webhooks carry it.", EVENTS["order.created"].example)  # type: ignore[assignment]
+    cursor = Identifier("Its place in the feed.", CURSOR)
+
+
+class FeedSerializer(serializers.Serializer):
+    data = FeedEventSerializer(many=True, help_text="Oldest first.")  # type: ignore[assignment]
+    nextCursor = Identifier("Where to go on, also if `data` is empty.", CURSOR)
+    hasMore = Boolean("Whether the next page has events already.", False)
+
+
+class DashboardPeriod(serializers.Serializer):
+    days = Integer("How many days, today included.", DAYS, default=DAYS, min_value=1, max_value=MAX_DAYS)
+
+
+ExportId = partial(Identifier, "The export's id.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11")
+
+
+class ExportBody(serializers.Serializer):
+    resource = Choice(ExportResource.choices, "The list to export.", "products")
+
+    schema: Final = {"required": ["resource"]}
+
+
+class RequestedExportSerializer(serializers.Serializer):
+    id = ExportId()
+    status = Choice(ExportStatus.choices, "PENDING until a worker has made the file.", "PENDING")
+
+
+class ExportSerializer(serializers.Serializer):
+    id = ExportId()
+    resource = Choice(ExportResource.choices, "The exported list.", "products")
+    status = Choice(ExportStatus.choices, "READY once there is a file.", "READY")
+    rows = Integer("How many records the file has; null until it is READY.", 31, allow_null=True)
+    url = Text("Where to fetch the file; null until it is READY.", f"{EXAMPLE_URL}/file", allow_null=True)
+    feedCursor = Identifier("Where the feed goes on from the file.", CURSOR, allow_null=True)
+    expiresAt = Moment("When the file is deleted.", "2026-11-21T15:04:05.123Z", allow_null=True)
+
+
+class InstallationSerializer(serializers.Serializer):
+    installationId = InstallationId()
+    businessId = BusinessId()
+    isTestInstall = Boolean("Whether it is a test install on a sandbox.", True)
+    needsReConsent = Boolean("Whether the merchant has yet to agree to added scopes.", False)
+    scopes = Listing("What the token may do now.", ["read_products", "read_orders"], among=list(SCOPES))
+    settings = Object("The merchant's settings, over the defaults.", {"greeting": "Hello"})
+    installedAt = Moment("When it was installed.")

@@ -1,18 +1,22 @@
-"""The addresses that an installation's token opens. No route ends with a slash (`ApiPathMiddleware`)."""
+"""URLs of the app API. No route ends with a slash: `ApiPathMiddleware` removes it."""
 
 from django.urls import path, re_path
 
-from appapi.views.analytics import AnalyticsDashboard
 from appapi.views.base import UnknownPath
-from appapi.views.business import BusinessDetail
-from appapi.views.deliveries import DeliveryDetail, DeliveryList, Recovery, Redelivery
-from appapi.views.installation import OwnInstallation
-from appapi.views.orders import OrderDetail, OrderList, OrderPayment, OrderStatus
-from appapi.views.pages import PageBySlug, PageList
-from appapi.views.payment_methods import PaymentMethods
-from appapi.views.products import ProductBySlug, ProductDetail, ProductList
-from appapi.views.reviews import ReviewList, ReviewStatistics
-from appapi.views.webhooks import WebhookDetail, WebhookList, WebhookTest
+from appapi.views.business import AnalyticsDashboard, BusinessDetail, OwnInstallation, PageBySlug, PageList
+from appapi.views.events import EventFeed
+from appapi.views.exports import ExportDetail, ExportFile, ExportList
+from appapi.views.orders import OrderDetail, OrderList, OrderPayment, OrderStatus, PaymentMethods
+from appapi.views.products import ProductBySlug, ProductDetail, ProductList, ReviewList, ReviewStatistics
+from appapi.views.webhooks import (
+    DeliveryDetail,
+    DeliveryList,
+    Recovery,
+    Redelivery,
+    WebhookDetail,
+    WebhookList,
+    WebhookTest,
+)
 
 app_name = "appapi"
 
@@ -31,6 +35,10 @@ urlpatterns = [
     path("app-api/business", BusinessDetail.as_view(), name="business"),
     path("app-api/pages", PageList.as_view(), name="pages"),
     path("app-api/pages/<str:slug>", PageBySlug.as_view(), name="page"),
+    path("app-api/events", EventFeed.as_view(), name="events"),
+    path("app-api/exports", ExportList.as_view(), name="exports"),
+    path("app-api/exports/<str:export_id>", ExportDetail.as_view(), name="export"),
+    path("app-api/exports/<str:export_id>/file", ExportFile.as_view(), name="export-file"),
     path("app-api/installation", OwnInstallation.as_view(), name="installation"),
     path("webhooks", WebhookList.as_view(), name="webhooks"),
     path("webhooks/<str:webhook_id>", WebhookDetail.as_view(), name="webhook"),

@@ -1,6 +1,6 @@
-"""A look at webhooks, events, deliveries and data erasures for operators. Secrets are not shown.
+"""Read-only admin pages for webhooks, events, deliveries and data erasures. Secrets are never shown.
 
-Nothing is changed here, but an overdue erasure can be sent again.
+The only action resends an overdue erasure.
 """
 
 from typing import Any
@@ -11,9 +11,9 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from common.admin import ReadOnly
 from common.errors import ServiceError
 from common.times import iso
+from common.web.admin import ReadOnly
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 from webhooks.services import erasure as erasures
 
@@ -92,7 +92,7 @@ class DeliveryAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(Erasure)
 class ErasureAdmin(ReadOnly, admin.ModelAdmin):
-    """The filter "overdue" is the list of alarms."""
+    """The filter "Overdue" lists what operators must follow up."""
 
     list_display = ["app", "business", "state", "due_at", "sent_at", "confirmed_at", "alarmed_at"]
     list_filter = ["state"]
@@ -100,7 +100,7 @@ class ErasureAdmin(ReadOnly, admin.ModelAdmin):
     search_fields = ["=id", "=installation__id", "installation__app__slug", "installation__business__slug"]
     ordering = ["-due_at"]
     show_full_result_count = False
-    actions = ["send_again"]
+    actions = ["resend"]
     fields = ["installation", "event", "state", "due_at", "sent_at", "confirmed_at", "alarmed_at", "history"]
     readonly_fields = ["history"]
 
@@ -113,21 +113,21 @@ class ErasureAdmin(ReadOnly, admin.ModelAdmin):
     def business(self, erasure: Erasure) -> str:
         return str(erasure.installation.business)
 
-    @admin.display(description="history of the installation")
+    @admin.display(description="installation history")
     def history(self, erasure: Erasure) -> SafeString:
         entries = erasure.installation.history.order_by("at", "id")
         lines = ((iso(entry.at), entry.get_kind_display(), entry.note) for entry in entries)
         return format_html_join("", "<p>{}: {} {}</p>", lines)
 
-    def has_send_permission(self, request: HttpRequest) -> bool:
+    def has_resend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("webhooks.change_erasure")
 
-    @admin.action(description="Send again", permissions=["send"])
-    def send_again(self, request: HttpRequest, chosen: QuerySet[Erasure]) -> None:
+    @admin.action(description="Resend selected erasures", permissions=["resend"])
+    def resend(self, request: HttpRequest, chosen: QuerySet[Erasure]) -> None:
         for erasure in chosen:
             try:
-                erasures.send_again(erasure=erasure)
+                erasures.resend(erasure=erasure)
             except ServiceError as error:
                 self.message_user(request, f"{erasure}: {error.message}", messages.ERROR)
             else:
-                self.message_user(request, f"{erasure} goes out again.", messages.SUCCESS)
+                self.message_user(request, f"{erasure} will be resent.", messages.SUCCESS)

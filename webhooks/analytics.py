@@ -1,12 +1,18 @@
-"""What became of an app's deliveries over the last 30 days, for its analytics."""
+"""An app's figures (contract, section 9): its installs, and its deliveries over the last 30 UTC days.
 
+Only production installs of real businesses count. Test installs and installs on sandboxes are left out.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
+from installations.models import Installation
 from marketplace.models import App
 from webhooks.models import DailyDeliveryCount
 from webhooks.services import counting
@@ -23,11 +29,84 @@ class DeliveryDay:
     duration_ms: int = 0
 
 
-def delivery_days(app: App, *, now: datetime | None = None) -> list[DeliveryDay]:
-    """Thirty days, the oldest first and today last, with zeros where nothing was sent.
+@dataclass(frozen=True, slots=True)
+class InstallDay:
+    date: date
+    installs: int
+    uninstalls: int
 
-    Today and yesterday come from the rows, former days from the counts: each is counted for the last time in the
-    first hour of the next.
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFigures:
+    """Sums over thirty days. A rate or mean is None if there is nothing to divide by."""
+
+    successful: int
+    failed: int
+    answered: int  # attempts
+    duration_ms: int
+
+    @classmethod
+    def of(cls, days: Sequence[DeliveryDay]) -> "DeliveryFigures":
+        return cls(
+            successful=sum(day.successful for day in days),
+            failed=sum(day.failed for day in days),
+            answered=sum(day.answered for day in days),
+            duration_ms=sum(day.duration_ms for day in days),
+        )
+
+    @property
+    def success_rate(self) -> float | None:
+        """From 0 to 1."""
+        total = self.successful + self.failed
+        return self.successful / total if total else None
+
+    @property
+    def average_latency_ms(self) -> float | None:
+        """Over the attempts that got an HTTP response, with any status."""
+        return self.duration_ms / self.answered if self.answered else None
+
+
+@dataclass(frozen=True, slots=True)
+class Analytics:
+    total_installs: int
+    active_installs: int
+    installs: list[InstallDay]
+    deliveries: list[DeliveryDay]
+    before: DeliveryFigures  # of the thirty days before
+
+    @property
+    def delivered(self) -> DeliveryFigures:
+        return DeliveryFigures.of(self.deliveries)
+
+    @property
+    def installed(self) -> int:
+        """The installs within the thirty days."""
+        return sum(day.installs for day in self.installs)
+
+    @property
+    def uninstalled(self) -> int:
+        return sum(day.uninstalls for day in self.installs)
+
+
+def analytics(app: App, *, now: datetime | None = None) -> Analytics:
+    """Always seven statements."""
+    now = now or timezone.now()
+    counted = _counted(app)
+    totals = counted.aggregate(total=Count("pk"), active=Count("pk", filter=Q(uninstalled_at=None)))
+    return Analytics(
+        total_installs=totals["total"],
+        active_installs=totals["active"],
+        installs=_install_days(counted, now),
+        deliveries=delivery_days(app, now=now),
+        before=DeliveryFigures.of([thirty_days_before(app, now=now)]),
+    )
+
+
+def delivery_days(app: App, *, now: datetime | None = None) -> list[DeliveryDay]:
+    """Thirty days, oldest first and today last, with zeros for days without deliveries.
+
+    Today and yesterday are read from the attempts, earlier days from the daily counts: the last count of a day runs in
+    the first hour of the next.
     """
     today = _today(now)
     yesterday, first = today - timedelta(days=1), counting.first_day(today)
@@ -39,11 +118,29 @@ def delivery_days(app: App, *, now: datetime | None = None) -> list[DeliveryDay]
 
 
 def thirty_days_before(app: App, *, now: datetime | None = None) -> DeliveryDay:
-    """The sums of the thirty days that ended before those of `delivery_days`, under the first one's date."""
+    """The sums of the thirty days before those of `delivery_days`. `date` is the first of them."""
     until = counting.first_day(_today(now))
     first = until - timedelta(days=counting.DAYS)
     counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=until)
     return DeliveryDay(first, **counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES}))
+
+
+def _counted(app: App) -> QuerySet[Installation]:
+    return Installation.objects.filter(app=app, is_test=False, business__is_sandbox=False)
+
+
+def _install_days(counted: QuerySet[Installation], now: datetime) -> list[InstallDay]:
+    """Thirty days, oldest first and today last."""
+    today = _today(now)
+    days = [today - timedelta(days=ago) for ago in range(counting.DAYS - 1, -1, -1)]
+    made, ended = (_by_day(counted, field, days[0]) for field in ("installed_at", "uninstalled_at"))
+    return [InstallDay(day, made.get(day, 0), ended.get(day, 0)) for day in days]
+
+
+def _by_day(counted: QuerySet[Installation], field: str, first: date) -> dict[date, int]:
+    since = datetime(first.year, first.month, first.day, tzinfo=UTC)
+    days = counted.filter(**{f"{field}__gte": since}).annotate(day=TruncDate(field, tzinfo=UTC)).order_by()
+    return dict(days.values_list("day").annotate(number=Count("pk")))
 
 
 def _today(now: datetime | None) -> date:

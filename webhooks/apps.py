@@ -5,4 +5,4 @@ class WebhooksConfig(AppConfig):
     name = "webhooks"
 
     def ready(self) -> None:
-        from webhooks import receivers, watch  # noqa: F401  connects them
+        from webhooks import receivers  # noqa: F401  connects them

@@ -1,17 +1,22 @@
-"""Every event that can be sent: its name, the scope it needs, what it says, and the shape of its `data`.
+"""Every event that can be sent: its name, the scope it needs, when it is sent, and what its `data` holds.
 
 Registration, publishing, the public documentation and the tests all read this table. `webhooks.payloads` builds
-the `data`; a test holds each builder to the schema that stands here.
+the `data`; the tests validate each payload against the JSON Schema that the documentation makes of its serializer.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
-from common.json_schema import Schema, document
+from django.conf import settings
+from rest_framework.serializers import Serializer
+
+from common.rest.fields import example_of
+from common.times import duration
 from marketplace.scopes import SCOPE_OF_EVENT
-from stores.schemas import product, review
-from webhooks import schemas
+from stores.serializers import ProductSerializer, ReviewSerializer
+from webhooks import payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,22 +24,18 @@ class EventType:
     name: str
     group: str
     sentence: str  # when it is sent, for developers
-    schema: Schema  # of `data`, JSON Schema Draft 2020-12
+    data: type[Serializer]
+    values: Mapping[str, Any] = field(default_factory=dict)  # of this event, in the example
 
     @property
     def scope(self) -> str | None:
-        """The scope that an app must hold to be told; None where it needs none."""
+        """The scope that an app must hold to receive it; None if it needs none."""
         return SCOPE_OF_EVENT.get(self.name)
 
     @property
     def example(self) -> dict[str, Any]:
-        """A `data` that fits the schema."""
-        example: dict[str, Any] = self.schema["examples"][0]
-        return example
-
-
-def _event(group: str, name: str, sentence: str, schema: Schema) -> EventType:
-    return EventType(name, group, sentence, document(schema, title=name, description=sentence))
+        """A `data` as it is sent."""
+        return {**example_of(self.data()), **self.values}
 
 
 WEBHOOK_TEST = "webhook.test"
@@ -43,81 +44,78 @@ DATA_ERASURE = "business.data_erasure"
 EVENTS: dict[str, EventType] = {
     event.name: event
     for event in (
-        _event("Orders", "order.created", "An order was placed.", schemas.order_created()),
-        _event(
-            "Orders",
-            "order.status_changed",
-            "An order's status changed, whatever it is now.",
-            schemas.order_moved(previous="PENDING", status="CONFIRMED"),
-        ),
-        _event(
-            "Orders",
+        EventType("order.created", "Orders", "An order was placed.", payloads.OrderCreated),
+        EventType("order.status_changed", "Orders", "An order's status changed.", payloads.OrderMoved),
+        EventType(
             "order.delivered",
-            "An order was delivered. Comes besides order.status_changed.",
-            schemas.order_moved(previous="IN_DELIVERY", status="DELIVERED"),
-        ),
-        _event(
             "Orders",
+            "An order was delivered. Sent in addition to order.status_changed.",
+            payloads.OrderMoved,
+            {"previousStatus": "IN_DELIVERY", "status": "DELIVERED"},
+        ),
+        EventType(
             "order.cancelled",
-            "An order was cancelled. Comes besides order.status_changed.",
-            schemas.order_moved(previous="PENDING", status="CANCELLED"),
+            "Orders",
+            "An order was cancelled. Sent in addition to order.status_changed.",
+            payloads.OrderMoved,
+            {"status": "CANCELLED"},
         ),
-        _event(
-            "Payments",
-            "payment.completed",
-            "A payment made through an app was taken.",
-            schemas.payment(status="COMPLETED"),
+        EventType(
+            "payment.completed", "Payments", "A payment made through an app succeeded.", payloads.PaymentEnded
         ),
-        _event(
-            "Payments",
+        EventType(
             "payment.expired",
-            "A payment made through an app was not taken in time.",
-            schemas.payment(status="EXPIRED"),
+            "Payments",
+            "A payment made through an app was not completed in time.",
+            payloads.PaymentEnded,
+            {"status": "EXPIRED"},
         ),
-        _event("Products", "product.created", "A product was added.", product()),
-        _event(
-            "Products",
+        EventType("product.created", "Products", "A product was added.", ProductSerializer),
+        EventType(
             "product.updated",
-            "The merchant edited or archived a product. An order's change of stock doesn't count.",
-            schemas.product_updated(),
+            "Products",
+            "The merchant edited or archived a product. A change of stock by an order doesn't count.",
+            payloads.ProductUpdated,
         ),
-        _event("Products", "product.deleted", "A product was deleted.", schemas.product_deleted()),
-        _event(
-            "Inventory",
+        EventType("product.deleted", "Products", "A product was deleted.", payloads.ProductDeleted),
+        EventType(
             "product.out_of_stock",
+            "Inventory",
             "A product's stock reached 0.",
-            schemas.stock_crossed(stock=0),
+            payloads.StockCrossed,
+            {"stock": 0},
         ),
-        _event(
-            "Inventory",
+        EventType(
             "product.low_stock",
-            "A product's stock fell below its threshold, and some is left.",
-            schemas.stock_crossed(stock=4),
-        ),
-        _event(
             "Inventory",
+            "A product's stock fell below its threshold, and some is left.",
+            payloads.StockCrossed,
+        ),
+        EventType(
             "product.back_in_stock",
+            "Inventory",
             "A product that had run out is in stock again.",
-            schemas.stock_crossed(stock=25),
+            payloads.StockCrossed,
+            {"stock": 25},
         ),
-        _event("Reviews", "review.created", "A customer reviewed a product.", review()),
-        _event("Reviews", "review.deleted", "A review was removed.", schemas.review_deleted()),
-        _event(
-            "Lifecycle",
+        EventType("review.created", "Reviews", "A customer reviewed a product.", ReviewSerializer),
+        EventType("review.deleted", "Reviews", "A review was removed.", payloads.ReviewDeleted),
+        EventType(
             DATA_ERASURE,
-            "48 hours have passed since a business uninstalled the app: delete all that you stored of it, "
-            "then answer 2xx.",
-            schemas.data_erasure(),
+            "Lifecycle",
+            f"Sent {duration(timedelta(seconds=settings.DATA_ERASURE_DELAY))} after a business uninstalled the app: "
+            "delete all of its data, then answer 2xx.",
+            payloads.DataErasure,
         ),
-        _event(
-            "Test", WEBHOOK_TEST, "You asked for a test of a webhook. Sent once only.", schemas.test_event()
+        EventType(
+            WEBHOOK_TEST, "Test", "You asked for a test of a webhook. Sent once only.", payloads.WebhookTested
         ),
     )
 }
 
 UNNAMEABLE: dict[str, str] = {
-    WEBHOOK_TEST: "every webhook gets it when it is tested.",
-    "app.uninstalled": "it is internal; business.data_erasure tells your app of an uninstall.",
+    WEBHOOK_TEST: "every webhook receives it when you test the webhook.",
+    "app.uninstalled": "it is internal. business.data_erasure notifies your app of an uninstall.",
 }
 
 # The names that a registration may list, in the catalogue's order.
@@ -125,11 +123,11 @@ SUBSCRIBABLE: tuple[str, ...] = tuple(name for name in EVENTS if name not in UNN
 
 
 def without_scope(events: Iterable[str], scopes: Sequence[str]) -> list[str]:
-    """Those of the events that an app with these scopes is not told of, in their order."""
+    """The events that an app with these scopes doesn't receive, in the order given."""
     return [name for name in events if (scope := EVENTS[name].scope) is not None and scope not in scopes]
 
 
 def allowed_by(scopes: Sequence[str]) -> list[str]:
-    """Every event that an app with these scopes may register for and be told of, in the catalogue's order."""
+    """Every event that an app with these scopes may register for and receive, in the catalogue's order."""
     withheld = set(without_scope(SUBSCRIBABLE, scopes))
     return [name for name in SUBSCRIBABLE if name not in withheld]

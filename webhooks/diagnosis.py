@@ -1,7 +1,4 @@
-"""What a failed attempt means, in words for the developer of the endpoint. A table; nothing here reads anything.
-
-Each entry says what was seen, what is usually behind it, and what to do about it.
-"""
+"""Explains failed attempts to the developer of the endpoint: the symptom, the usual cause and the fix."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,30 +7,27 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    seen: str  # goes on from "Failing: "
+    seen: str  # continues "Failing: "
     cause: str
     fix: str
-    may_be_signature: bool = False  # worth a look at the signature bench
+    may_be_signature: bool = False  # the page then links to the signature checker
 
 
 def diagnose(http_status: int | None, error_class: str) -> Diagnosis | None:
-    """The diagnosis of one attempt; None for a success.
-
-    The status decides where there was an answer, as it decided over success; else the class of the error does.
-    """
+    """The diagnosis of one attempt, by its HTTP status or else its error class. None for a success."""
     if not error_class:
         return None
     if http_status is not None:
         return _answered(http_status)
     return _UNANSWERED.get(error_class) or Diagnosis(
         f"the attempt ended with {error_class}",
-        "No answer came from your endpoint.",
-        "Look at your server's log around the time of the attempt.",
+        "Your endpoint sent no response.",
+        "Check your server's log around the time of the attempt.",
     )
 
 
 def in_short(http_status: int | None, error_class: str) -> str:
-    """A word or two for a narrow column: the status, or what kept an answer from coming."""
+    """One or two words for a narrow column: the status, or why there was no response."""
     return str(http_status) if http_status is not None else _SHORT.get(error_class, error_class)
 
 
@@ -42,61 +36,61 @@ def _answered(status: int) -> Diagnosis:
     return Diagnosis(f"your endpoint answered {status}", cause, fix, may_be_signature)
 
 
-_Words = tuple[str, str, bool]
+_Advice = tuple[str, str, bool]  # cause, fix, whether it may be the signature
 
-_SIGNATURE: Final[_Words] = (
-    "Usually its signature check fails because it hashes the parsed body, printed anew, instead of the raw bytes; or it uses another webhook's secret.",
-    "Check a signature below, and hash the bytes of the body as they came, before any parsing.",
+_SIGNATURE: Final[_Advice] = (
+    "Usually its signature check fails because it hashes a re-serialized body instead of the raw bytes, or because it uses another webhook's secret.",
+    "Check a signature below, and hash the raw bytes of the body before you parse it.",
     True,
 )
-_WRONG_PLACE: Final[_Words] = (
-    "Nothing takes a POST at this path.",
-    "Compare the URL with your server's routes, the closing slash included, and let the route take POST.",
+_WRONG_PLACE: Final[_Advice] = (
+    "Your server accepts no POST requests at this path.",
+    "Compare the URL, including its trailing slash, with your server's routes, and allow POST on the route.",
     False,
 )
-_DOWN: Final[_Words] = (
-    "A proxy in front of your server answered, since it found no server behind it, or one too slow or too busy.",
-    "Check that your server runs and that the proxy points at it.",
+_DOWN: Final[_Advice] = (
+    "A proxy in front of your server answered because it couldn't reach your server, or your server was too slow or too busy.",
+    "Check that your server is running and that the proxy points to it.",
     False,
 )
 
-_OF_STATUS: Final[Mapping[int, _Words]] = {
+_OF_STATUS: Final[Mapping[int, _Advice]] = {
     400: (
-        "Your endpoint took the request for malformed. Some libraries answer 400 when the signature check fails.",
-        "Look at what it answered, then check a signature below.",
+        "Your endpoint treated the request as malformed. Some libraries answer 400 when the signature check fails.",
+        "Read the response, then check a signature below.",
         True,
     ),
     401: _SIGNATURE,
     403: (
-        "Its signature check fails, or something before it (a firewall, CSRF protection, a list of addresses) refuses requests without a session.",
-        "Let this path pass without CSRF check or sign-in, and check a signature below.",
+        "Its signature check fails, or something in front of it (a firewall, CSRF protection or an address list) refuses requests without a session.",
+        "Exempt this path from CSRF checks and sign-in, and check a signature below.",
         True,
     ),
     404: _WRONG_PLACE,
     405: _WRONG_PLACE,
     408: (
-        "Your server waited for the request longer than it wants to.",
-        "Read the body right away, and look whether a proxy on your side holds it back.",
+        "Your server gave up waiting for the request.",
+        "Read the body right away, and check whether a proxy on your side delays it.",
         False,
     ),
     410: (
-        "410 says that the endpoint is gone for good. Two of them, at least ten minutes apart, switch the webhook off.",
+        "410 means that the endpoint is gone for good. Two such responses at least ten minutes apart disable the webhook.",
         "Answer 2xx again, or delete the webhook.",
         False,
     ),
     413: (
-        "Your server, or the proxy before it, takes smaller bodies only.",
+        "Your server, or a proxy in front of it, only accepts smaller bodies.",
         "Raise the limit for this path to 1 MiB (client_max_body_size in nginx).",
         False,
     ),
     415: (
-        "Your endpoint does not take application/json.",
-        "Let this path take Content-Type: application/json.",
+        "Your endpoint doesn't accept application/json.",
+        "Allow Content-Type: application/json on this path.",
         False,
     ),
     429: (
-        "Your endpoint, or the proxy before it, limits how often it is called. We wait as long as Retry-After asks, up to twice the usual wait.",
-        "Take deliveries out of that limit: put each into a queue and answer at once.",
+        "Your endpoint, or a proxy in front of it, limits how often it is called. We wait as long as Retry-After asks, up to twice the usual wait.",
+        "Exempt deliveries from that limit: queue each one and answer at once.",
         False,
     ),
     502: _DOWN,
@@ -104,27 +98,27 @@ _OF_STATUS: Final[Mapping[int, _Words]] = {
     504: _DOWN,
 }
 
-_OF_HUNDRED: Final[Mapping[int, _Words]] = {
+_OF_HUNDRED: Final[Mapping[int, _Advice]] = {
     3: (
-        "It sent us to another address. We do not follow redirects, so that nobody else can be handed your events.",
-        "Register the final URL. Usual causes: http instead of https, a missing or extra closing slash, www.",
+        "It redirected us. We don't follow redirects, so that your events can't be sent to another server.",
+        "Register the final URL. Usual causes: http instead of https, a missing or extra trailing slash, www.",
         False,
     ),
     4: (
         "Your endpoint refused the request.",
-        "What it answered stands below; look also at your server's log at that time.",
+        "Read the response below, and check your server's log at that time.",
         False,
     ),
     5: (
-        "Your server failed while it worked on the request.",
-        "Look for the exception in its log at that time. Answer 2xx as soon as the event is stored, and do the work after.",
+        "Your server failed while it handled the request.",
+        "Look for the exception in its log at that time. Answer 2xx as soon as you have stored the event, and do the work afterwards.",
         False,
     ),
 }
 
-_STRANGE: Final[_Words] = (
-    "That is no status that HTTP knows as an answer.",
-    "Answer 2xx when the event is stored.",
+_STRANGE: Final[_Advice] = (
+    "This is not a valid HTTP response status.",
+    "Answer 2xx when you have stored the event.",
     False,
 )
 
@@ -132,49 +126,49 @@ _UNANSWERED: Final[Mapping[str, Diagnosis]] = {
     "dns": Diagnosis(
         "the host's name was not found",
         "The name in the URL has no address, or its name server did not answer in time.",
-        "Look it up from outside your network (dig, nslookup), and check the URL for a typing error.",
+        "Look it up from outside your network (dig, nslookup), and check the URL for typos.",
     ),
     "refused": Diagnosis(
         "the connection was refused",
-        "The host is there, but nothing listens at that port, or a firewall turned us away.",
-        "Start the server, check the port in the URL, and open the firewall for it.",
+        "The host exists, but nothing listens on that port, or a firewall rejected us.",
+        "Start the server, check the port in the URL, and open the port in the firewall.",
     ),
     "reset": Diagnosis(
-        "the connection broke before an answer came",
-        "Your server or a proxy closed the connection in the middle: a crash, a restart, or a limit.",
-        "Look at the log of both at that time.",
+        "the connection broke before a response arrived",
+        "Your server or a proxy closed the connection early: a crash, a restart or a limit.",
+        "Check the logs of both at that time.",
     ),
     "tls": Diagnosis(
         "the TLS certificate was not accepted",
-        "It has expired, it is made out to another name, an intermediate certificate is missing, or it is self-signed.",
-        "Check it with the command below. Serve the full chain for this very host name, and renew it automatically.",
+        "It has expired, it was issued for another name, an intermediate certificate is missing, or it is self-signed.",
+        "Check it with the command below. Serve the full chain for exactly this host name, and renew it automatically.",
     ),
     "timeout_connect": Diagnosis(
         "no connection within 10 seconds",
-        "The host did not react at all. A firewall that drops packets looks like this, and so does a wrong address.",
-        "Check that the host can be reached from the internet at that port.",
+        "The host didn't respond at all. Usual causes: a firewall that drops packets, or a wrong address.",
+        "Check that the host can be reached from the internet on that port.",
     ),
     "timeout_response": Diagnosis(
-        "no answer within 10 seconds",
-        "Your server took the request and did not answer in time. An answer that came later was too late, even if your log says 200.",
-        "Store the event and answer 2xx at once; do the work after that.",
+        "no response within 10 seconds",
+        "Your server received the request but didn't respond in time. A later response doesn't count, even if your log shows 200.",
+        "Store the event and answer 2xx at once. Do the work afterwards.",
     ),
     "blocked_address": Diagnosis(
-        "the host leads to an address that is not public",
-        "Its name resolves to a private, loopback or otherwise reserved address, where we never send.",
-        "Use a public address; for your own machine, a tunnel with a public name.",
+        "the host has an address that is not public",
+        "Its name resolves to a private, loopback or otherwise reserved address. We never send to those.",
+        "Use a public address. For your own machine, use a tunnel with a public name.",
     ),
     "protocol": Diagnosis(
-        "the answer was not HTTP",
-        "What came back could not be read as HTTP: another service listens at that port, or TLS was spoken to a plain one.",
-        "Check scheme and port of the URL.",
+        "the response was not HTTP",
+        "Another service listens on that port, or the server there expects plain HTTP instead of HTTPS.",
+        "Check the scheme and the port of the URL.",
     ),
 }
 
 _SHORT: Final[Mapping[str, str]] = {
     "dns": "No DNS",
     "refused": "Refused",
-    "reset": "Broke off",
+    "reset": "Reset",
     "tls": "TLS",
     "timeout_connect": "Timeout",
     "timeout_response": "Timeout",

@@ -2,21 +2,28 @@ from django.db import models
 
 
 class DeliveryStatus(models.TextChoices):
-    """One event on its way to one webhook."""
+    """The state of the delivery of one event to one webhook."""
 
     PENDING = "PENDING", "Pending"  # not tried yet
-    RETRYING = "RETRYING", "Retrying"  # failed, and due again
+    RETRYING = "RETRYING", "Retrying"  # failed, and will be retried
     SUCCEEDED = "SUCCEEDED", "Delivered"  # answered 2xx
     EXHAUSTED = "EXHAUSTED", "Failed"  # the schedule is used up
-    HELD = "HELD", "Held"  # the webhook was disabled automatically; kept for recovery
+    HELD = "HELD", "Held"  # the webhook was disabled automatically, or the store paused the app
     CANCELLED = "CANCELLED", "Not sent"  # switched off, deleted or uninstalled while it waited
+
+
+class HeldReason(models.TextChoices):
+    """Why a delivery is HELD."""
+
+    DISABLED = "", "The webhook was disabled automatically. Kept for recovery."
+    PAUSED = "paused", "The store has paused the app. Sent when the app is resumed."
 
 
 WAITING = (DeliveryStatus.PENDING, DeliveryStatus.RETRYING)
 
 
 class Pace(models.TextChoices):
-    """How an endpoint has been answering, which decides how many attempts it may have at once."""
+    """How an endpoint has been responding. It decides how many attempts the endpoint may have at once."""
 
     UNKNOWN = "", "Not known"
     PROVEN = "PROVEN", "Answers quickly"
@@ -25,23 +32,23 @@ class Pace(models.TextChoices):
 
 
 class Stage(models.IntegerChoices):
-    """How far a failing webhook has come on the way to being disabled (contract section 5)."""
+    """How close a failing webhook is to being disabled (contract, section 5)."""
 
-    WELL = 0, "Well"
+    WELL = 0, "Working"
     FAILING = 1, "Failing for 24 hours"
     FAILING_LONGER = 2, "Failing for 48 hours"
     DISABLED = 3, "Disabled"
 
 
 class ErasureState(models.TextChoices):
-    """How far the erasure of a business's data by a former app has come."""
+    """The state of the request that an uninstalled app erase a business's data."""
 
     DUE = "DUE", "Due"  # nothing sent yet
     SENT = "SENT", "Sent, not confirmed yet"
-    CONFIRMED = "CONFIRMED", "Confirmed"  # answered 2xx by all who were told
-    OVERDUE = "OVERDUE", "Overdue: not confirmed by any attempt"  # an operator's alarm
+    CONFIRMED = "CONFIRMED", "Confirmed"  # every webhook that received it answered 2xx
+    OVERDUE = "OVERDUE", "Overdue: no attempt was confirmed"  # operators are notified
     CANCELLED = "CANCELLED", "Cancelled: installed again"
-    UNADDRESSED = "UNADDRESSED", "Nowhere to send it to"  # no Webhook URL when it was due
+    UNADDRESSED = "UNADDRESSED", "No URL to send it to"  # the app had no Webhook URL when it was due
 
 
 OPEN_ERASURES = (ErasureState.DUE, ErasureState.SENT, ErasureState.OVERDUE)

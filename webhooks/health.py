@@ -1,4 +1,4 @@
-"""How a webhook's health is judged: the rule of automatic disabling (contract section 5) in figures and words."""
+"""The thresholds and reasons of automatic disabling (contract, section 5), and how far a webhook is from it."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,30 +10,34 @@ from webhooks.models import Webhook
 
 WARNED_AFTER: Final = timedelta(hours=24)
 WARNED_AGAIN_AFTER: Final = timedelta(hours=48)
-DISABLED_AFTER: Final = timedelta(hours=72)  # without a success, and with at least
-EXHAUSTED_AT_LEAST: Final = 3  # deliveries given up and
-FAILED_AT_LEAST: Final = 20  # failed attempts in that time; or
-GONE_APART: Final = timedelta(minutes=10)  # between two attempts that were answered 410
+# A webhook is disabled after 72 hours without a success, with at least 3 exhausted deliveries and 20 failed attempts,
+DISABLED_AFTER: Final = timedelta(hours=72)
+EXHAUSTED_AT_LEAST: Final = 3
+FAILED_AT_LEAST: Final = 20
+# or after two attempts at least 10 minutes apart that were both answered 410.
+GONE_APART: Final = timedelta(minutes=10)
 
 GONE: Final = "The endpoint answered 410 Gone to attempts at least 10 minutes apart."
-FAILED: Final = "No delivery has succeeded for 72 hours, while at least 3 were given up after at least 20 failed attempts."
+FAILED: Final = (
+    "No delivery has succeeded for 72 hours. At least 3 deliveries and 20 attempts failed in that time."
+)
 
 
-def begin_anew(webhook: Webhook, now: datetime) -> None:
-    """Forget how the webhook did so far, since it has a new URL or a new start. The caller saves."""
+def reset(webhook: Webhook, now: datetime) -> None:
+    """Disregard earlier failures, because the webhook has a new URL or was switched on. The caller saves."""
     webhook.judged_from, webhook.failing_since = now, None
     if webhook.disabled_at is None:
-        webhook.told_stage, webhook.told_at = Stage.WELL, None
+        webhook.notified_stage, webhook.notified_at = Stage.WELL, None
 
 
-def begin_all_anew(webhooks: QuerySet[Webhook], now: datetime) -> None:
-    """The same for many at once, and saved."""
+def reset_all(webhooks: QuerySet[Webhook], now: datetime) -> None:
+    """`reset` for many webhooks, and save them."""
     webhooks.update(judged_from=now, failing_since=None)
-    webhooks.filter(disabled_at=None).update(told_stage=Stage.WELL, told_at=None)
+    webhooks.filter(disabled_at=None).update(notified_stage=Stage.WELL, notified_at=None)
 
 
 def stage(webhook: Webhook, now: datetime) -> Stage:
-    """How far it has come. The developer is told at each step."""
+    """The webhook's current stage. The developer is notified of each one."""
     if webhook.disabled_at is not None:
         return Stage.DISABLED
     if webhook.failing_since is None or not webhook.is_active:
@@ -45,7 +49,7 @@ def stage(webhook: Webhook, now: datetime) -> Stage:
 
 
 def disables_at(webhook: Webhook) -> datetime | None:
-    """When it will be disabled at the earliest if it goes on like this; None while it is well or off."""
+    """The earliest time at which it may be disabled if it keeps failing. None while it works or is off."""
     if webhook.failing_since is None or not webhook.is_active:
         return None
     return webhook.failing_since + DISABLED_AFTER

@@ -1,6 +1,6 @@
-"""Reading deliveries: one, or a list by pages, newest first. A list may have millions of rows.
+"""Reads deliveries: a single one, or a paginated list, newest first, which may have millions of rows.
 
-Ids are ordered by time, so they order the rows alone.
+Ids are ordered by time, so the rows are sorted by id only.
 """
 
 from collections.abc import Callable
@@ -11,35 +11,36 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import QuerySet
 
-from common.errors import NotFound
+from common.db.finders import get_or_not_found
+from common.db.totals import total_of
 from common.ids import parse_id
-from common.totals import total_of
 from marketplace.models import App
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery, Webhook
 
-# What a record of a delivery tells. Of its event not `data`, of its webhook not the secret.
-TOLD: Final = (
+# What the APIs and pages show of a delivery: neither the event's `data` nor the webhook's secret.
+COLUMNS: Final = (
     "id", "event_id", "event__type", "webhook_id", "webhook__installation_id", "webhook__url", "status",
     "created_at", "due_at", "finished_at", "attempt_count",
 )  # fmt: skip
+BODY: Final = ("event__data", "event__occurred_at", "event__business_id")
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A list of deliveries before it is cut into pages."""
+    """A list of deliveries before pagination."""
 
     rows: QuerySet[Delivery]
     newest: Callable[[slice], list[UUID]]
 
     @property
     def total(self) -> int:
-        """How many there are; of more than 10,000 as of a minute ago at most."""
+        """How many there are. Above 10,000 the figure may be up to a minute old."""
         return total_of(self.rows)
 
     def page(self, window: slice) -> list[Delivery]:
-        """What lies in the window, with what a record tells."""
-        return list(told(Delivery.objects.filter(id__in=self.newest(window))).order_by("-id"))
+        """The deliveries in the window, with `COLUMNS`."""
+        return list(with_columns(Delivery.objects.filter(id__in=self.newest(window))).order_by("-id"))
 
 
 def deliveries_to(webhook: Webhook, *, status: str | None = None) -> History:
@@ -48,16 +49,16 @@ def deliveries_to(webhook: Webhook, *, status: str | None = None) -> History:
 
 
 def delivery_to(webhook: Webhook, delivery_id: object) -> Delivery:
-    """Raises NotFound: no id at all, or another webhook's delivery."""
-    return _only(Delivery.objects.filter(webhook=webhook), delivery_id)
+    """Raises NotFound for a malformed id or another webhook's delivery."""
+    return _one(Delivery.objects.filter(webhook=webhook), delivery_id)
 
 
 def deliveries_of_app(
     app: App, *, status: str | None = None, event_type: str | None = None, installation_id: object = None
 ) -> History:
-    """Over all installations of the app, those that have ended and webhooks that were deleted included.
+    """The deliveries of all installations of the app, including ended ones and deleted webhooks.
 
-    An `installation_id` that is none of the app's narrows to nothing.
+    Another app's `installation_id` gives an empty list.
     """
     webhooks = Webhook.objects.filter(installation__app=app)
     if installation_id is not None:
@@ -71,12 +72,18 @@ def deliveries_of_app(
 
 
 def delivery_of_app(app: App, delivery_id: object) -> Delivery:
-    """Raises NotFound: no id at all, or another app's delivery."""
-    return _only(Delivery.objects.filter(webhook__installation__app=app), delivery_id)
+    """Raises NotFound for a malformed id or another app's delivery."""
+    return _one(Delivery.objects.filter(webhook__installation__app=app), delivery_id)
 
 
-def told(rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    return rows.select_related("event", "webhook").only(*TOLD)
+def _one(rows: QuerySet[Delivery], delivery_id: object) -> Delivery:
+    """The delivery with everything that its body needs."""
+    with_body = rows.select_related("event", "webhook").only(*COLUMNS, *BODY)
+    return get_or_not_found(with_body, delivery_id, "Delivery not found")
+
+
+def with_columns(rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
+    return rows.select_related("event", "webhook").only(*COLUMNS)
 
 
 def _one_list(rows: QuerySet[Delivery]) -> History:
@@ -96,11 +103,11 @@ _COLUMNS: Final = {"status": "delivery.status", "event__type": "event.type"}
 
 
 def _newest_of_each(webhooks: QuerySet[Webhook], narrowed: dict[str, str], window: slice) -> list[UUID]:
-    """The ids in the window of what these webhooks got.
+    """The ids of the deliveries to these webhooks that lie in the window.
 
-    Each webhook's newest are read from an index, and no more of them than the page could show. Without that
-    PostgreSQL walks through everybody's deliveries, or sorts all of the app's. An event is as old as its
-    deliveries; its index finds a rare type. Most deliveries succeed, so that another status narrows more.
+    Reads from an index the newest deliveries of each webhook, at most as many as the page can show. A plain query
+    would make PostgreSQL scan all apps' deliveries, or sort all of this app's. A filter on the type uses the events'
+    index, which is in the same order; but a status other than SUCCEEDED narrows more, because most deliveries succeed.
     """
     inner, parameters = webhooks.values("id", "installation__business").query.sql_with_params()
     by_type = "event__type" in narrowed and narrowed.get("status") in (None, DeliveryStatus.SUCCEEDED)
@@ -117,11 +124,3 @@ def _newest_of_each(webhooks: QuerySet[Webhook], narrowed: dict[str, str], windo
     with connection.cursor() as cursor:
         cursor.execute(sql, [*parameters, *narrowed.values(), *limits])
         return [row[0] for row in cursor.fetchall()]
-
-
-def _only(rows: QuerySet[Delivery], delivery_id: object) -> Delivery:
-    known_id = parse_id(delivery_id)
-    delivery = told(rows).filter(id=known_id).first() if known_id else None
-    if delivery is None:
-        raise NotFound("Delivery not found")
-    return delivery

@@ -1,15 +1,16 @@
-"""Webhooks, the events that happened, and how each event gets to each webhook."""
+"""Webhooks, events, and the delivery of each event to each webhook."""
 
 from django.db import models
 from django.utils import timezone
 
 from accounts.models import Business
-from common.fields import EncryptedTextField
+from common.db.fields import EncryptedTextField
 from common.ids import new_id
+from common.tracing import Trace, current_foreign_trace_id, current_request_id
 from installations.models import Installation
 from marketplace.models import App
 from webhooks.endpoints import EndpointField, endpoint_key
-from webhooks.enums import OPEN_ERASURES, DeliveryStatus, ErasureState, Pace, Stage
+from webhooks.enums import OPEN_ERASURES, DeliveryStatus, ErasureState, HeldReason, Pace, Stage
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
@@ -18,17 +19,17 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         return self.filter(deleted_at=None)
 
     def receiving(self) -> "WebhookQuerySet":
-        """Those for which events are recorded: switched on, or disabled automatically (held then)."""
+        """Those for which events are recorded: active, or disabled automatically (their deliveries are held)."""
         return self.filter(models.Q(is_active=True) | models.Q(disabled_at__isnull=False))
 
 
 class Webhook(models.Model):
     """A registered URL with its events and secret.
 
-    Changed only by `webhooks.services`: `registration` for the app, `app_defined` where it follows the app's
-    Webhook URL, `disabling` and `telling` for its health. An empty `events` is that of an app-defined webhook
-    nobody has changed: `queries.events_of` reads the list then from the app. `disabled_at` is set while the
-    platform, and not the app, has it switched off.
+    Changed only by `webhooks.services`: `registration` for the app, `app_defined` to follow the app's Webhook URL,
+    `disabling` and `notifications` for its health. An empty `events` belongs to an app-defined webhook whose list the
+    app hasn't changed: `queries.events_of` then reads the list from the app. `disabled_at` is set while the platform,
+    not the app, has switched it off.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -41,22 +42,22 @@ class Webhook(models.Model):
     is_active = models.BooleanField(default=True)
     is_app_defined = models.BooleanField(default=False)
     lacks_url = models.BooleanField(
-        default=False, help_text="Switched off since the app has no Webhook URL; comes back with one."
+        default=False, help_text="Off because the app has no Webhook URL. On again once it has one."
     )
     disabled_reason = models.CharField(max_length=300, blank=True)
     disabled_at = models.DateTimeField(null=True, blank=True)
     judged_from = models.DateTimeField(
-        null=True, blank=True, help_text="What was attempted before does not count: a new URL, a new start."
+        null=True, blank=True, help_text="Earlier attempts don't count, for instance those to an earlier URL."
     )
     failing_since = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="The first failed attempt after the last success, once it was noticed.",
+        help_text="The first failed attempt after the last success, set within a minute.",
     )
-    told_stage = models.PositiveSmallIntegerField(
-        choices=Stage.choices, default=Stage.WELL, help_text="What the developer has been told of it."
+    notified_stage = models.PositiveSmallIntegerField(
+        choices=Stage.choices, default=Stage.WELL, help_text="The last stage the developer was notified of."
     )
-    told_at = models.DateTimeField(null=True, blank=True)
+    notified_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -79,7 +80,7 @@ class Webhook(models.Model):
 
 
 class Endpoint(models.Model):
-    """What is known of an endpoint, learnt by any dispatcher from its attempts. Written by `webhooks.claims`."""
+    """How fast an endpoint responds, shared by all dispatchers. Written by `webhooks.engine.recording`."""
 
     id = models.BigIntegerField(primary_key=True, editable=False)
     pace = models.CharField(max_length=6, choices=Pace.choices, blank=True)
@@ -88,46 +89,111 @@ class Endpoint(models.Model):
         return f"{self.id}: {self.get_pace_display()}"
 
 
+class DispatcherSlot(models.Model):
+    """A running dispatcher. Its leases are valid while its heartbeat continues. Written by `webhooks.engine.slots`."""
+
+    process = models.CharField(max_length=100, help_text="Host and process id.")
+    seen_at = models.DateTimeField(help_text="The last heartbeat, by the database's clock.")
+    is_claiming = models.BooleanField(default=True, help_text="Off while it only finishes its open requests.")
+
+    def __str__(self) -> str:
+        return self.process
+
+
 class Event(models.Model):
-    """Something that happened to a business. `data` is the exact JSON text that is sent, made once."""
+    """Something that happened to a business. `data` is the exact JSON text that is sent, serialized once."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    # The index begins with it.
+    # The index below begins with it.
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+", db_index=False)
     type = models.CharField(max_length=40)
     data = models.TextField()
     occurred_at = models.DateTimeField()
+    request_id = models.UUIDField(
+        default=current_request_id,
+        null=True,
+        editable=False,
+        help_text="Of the request that caused it, if one did.",
+    )
+    trace_id = models.UUIDField(
+        default=current_foreign_trace_id,
+        null=True,
+        editable=False,
+        help_text="Of the trace that this request belonged to, where it named one.",
+    )
+    installation = models.ForeignKey(
+        Installation,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        db_index=False,
+        help_text="The only installation that may see it; empty for an event of the business.",
+    )
+    # `webhooks.positions` gives both. 0: written before the feed was there.
+    position = models.BigIntegerField(default=0, help_text="The transaction that wrote it.")
+    horizon = models.BigIntegerField(default=0, help_text="The oldest transaction that was running then.")
 
     class Meta:
-        indexes = [models.Index("business", "type", models.F("id").desc(), name="event_newest_of_type")]
+        indexes = [
+            models.Index("business", "type", models.F("id").desc(), name="event_newest_of_type"),
+            models.Index(fields=["business", "position", "id"], name="event_in_feed"),
+        ]
 
     def __str__(self) -> str:
         return self.type
 
+    @property
+    def trace(self) -> Trace:
+        """The trace that its deliveries continue. An event without a request uses its own id."""
+        request_id = self.request_id or self.id
+        return Trace(request_id, self.trace_id or request_id)
 
-# Exactly what is PENDING or RETRYING has a due time. SQLite uses the index only where it need not compare values.
+
+# PENDING and RETRYING rows, and no others, have a due time. SQLite uses a partial index only for conditions like these.
 _CLAIMABLE = models.Q(due_at__isnull=False, lease_until=None)
 
 
 class Delivery(models.Model):
-    """One event for one webhook; its id is the `X-Service-Event-Id`, the same over all attempts.
+    """One event for one webhook. Its id is the `X-Service-Event-Id`, the same for all attempts.
 
-    State is moved only by `webhooks.claims`, for the dispatcher, and by `webhooks.services`. A dispatcher claims
-    a due row by setting `lease_until`. Every claim, result and cancellation raises `fence`, and a result is
-    taken only from who knows the current one: a dispatcher that was paused past its lease changes nothing.
+    Only `webhooks.engine` and `webhooks.services` change its state. A dispatcher claims a due row by setting
+    `lease_until` and `leased_by`. The lease ends at that time, or earlier when the heartbeat of the dispatcher's slot
+    stops. Every claim, result and cancellation increments `fence`, and a result counts only with the current value.
+    So a dispatcher that was paused for longer than its lease changes nothing.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     # Indexes below begin with these two.
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
-    # The webhook's, kept here for the index by which a claim goes from endpoint to endpoint.
+    # A copy of the webhook's, for the index that claims use.
     endpoint = EndpointField(editable=False)
     status = models.CharField(max_length=9, choices=DeliveryStatus.choices, default=DeliveryStatus.PENDING)
-    due_at = models.DateTimeField(null=True, help_text="When to try next; empty when nothing is left to do.")
-    attempts_made = models.PositiveIntegerField(default=0, help_text="Since the schedule began anew.")
-    attempt_count = models.PositiveIntegerField(default=0, help_text="Ever made; numbers the attempts.")
-    lease_until = models.DateTimeField(null=True, help_text="Being sent; whoever claimed it has until then.")
+    held_reason = models.CharField(
+        max_length=6,
+        choices=HeldReason.choices,
+        blank=True,
+        default=HeldReason.DISABLED,
+        db_default=HeldReason.DISABLED.value,
+        help_text="Why it is held. Without meaning in other states.",
+    )
+    due_at = models.DateTimeField(null=True, help_text="The next attempt. Empty if there will be none.")
+    attempts_made = models.PositiveIntegerField(
+        default=0, help_text="Attempts in the current retry schedule."
+    )
+    attempt_count = models.PositiveIntegerField(
+        default=0, help_text="All attempts, including earlier schedules."
+    )
+    lease_until = models.DateTimeField(null=True, help_text="Set while it is being sent: the lease's end.")
+    # No database constraint: it would lock the slot's row in each claim.
+    leased_by = models.ForeignKey(
+        DispatcherSlot,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
     fence = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
@@ -138,12 +204,12 @@ class Delivery(models.Model):
             models.UniqueConstraint(fields=["event", "webhook"], name="one_delivery_per_event_and_webhook")
         ]
         indexes = [
-            # It brings the endpoint along, so that no other index can spare a claim more reading.
+            # It includes the endpoint, so that PostgreSQL prefers it for claims.
             models.Index(
                 fields=["due_at", "id"], name="delivery_due", condition=_CLAIMABLE, include=["endpoint"]
             ),
             models.Index("endpoint", "due_at", "id", name="delivery_turn", condition=_CLAIMABLE),
-            # Not by `lease_until`: entries that always come at the end of an index leave dead pages behind.
+            # Not on `lease_until`: its values only grow, and the index would fill with dead pages.
             models.Index("endpoint", name="delivery_leased", condition=models.Q(lease_until__isnull=False)),
             models.Index("webhook", models.F("id").desc(), name="delivery_newest"),
             models.Index("webhook", "status", "finished_at", name="delivery_outcome"),
@@ -157,7 +223,7 @@ class Delivery(models.Model):
 
 
 class Attempt(models.Model):
-    """One HTTP try. Append-only."""
+    """One HTTP request for a delivery, with its outcome. Append-only."""
 
     # The constraint's index begins with it.
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts", db_index=False)
@@ -180,10 +246,10 @@ class Attempt(models.Model):
 
 
 class Erasure(models.Model):
-    """That the app of an ended installation erases the business's data: what is owed, and how far it has come.
+    """The request that an uninstalled app erase a business's data.
 
-    Moved only by `webhooks.services.erasure`. The deliveries of `event` are the sending itself; this row and the
-    installation's history outlive them, as the proof.
+    Only `webhooks.services.erasure` changes its state. The deliveries of `event` send the request. This row and the
+    installation's history are kept longer than those, as proof.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -193,13 +259,13 @@ class Erasure(models.Model):
         on_delete=models.SET_NULL,
         null=True,
         related_name="+",
-        help_text="Empty once it is 30 days old.",
+        help_text="Empty after 30 days, when events are deleted.",
     )
     state = models.CharField(max_length=11, choices=ErasureState.choices, default=ErasureState.DUE)
     due_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, help_text="The first attempt.")
     confirmed_at = models.DateTimeField(null=True, help_text="The attempt that the app answered with 2xx.")
-    alarmed_at = models.DateTimeField(null=True, help_text="When operators were told that it is overdue.")
+    alarmed_at = models.DateTimeField(null=True, help_text="When operators were notified that it is overdue.")
 
     class Meta:
         indexes = [
@@ -211,10 +277,10 @@ class Erasure(models.Model):
 
 
 class DailyDeliveryCount(models.Model):
-    """An app's deliveries of one UTC day, on production installs of real businesses.
+    """Counts an app's deliveries of one UTC day, on production installs of real businesses.
 
-    Written by `webhooks.services.counting`. A delivery counts once, on the day of its newest attempt;
-    `answered` and `duration_ms` are of all attempts of the day that got an HTTP answer.
+    Written by `webhooks.services.counting`. A delivery counts once, on the day of its newest attempt. `answered` and
+    `duration_ms` cover all attempts of the day that got an HTTP response.
     """
 
     app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -222,7 +288,7 @@ class DailyDeliveryCount(models.Model):
     successful = models.PositiveIntegerField()
     failed = models.PositiveIntegerField()
     answered = models.PositiveIntegerField()
-    duration_ms = models.PositiveBigIntegerField(help_text="The sum.")
+    duration_ms = models.PositiveBigIntegerField(help_text="Sum over the answered attempts.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["app", "date"], name="one_count_per_app_and_day")]

@@ -1,16 +1,46 @@
-"""Building the `data` of each event, in the shape that `webhooks.catalogue` publishes for it."""
+"""Builds the `data` of each event, next to the serializer that describes it.
+
+Every field is always present; a missing value is null. Fields may be added later.
+"""
 
 from datetime import datetime
 from typing import Any
 
+from rest_framework import serializers
+
 from common.money import to_major
+from common.rest.fields import Boolean, Choice, Integer, Listing, Moment, Text
 from common.times import iso
 from installations.models import Installation
+from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
 from stores.models import Order, Payment, Product, Review
-from stores.records import product_record, review_record
+from stores.serializers import (
+    Amount,
+    BusinessId,
+    Count,
+    OrderId,
+    OrderNumber,
+    ProductId,
+    ProductSerializer,
+    ProductSlug,
+    ReviewId,
+    product_payload,
+    review_payload,
+)
 from webhooks.models import Webhook
 
 Data = dict[str, Any]
+
+
+class OrderCreated(serializers.Serializer):
+    orderId = OrderId()
+    orderNumber = OrderNumber()
+    amount = Amount("The total that the customer pays, in major units of the business's currency.", 28.5)
+    deliveryFee = Amount("The part of it that is for delivery.", 3.5)
+    deliveryMethod = Choice(DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
+    paymentMethod = Text("CASH, CARD, or the id of an app's payment method.", "CARD")
+    isGuest = Boolean("Whether the customer ordered without an account.", True)
+    createdAt = Moment("When the order was placed.")
 
 
 def order_created(order: Order) -> Data:
@@ -26,8 +56,16 @@ def order_created(order: Order) -> Data:
     }
 
 
+class OrderMoved(serializers.Serializer):
+    orderId = OrderId()
+    orderNumber = OrderNumber()
+    previousStatus = Choice(OrderStatus.choices, "The status before.", "PENDING")
+    status = Choice(OrderStatus.choices, "The status now.", "CONFIRMED")
+    changedAt = Moment("When it changed.")
+
+
 def order_moved(order: Order, previous: str, now: datetime) -> Data:
-    """Of order.status_changed, order.delivered and order.cancelled."""
+    """For order.status_changed, order.delivered and order.cancelled."""
     return {
         "orderId": str(order.id),
         "orderNumber": order.number,
@@ -37,8 +75,18 @@ def order_moved(order: Order, previous: str, now: datetime) -> Data:
     }
 
 
+class PaymentEnded(serializers.Serializer):
+    orderId = OrderId()
+    orderNumber = OrderNumber()
+    invoiceId = Text("The invoice id that the payment app gave, if any.", "inv-77", allow_null=True)
+    amount = Amount("The order's amount, in major units of the business's currency.", 28.5)
+    paymentMethod = Text("The id of the payment method.", "acme-pay:wallet")
+    status = Choice(PaymentStatus.choices, "The payment's status.", "COMPLETED")
+    occurredAt = Moment("When it happened.")
+
+
 def payment(made: Payment, now: datetime) -> Data:
-    """Of payment.completed and payment.expired."""
+    """For payment.completed and payment.expired."""
     order = made.order
     return {
         "orderId": str(order.id),
@@ -52,19 +100,36 @@ def payment(made: Payment, now: datetime) -> Data:
 
 
 def product_created(product: Product) -> Data:
-    return product_record(product, product.business.currency)
+    return product_payload(product, product.business.currency)
+
+
+class ProductUpdated(ProductSerializer):
+    changedFields = Listing("The fields that the merchant changed.", ["price"])
 
 
 def product_updated(product: Product, changed_fields: list[str]) -> Data:
     return {**product_created(product), "changedFields": changed_fields}
 
 
+class ProductDeleted(serializers.Serializer):
+    id = ProductId()
+    slug = ProductSlug()
+    deletedAt = Moment("When it was deleted.")
+
+
 def product_deleted(product: Product, now: datetime) -> Data:
     return {"id": str(product.id), "slug": product.slug, "deletedAt": iso(now)}
 
 
+class StockCrossed(serializers.Serializer):
+    productId = ProductId()
+    name = Text("The product's name.", "Espresso beans")
+    stock = Count("How many are left.", 4)
+    threshold = Integer("Stock below this counts as low; null when none is set.", 5, allow_null=True)
+
+
 def stock_crossed(product: Product) -> Data:
-    """Of product.out_of_stock, product.low_stock and product.back_in_stock."""
+    """For product.out_of_stock, product.low_stock and product.back_in_stock."""
     return {
         "productId": str(product.id),
         "name": product.name,
@@ -74,11 +139,23 @@ def stock_crossed(product: Product) -> Data:
 
 
 def review_created(review: Review) -> Data:
-    return review_record(review)
+    return review_payload(review)
+
+
+class ReviewDeleted(serializers.Serializer):
+    id = ReviewId()
+    productId = ProductId()
+    deletedAt = Moment("When it was deleted.")
 
 
 def review_deleted(review: Review, now: datetime) -> Data:
     return {"id": str(review.id), "productId": str(review.product_id), "deletedAt": iso(now)}
+
+
+class DataErasure(serializers.Serializer):
+    appId = Text("Your app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
+    businessId = BusinessId()
+    uninstalledAt = Moment("When the app was uninstalled.")
 
 
 def data_erasure(installation: Installation) -> Data:
@@ -89,6 +166,11 @@ def data_erasure(installation: Installation) -> Data:
         "businessId": str(installation.business_id),
         "uninstalledAt": iso(installation.uninstalled_at),
     }
+
+
+class WebhookTested(serializers.Serializer):
+    message = Text("A greeting.", "This is a test of your webhook.")
+    webhookId = Text("The webhook under test.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a06")
 
 
 def test_event(webhook: Webhook) -> Data:

@@ -1,4 +1,4 @@
-"""Reading webhooks, and the one rule of who may be sent what."""
+"""Reads webhooks, and decides which events an app may receive."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,51 +9,49 @@ from uuid import UUID
 from django.db.models import Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from common.errors import Conflict, NotFound
-from common.ids import parse_id
-from common.times import iso
+from common.db.finders import get_or_not_found
+from common.times import to_the_minute
 from installations.models import Installation
 from marketplace.models import App
 from webhooks import catalogue, health
-from webhooks.enums import WAITING, DeliveryStatus, ErasureState
+from webhooks.enums import WAITING, DeliveryStatus, ErasureState, HeldReason
 from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
 
 MANY: Final = 1000
+SUSPENDED: Final = "The app is suspended. Nothing is sent until a reviewer lifts the suspension."
+PAUSED: Final = "The store has paused the app. What is held is sent when the store resumes it."
 
 
 def webhooks_of(installation: Installation) -> WebhookQuerySet:
-    """All that the app has not deleted, the inactive ones too, newest first. Their secrets are not read."""
+    """All webhooks that the app has not deleted, inactive ones included, newest first. Secrets are not read."""
     return Webhook.objects.kept().filter(installation=installation).defer("secret").order_by("-id")
 
 
 def webhook_of(installation: Installation, webhook_id: object) -> Webhook:
-    """The installation's webhook with this id. Raises NotFound for another's, a deleted one, or no id at all."""
-    known_id = parse_id(webhook_id)
-    webhook = known_id and Webhook.objects.kept().filter(installation=installation, id=known_id).first()
-    if not webhook:
-        raise NotFound("Webhook not found")
-    return webhook
+    """The installation's webhook. Raises NotFound for another installation's, a deleted one, or a malformed id."""
+    kept = Webhook.objects.kept().filter(installation=installation)
+    return get_or_not_found(kept, webhook_id, "Webhook not found")
 
 
 def events_of(webhook: Webhook, installation: Installation) -> list[str]:
     """The events that a webhook is registered for now.
 
-    The app-defined one goes by its app as long as nobody gave it a list of its own. `installation` is the
-    webhook's, read by `Installation.objects.with_app()`.
+    An app-defined webhook without its own list uses the app's. `installation` is the webhook's, read by
+    `Installation.objects.with_app()`.
     """
     return webhook.events or events_of_app(installation)
 
 
 def events_of_app(installation: Installation) -> list[str]:
-    """What the app-defined webhook is sent: the app's `webhookEvents`, or all that the scopes allow now."""
+    """The events for the app-defined webhook: the app's `webhookEvents`, or all that the current scopes allow."""
     return installation.app.webhook_events or catalogue.allowed_by(installation.effective_scopes)
 
 
 def may_learn_of(installation: Installation, event_type: str) -> bool:
-    """Whether the installation's app may be told of this event now.
+    """Whether the installation's app may receive this event now.
 
-    It must still be installed, its app neither suspended nor deleted, and it must hold the event's scope.
-    Reads what `Installation.objects.with_app()` brings.
+    The app must still be installed, neither suspended nor deleted, and hold the event's scope. `installation` is read
+    by `Installation.objects.with_app()`.
     """
     app = installation.app
     if not installation.is_active or app.suspended_at is not None or app.deleted_at is not None:
@@ -67,14 +65,16 @@ def may_receive(webhook: Webhook, event_type: str) -> bool:
     if webhook.deleted_at is not None:
         return False
     if event_type == catalogue.DATA_ERASURE:
-        return may_be_told_to_erase(webhook)
+        return may_receive_erasure(webhook)
+    if webhook.installation.paused_at is not None:
+        return False
     return webhook.is_active and may_learn_of(webhook.installation, event_type)
 
 
-def may_be_told_to_erase(webhook: Webhook) -> bool:
-    """Whether the data erasure may go there: it is owed, and the app is not installed again.
+def may_receive_erasure(webhook: Webhook) -> bool:
+    """Whether the data erasure may be sent there: it is owed, and the app is not installed again.
 
-    Neither a webhook that is switched off nor an app that is suspended or deleted stands in the way.
+    Inactive webhooks and suspended or deleted apps receive it too.
     """
     ended = webhook.installation
     owed = Erasure.objects.filter(installation=ended).exclude(state=ErasureState.CANCELLED)
@@ -82,28 +82,42 @@ def may_be_told_to_erase(webhook: Webhook) -> bool:
     return bool(destination(webhook)) and owed.exists() and not again.exists()
 
 
-def require_erasure_due(delivery: Delivery, now: datetime) -> None:
-    """Raise Conflict where an erasure's delivery may not be sent at will: too early, or no longer wanted."""
+def resend_refusal(delivery: Delivery, now: datetime) -> str:
+    """Why a delivery, read with its event and webhook, can't be resent now. Empty if it can."""
+    if delivery.event.type == catalogue.WEBHOOK_TEST:
+        return "A test is sent once. Test the webhook again instead."
+    if delivery.event.type == catalogue.DATA_ERASURE:
+        return _erasure_refusal(delivery, now)
+    return sending_refusal(delivery.webhook)
+
+
+def sending_refusal(webhook: Webhook) -> str:
+    """Why nothing but a data erasure can be sent to this webhook now; empty if it can."""
+    if webhook.installation.app.suspended_at is not None:
+        return SUSPENDED
+    if webhook.installation.paused_at is not None:
+        return PAUSED
+    if webhook.deleted_at is not None or not webhook.is_active:
+        return "The webhook is not active. Switch it on first."
+    return ""
+
+
+def _erasure_refusal(delivery: Delivery, now: datetime) -> str:
     erasure = Erasure.objects.filter(event=delivery.event_id).first()
     if erasure is None or erasure.state == ErasureState.CANCELLED:
-        raise Conflict("The app was installed again, so nothing is to be erased.")
+        return "The app was installed again, so there is nothing to erase."
     if erasure.due_at > now:
-        raise Conflict(f"The merchant may install the app again until {iso(erasure.due_at)}.")
+        return f"It is due on {to_the_minute(erasure.due_at)}. Until then the app may be installed again."
+    return ""
 
 
 def destination(webhook: Webhook) -> str:
-    """The URL to send to now; empty for an app-defined webhook whose app has no Webhook URL at present."""
+    """The URL to send to now. Empty for an app-defined webhook whose app has no Webhook URL."""
     return webhook.installation.webhook_url if webhook.is_app_defined else webhook.url
 
 
-def erasure_state(installation: Installation) -> ErasureState | None:
-    """How far the erasure after the uninstall has come; None while the app is installed."""
-    state = Erasure.objects.filter(installation=installation).values_list("state", flat=True).first()
-    return ErasureState(state) if state else None
-
-
 def erasures_of(app: App) -> QuerySet[Erasure]:
-    """All erasures that an app owed or owes, the newest first, with installation and business."""
+    """All erasures of an app, newest first, with installation and business."""
     return (
         Erasure.objects.filter(installation__app=app)
         .select_related("installation__business")
@@ -112,19 +126,44 @@ def erasures_of(app: App) -> QuerySet[Erasure]:
     )
 
 
-def must_wait(webhook: Webhook) -> bool:
-    """Whether what may not be sent to this webhook is held for it, since it was disabled automatically."""
-    return webhook.disabled_at is not None and webhook.deleted_at is None and webhook.installation.is_active
+def may_read_payload(delivery: Delivery) -> bool:
+    """Whether the developer may read the event's data. Reads the delivery's event.
+
+    Data that was sent once is theirs already. Other data is theirs only while the app may still receive it: not after
+    an uninstall, and not without the scope. An erasure reveals nothing about the store except its ID.
+    """
+    if delivery.attempt_count > 0 or delivery.event.type == catalogue.DATA_ERASURE:
+        return True
+    installation = Installation.objects.with_terms().get(pk=delivery.webhook.installation_id)
+    return may_learn_of(installation, delivery.event.type)
+
+
+def reason_to_hold(webhook: Webhook, event_type: str) -> HeldReason | None:
+    """Why an event that may not be sent to this webhook now is held for it; None if it will never be sent.
+
+    Nothing is held for a suspended app.
+    """
+    installation = webhook.installation
+    if (
+        webhook.deleted_at is not None
+        or not installation.is_active
+        or installation.app.suspended_at is not None
+    ):
+        return None
+    if webhook.disabled_at is not None:
+        return HeldReason.DISABLED
+    is_paused = webhook.is_active and installation.paused_at is not None
+    return HeldReason.PAUSED if is_paused and may_learn_of(installation, event_type) else None
 
 
 # For the merchant's pages
 
 
 def failing_since(installations: Iterable[Installation], now: datetime) -> dict[UUID, datetime]:
-    """Which of these installations' apps do not take what they are sent, and since when.
+    """The installations that receive no updates, each with the time since when.
 
-    Only those whose developer is told of it by the same rule (`webhooks.health`): for at least 24 hours, or
-    disabled. One statement.
+    Counts webhooks that have failed for at least 24 hours or are disabled, as the mails to developers do
+    (`webhooks.health`). One statement.
     """
     news = Q(disabled_at__isnull=False) | Q(is_active=True, failing_since__lte=now - health.WARNED_AFTER)
     failing = Webhook.objects.kept().filter(news, installation__in=[each.pk for each in installations])
@@ -135,23 +174,23 @@ def failing_since(installations: Iterable[Installation], now: datetime) -> dict[
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """How an installation's app takes what it is sent."""
+class DeliveryHealth:
+    """How well an installation's app receives updates."""
 
-    last_at: datetime | None  # the newest that it confirmed; rows are kept for 30 days
-    given_up: int  # in the last seven days; no more than `MANY` are counted
+    last_at: datetime | None  # the last success within 30 days
+    given_up: int  # in the last seven days, counted up to `MANY`
     failing_since: datetime | None
 
 
-def taken(installation: Installation, now: datetime) -> Taken:
-    """Read from the end of each webhook's index, so that it costs the same whatever was delivered before."""
+def delivery_health(installation: Installation, now: datetime) -> DeliveryHealth:
+    """Reads only the end of each webhook's index, so the cost doesn't grow with the number of deliveries."""
     succeeded = Delivery.objects.filter(webhook=OuterRef("pk"), status=DeliveryStatus.SUCCEEDED)
     newest = succeeded.order_by("-finished_at").values("finished_at")[:1]
     own = Webhook.objects.filter(installation=installation)
     given_up = Delivery.objects.filter(
         webhook__in=own, status=DeliveryStatus.EXHAUSTED, finished_at__gte=now - timedelta(days=7)
     )
-    return Taken(
+    return DeliveryHealth(
         last_at=max(filter(None, own.values_list(Subquery(newest), flat=True)), default=None),
         given_up=given_up[:MANY].count(),
         failing_since=failing_since([installation], now).get(installation.pk),
@@ -160,7 +199,7 @@ def taken(installation: Installation, now: datetime) -> Taken:
 
 @dataclass(frozen=True, slots=True)
 class ErasureStory:
-    """A data erasure with its attempts; of those the rows are kept for 30 days, the history keeps the proof."""
+    """A data erasure with its attempts. Attempts are kept for 30 days; the installation's history keeps the proof."""
 
     erasure: Erasure
     attempts: list[Attempt]

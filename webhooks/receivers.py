@@ -1,4 +1,4 @@
-"""What the floors below tell becomes events here, in the transaction of the change. Connected by `WebhooksConfig`."""
+"""Turns signals of lower-level apps into events, in the transaction of the change. Connected by `WebhooksConfig`."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,20 +11,23 @@ from installations.signals import (
     approval_followed,
     installation_changed,
     installation_created,
+    installation_paused,
     installation_removed,
+    installation_resumed,
 )
 from marketplace.models import App
-from marketplace.signals import app_updated
+from marketplace.signals import app_suspended, app_updated
 from stores import signals as shop
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
 from webhooks import payloads
 from webhooks.services import erasure
 from webhooks.services.app_defined import follow_app
+from webhooks.services.deliveries import cancel_all, hold_paused, send_paused
 from webhooks.services.publishing import publish
 from webhooks.services.registration import end_webhooks
 
-# Statuses that have an event of their own, besides order.status_changed.
+# Statuses with a second event besides order.status_changed.
 EVENT_OF_STATUS = {
     OrderStatus.DELIVERED: "order.delivered",
     OrderStatus.CANCELLED: "order.cancelled",
@@ -108,7 +111,7 @@ def on_approval_followed(installations: Sequence[Installation], now: datetime, *
 
 @receiver(app_updated)
 def on_app_updated(app: App, changed: Collection[str], now: datetime, **_: Any) -> None:
-    """The working copy's Webhook URL is that of the test install on the developer's own sandbox alone."""
+    """Only the test install on the developer's own sandbox uses the working copy's Webhook URL."""
     if "webhook_url" not in changed:
         return
     tests = Installation.objects.active().with_app().filter(app=app, is_test=True)
@@ -116,10 +119,25 @@ def on_app_updated(app: App, changed: Collection[str], now: datetime, **_: Any) 
     follow_app(installations=own, now=now)
 
 
+@receiver(app_suspended)
+def on_app_suspended(app: App, now: datetime, **_: Any) -> None:
+    cancel_all(app=app, now=now)
+
+
+@receiver(installation_paused)
+def on_installation_paused(installation: Installation, now: datetime, **_: Any) -> None:
+    hold_paused(installation=installation, now=now)
+
+
+@receiver(installation_resumed)
+def on_installation_resumed(installation: Installation, now: datetime, **_: Any) -> None:
+    send_paused(installation=installation, now=now)
+
+
 @receiver(installation_removed)
 def on_installation_removed(installation: Installation, now: datetime, **_: Any) -> None:
     end_webhooks(installation=installation, now=now)
-    erasure.owe(installation=installation, now=now)
+    erasure.schedule(installation=installation, now=now)
 
 
 @receiver(installation_created)

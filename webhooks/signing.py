@@ -1,7 +1,7 @@
-"""The headers that let a receiver check who sent a request, and that nobody changed it.
+"""Builds the headers with which a receiver verifies the sender and the content of a request.
 
-Two schemes side by side over the same bytes: the service's own (interface, "Signature"), and Standard Webhooks
-(https://www.standardwebhooks.com), so that its published libraries verify a delivery as it is.
+Two schemes sign the same bytes: this service's own (docs/contract.md, section 5), and Standard Webhooks
+(https://www.standardwebhooks.com), so that its published libraries can verify deliveries.
 """
 
 import base64
@@ -10,10 +10,10 @@ import hmac
 
 
 def hook_signature_headers(secret: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """The service's own scheme, which hook calls carry alone.
+    """The service's own scheme, the only one on hook calls.
 
-    HMAC-SHA256 over `<timestamp>.<body>`, keyed with the whole secret string, prefix included. `timestamp` is
-    Unix time in seconds at the moment of sending, `body` the exact bytes sent.
+    HMAC-SHA256 over `<timestamp>.<body>`. The key is the whole secret string with its prefix. `timestamp` is the Unix
+    time of sending in seconds, and `body` the exact bytes sent.
     """
     return {
         "X-Webhook-Timestamp": str(timestamp),
@@ -22,11 +22,11 @@ def hook_signature_headers(secret: str, timestamp: int, body: bytes) -> dict[str
 
 
 def signature_headers(secret: str, delivery_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Both schemes, as every webhook delivery carries them. Made anew for each attempt.
+    """Both schemes, for webhook deliveries. Each attempt needs new ones.
 
-    The Standard Webhooks signature also covers `delivery_id`. Its key is the base64 part of the secret, decoded:
-    what stands behind the last underscore, a letter that standard base64 doesn't use. Raises `ValueError` for a
-    secret that has no such part.
+    The Standard Webhooks signature also covers `delivery_id`. Its key is the base64 part of the secret, decoded: the
+    part after the last underscore, a character that standard base64 doesn't use. Raises `ValueError` if that part
+    can't be decoded.
     """
     key = base64.b64decode(secret.rpartition("_")[2], validate=True)
     signature = _hmac(key, b"%b.%d.%b" % (delivery_id.encode(), timestamp, body))

@@ -1,23 +1,26 @@
-"""Celery's part: hints to look for work now. They may be lost, repeated or late (docs/decisions/0004)."""
+"""Celery tasks: runs of the dispatcher, and periodic work. Any of them may be lost, late or run twice."""
 
+import logging
 from mmap import mmap
-from typing import Any
+from typing import Any, Final
 
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
-from webhooks import awake
-from webhooks.dispatcher import Dispatcher
-from webhooks.services import counting, retention
+from webhooks.engine import slots
+from webhooks.engine.dispatcher import Dispatcher
+from webhooks.services import counting, disabling, erasure, notifications, retention
 
-IDLE = 1.0  # seconds without work after which a dispatcher goes back to sleep
-LIMIT = 60.0  # seconds after which it makes room for the next hint
+log = logging.getLogger(__name__)
+
+RUN: Final = 60.0  # seconds after which a dispatcher lets its worker run other tasks
+EXPIRES: Final = 5.0  # seconds; by then beat has started another dispatcher
 
 
 class SharedFlag:
-    """Seen by this process and by all that are forked from it later.
+    """A flag shared by this process and all processes that it forks later.
 
-    A byte in shared memory, and no lock: a process that is killed while it looks must not stop the others.
+    It is a byte in shared memory without a lock, so a process that is killed while reading it can't block the others.
     """
 
     def __init__(self) -> None:
@@ -33,33 +36,39 @@ class SharedFlag:
         return self._byte[0] == 1
 
 
-# Celery tells the worker's parent process that it is to stop, while its children dispatch.
+# Celery notifies only the worker's parent process of a shutdown, but the dispatchers run in its children.
 stopping = SharedFlag()
 
 
 @shared_task
 def dispatch() -> None:
-    """Send what is due, unless enough dispatchers do so already."""
-    with awake.place() as place:
-        if place:
-            Dispatcher(place=place, stop=stopping).run(idle=IDLE, limit=LIMIT)
+    """Send due deliveries for a minute, then enqueue the next run. Returns at once if enough dispatchers run."""
+    slot = slots.take()
+    if slot is not None:
+        Dispatcher(slot=slot, stop=stopping).run(limit=RUN, start_next=_start_next)
+
+
+def _start_next() -> bool:
+    """Enqueue the next run. False if the broker can't be reached; this run must go on then."""
+    try:
+        dispatch.apply_async(expires=EXPIRES)
+    except Exception as error:  # whatever the broker's library raises
+        log.warning("The broker can't be reached, so this dispatcher continues: %s", error)
+        return False
+    return True
 
 
 @shared_task
 def judge_webhooks() -> None:
-    """Disable webhooks that have failed for too long, and tell their developers. May run twice at once."""
-    from webhooks.services import disabling, telling  # which give hints by way of this module
-
+    """Disable webhooks that have failed for too long, and notify their developers."""
     disabling.judge_webhooks()
-    telling.tell_developers()
+    notifications.notify_developers()
 
 
 @shared_task
 def follow_erasures() -> None:
-    """Learn how far data erasures have come, and tell operators what is overdue."""
-    from webhooks.services import erasure  # which gives hints by way of this module
-
-    erasure.follow()
+    """Update the states of data erasures, and notify operators of overdue ones."""
+    erasure.update_states()
 
 
 @shared_task
@@ -70,7 +79,7 @@ def count_deliveries() -> None:
 
 @shared_task
 def remove_old_deliveries() -> None:
-    """Count what is not counted yet, then remove what is older than 30 days."""
+    """Count the recent deliveries, then delete those older than 30 days."""
     counting.count_recent()
     retention.remove_old()
 

@@ -1,19 +1,18 @@
-"""The same request twice gives one order and one answer (contract sections 4 and 9, "Idempotency").
+"""Answers a repeated request with the first response, and carries it out only once (contract, sections 4 and 9).
 
-The first answer is remembered whatever it was: the order, or why there is none (no stock, refused by an app).
-Only a failure of ours (5xx) is not, and what was refused before the key was looked at: a bad body, a missing scope.
+The first response is kept, whether it is the order or an error (out of stock, refused by an app). Exceptions are our
+own failures (5xx), and errors found before the key is checked, such as an invalid body or a missing scope.
 
-The life of a key, as `answer_once` walks it:
+`answer_once` takes these steps:
 
-* `begin` claims it for `LEASE`, or gives the answer of before. Where the first try is still under way, or
-  the key came with another request, it raises `Conflict`.
-* `save` writes the answer inside the transaction of the order, so that no crash parts the two. A try that
-  lost its claim meanwhile raises there, which undoes its order: nothing is ever placed twice.
-* `finish` lets go of the key once all is done, with the answer as it was given in the end.
-* `release` lets go after a crash: without an answer the key is as if never used.
+1. `begin` claims the key for `LEASE`, or returns the stored response. It raises `Conflict` while the first request is
+   in progress, or if the key was used for another request.
+2. `save` stores the response in the transaction of the order, so a crash can't separate them. If another try has taken
+   over in the meantime, it raises, which rolls the order back: no order is ever placed twice.
+3. `finish` stores the final response and ends the claim. After a failure of ours `release` ends it instead, and the
+   key counts as unused if no response was saved.
 
-When the process dies none of the last two happens; then the lease ends, and the next try gets the answer that
-`save` wrote, or takes over.
+If the process dies, the lease expires. The next try then gets the response that `save` stored, or takes over.
 """
 
 import hashlib
@@ -28,11 +27,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from appapi.models import IdempotencyKey
-from common.errors import Conflict, Invalid, ServiceError, error_body
+from common.errors import Conflict, Invalid, ServiceError, Unavailable, error_body
 from installations.models import Installation
 
 KEPT = timedelta(hours=24)
-# Longer than an order takes with every hook at its budget; a try that exceeds it is overtaken, not doubled.
+# Longer than an order takes when every hook uses its whole budget. A slower try is overtaken, and its order rolled back.
 LEASE = timedelta(seconds=60)
 MAX_KEY = 255  # characters
 BATCH = 1000
@@ -42,7 +41,7 @@ BATCH = 1000
 class Answer:
     status: int
     body: bytes  # JSON
-    replayed: bool = False  # it was given before
+    replayed: bool = False  # stored by an earlier request
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,12 @@ def answer_once(
     work: Callable[[Save], Answer],
     now: datetime | None = None,
 ) -> Answer:
-    """Do `work` for the first request with `key`, and give each further one the answer of the first.
+    """Do `work` for the first request with `key`, and return its response for each repeated one.
 
-    `request` is canonical: the same bytes for what means the same. `work` must call the `Save` that it is
-    handed inside the transaction of its change. Errors of services become answers. Raises as `begin` does,
-    and `Invalid` for a key that can't be kept.
+    `request` is canonical: equivalent requests have the same bytes. `work` must call the `Save` it receives inside the
+    transaction of its change. Service errors become responses, except `Unavailable`, which frees the key.
+
+    Raises `Unavailable`, `Invalid` for a key that can't be stored, and `Conflict` as `begin` does.
     """
     check_key(key)
     begun = begin(installation=installation, key=key, request=request, now=now)
@@ -76,8 +76,11 @@ def answer_once(
         return begun
     try:
         answer = work(partial(save, begun))
+    except Unavailable:  # nothing was done, and the request may be retried
+        release(begun)
+        raise
     except ServiceError as error:
-        body = error_body(error.status, error.message, error.details)
+        body = error_body(error.status, error.wire_message, error.details)
         answer = Answer(error.status, orjson.dumps(body))
     except BaseException:
         release(begun)
@@ -87,7 +90,7 @@ def answer_once(
 
 
 def check_key(key: str) -> None:
-    """Raises `Invalid` for a key that can't be kept."""
+    """Raises `Invalid` for a key that can't be stored."""
     if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
         raise Invalid.field("Idempotency-Key", f"Must be 1 to {MAX_KEY} printable characters.")
 
@@ -96,10 +99,9 @@ def check_key(key: str) -> None:
 def begin(
     *, installation: Installation, key: str, request: bytes, now: datetime | None = None
 ) -> Claim | Answer:
-    """Claim `key` for a canonical request, or find the answer that it had.
+    """Claim `key` for a canonical request, or return the stored response.
 
-    Raises `Conflict` while another try of the request is under way, and when the key stands for another
-    request.
+    Raises `Conflict` while another try is in progress, or if the key was used for another request.
     """
     now = now or timezone.now()
     digest = hashlib.sha256(request).hexdigest()
@@ -115,16 +117,16 @@ def begin(
     if row.request_digest != digest:
         raise Conflict("This Idempotency-Key was used with another request.")
     if row.lease_until is not None and row.lease_until > now:
-        raise Conflict("The first request with this Idempotency-Key is still being carried out.")
+        raise Conflict("The first request with this Idempotency-Key is still in progress.")
     if row.status is not None:
         return Answer(row.status, row.body.encode(), replayed=True)
     return _claim(row, lease_until)
 
 
 def save(claim: Claim, answer: Answer) -> None:
-    """Keep the answer, inside the transaction of what it tells of. The request still counts as under way.
+    """Store the response, in the transaction of the change. The request still counts as in progress.
 
-    Raises `Conflict` where another try has taken over, so that the caller's transaction is undone.
+    Raises `Conflict` if another try has taken over, to roll back the caller's transaction.
     """
     held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until, status=None)
     if not held.update(status=answer.status, body=answer.body.decode()):
@@ -132,25 +134,25 @@ def save(claim: Claim, answer: Answer) -> None:
 
 
 def finish(claim: Claim, answer: Answer) -> None:
-    """Keep what was answered, and let go of the key. Does nothing where another try has taken over."""
+    """Store the final response and end the claim. Does nothing if another try has taken over."""
     held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until)
     held.update(status=answer.status, body=answer.body.decode(), lease_until=None)
 
 
 @transaction.atomic
 def release(claim: Claim) -> None:
-    """Let go of the key after a failure of ours: the request may be sent again at once."""
+    """End the claim after a failure of ours, so that the request can be retried at once."""
     held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until)
     held.filter(status=None).delete()
     held.update(lease_until=None)
 
 
 def delete_expired(*, now: datetime | None = None) -> int:
-    """Remove the keys whose 24 hours are over, in batches that lock little; answers how many."""
+    """Delete expired keys in small batches. Returns how many."""
     expired = IdempotencyKey.objects.filter(expires_at__lte=now or timezone.now())
     removed = 0
     while ids := list(expired.values_list("pk", flat=True)[:BATCH]):
-        # Asked again: a key may have been claimed anew since it was listed.
+        # Filtered by the expiry again: a listed key may have been reused in the meantime.
         count, _ = expired.filter(pk__in=ids).delete()
         removed += count
         if not count:

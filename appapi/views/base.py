@@ -1,4 +1,4 @@
-"""What every endpoint for apps does before and after its own work."""
+"""The base class of the endpoints for apps: authentication, rate limit and reading requests."""
 
 from contextlib import suppress
 from typing import Any, cast
@@ -12,18 +12,20 @@ from appapi import limits
 from common.errors import NotFound, TooManyRequests
 from common.rest.query import Query
 from common.rest.views import JsonView
+from common.web.pagination import PageRequest
 from installations.authentication import RequiresScope, TokenAuthentication
 from installations.models import Installation
 
 
 class AppApiView(JsonView):
-    """An endpoint that an installation's access token opens.
+    """An endpoint that needs an installation's access token.
 
-    A view names the scope of its methods in `required_scope`. The order of errors (contract section 9) is
-    429, 401, 403, then 415, 413 and 400 as `self.read` meets them, then what the service raises. So a
-    method reads its body or query before it looks anything up.
+    A view lists the scopes of its methods in `required_scope`. Errors come in this order (contract, section 9): 429,
+    401, 403, then 415, 413 and 400 from `self.read`, then errors of the service. So a method reads its body or query
+    before it reads from the database.
     """
 
+    requests_a_minute = limits.REQUESTS_A_MINUTE
     authentication_classes = [TokenAuthentication]
     permission_classes = [RequiresScope]
     required_scope: str | dict[str, str | None] | None
@@ -37,7 +39,7 @@ class AppApiView(JsonView):
         return self.installation.business
 
     def perform_authentication(self, request: Request) -> None:
-        """Authenticate, and count the request whatever came of it: 429 stands before 401."""
+        """Authenticate, then count the request even if that failed: 429 comes before 401."""
         caller: Installation | None = None
         try:
             super().perform_authentication(request)
@@ -48,14 +50,16 @@ class AppApiView(JsonView):
     def read(
         self, serializer: type[BaseSerializer], *, partial: bool = False, **context: Any
     ) -> dict[str, Any]:
-        """The valid body, with `partial` only what it names. Raises what leads to 415, 413 or 400, with every
-        problem at once."""
-        given = serializer(data=self.request.data, partial=partial, context=context)
-        given.is_valid(raise_exception=True)
-        return given.validated_data
+        """The validated body; with `partial` only the fields it has. Raises for 415, 413 or 400 with all problems."""
+        body = serializer(data=self.request.data, partial=partial, context=context)
+        body.is_valid(raise_exception=True)
+        return body.validated_data
 
     def query(self) -> Query:
         return Query(self.request.query_params)
+
+    def page(self, query: Query) -> PageRequest:
+        return query.page(default=self.page_default, maximum=self.page_maximum)
 
     def _count(self, request: Request, caller: Installation | None) -> None:
         state = limits.count(request, caller)
@@ -67,14 +71,15 @@ class AppApiView(JsonView):
 
 
 class UnknownPath(AppApiView):
-    """Anything else below `/app-api` and `/webhooks`: absent, with a token and without, but counted."""
+    """Any other path below `/app-api` and `/webhooks`: a 404 with or without a token, which counts for the rate limit."""
 
-    schema = None  # no part of the OpenAPI document
+    schema = None  # not in the OpenAPI document
+    permission_classes = []
     required_scope = None
 
     @property
     def default_response_headers(self) -> dict[str, str]:
-        """Without the framework's `Allow`: what is absent has no methods."""
+        """Without the framework's `Allow` header: an unknown path has no methods."""
         return {}
 
     def perform_authentication(self, request: Request) -> None:

@@ -1,4 +1,4 @@
-"""Orders: read with `read_orders`, placed and moved along with `write_orders`."""
+"""Orders and their payments: `read_orders` and `write_orders`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,29 +6,64 @@ from uuid import UUID
 
 import orjson
 from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from appapi.pages import page_of
-from appapi.serializers import OrderBody, PaymentBody, StatusBody
+from appapi.serializers import OrderBody, OrderFilters, PaymentBody, StatusBody
 from appapi.services.idempotency import Answer, answer_once
 from appapi.views.base import AppApiView
 from common.errors import NotFound
 from common.ids import parse_id
+from common.rest.schema import problem
 from stores import enums, queries
+from stores.hookpoints import ask_payment_methods
 from stores.models import Order
-from stores.records import order_record
+from stores.serializers import (
+    OrderId,
+    OrderSerializer,
+    PaymentMethodsSerializer,
+    order_payload,
+    payment_methods_payload,
+)
 from stores.services.checkout import OrderLine, OrderRequest, place_order
 from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
 
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {
+        "type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[!-~]([ -~]*[!-~])?$",
+        "examples": ["cart-4711"],
+    },
+    OpenApiParameter.HEADER,
+    description="Your own name for this order. Repeating it within 24 hours returns the first response.",
+)  # fmt: skip
+REPLAYED = OpenApiParameter(
+    "Idempotent-Replayed",
+    {"type": "string", "enum": ["true"]},
+    OpenApiParameter.HEADER,
+    description="The response is a copy of the first one.",
+    response=[201],
+)
+
+
+class OrderView(AppApiView):
+    tag = "Orders"
+    path_fields = {"order_id": OrderId()}
+
 
 class OrderList(AppApiView):
+    tag = "Orders"
     required_scope = {"GET": "read_orders", "POST": "write_orders"}
+    page_default, page_maximum = 20, 50
 
+    @extend_schema("listOrders", parameters=[OrderFilters], responses=OrderSerializer(many=True))
     def get(self, request: Request) -> Response:
+        """List orders."""
         query = self.query()
-        page = query.page(default=20, maximum=50)
+        page = self.page(query)
         status = query.choice("status", enums.OrderStatus.values)
         after, before = query.moment("createdAfter"), query.moment("createdBefore")
         since = query.moment("updatedSince")
@@ -36,10 +71,30 @@ class OrderList(AppApiView):
         listing = queries.orders(
             self.business, status=status, created_after=after, created_before=before, updated_since=since
         )
-        return Response(page_of(listing, page, order_record))
+        return Response(page_of(listing, page, order_payload))
 
+    @extend_schema(
+        "createOrder",
+        parameters=[IDEMPOTENCY_KEY, REPLAYED],
+        request=OrderBody,
+        responses={
+            201: OpenApiResponse(OrderSerializer, "The order, PENDING."),
+            404: problem("There is no such product."),
+            409: problem(
+                "A product is unavailable or out of stock; or the idempotency key was used for another request."
+            ),
+            422: problem("An app of the merchant refuses the order; `message` is its reason."),
+            503: problem(
+                "The database or the payment app can't be reached. Try again after `Retry-After` seconds."
+            ),
+        },
+    )
     def post(self, request: Request) -> HttpResponse:
-        """Place a guest order; once only where the call carries an `Idempotency-Key`."""
+        """Place a guest order.
+
+        The store's apps are called as in its checkout. With an `Idempotency-Key` the order is placed only once, even
+        if the request is repeated. The same key with another body is a 409.
+        """
         body = self.read(OrderBody, currency=self.business.currency)
         key = request.headers.get("Idempotency-Key")
         if key is None:
@@ -54,7 +109,7 @@ class OrderList(AppApiView):
         return written(answer)
 
     def _place(self, body: dict[str, Any], save: Callable[[Answer], None] | None = None) -> Answer:
-        """`save` keeps the answer in the transaction of the order."""
+        """`save` stores the response in the transaction of the order."""
 
         def keep(order: Order) -> None:
             if save:
@@ -63,39 +118,76 @@ class OrderList(AppApiView):
         return created(place_order(business=self.business, request=order_request(body), on_saved=keep))
 
 
-class OrderDetail(AppApiView):
+class OrderDetail(OrderView):
     required_scope = "read_orders"
 
+    @extend_schema("getOrder", responses=OrderSerializer)
     def get(self, request: Request, order_id: str) -> Response:
-        return Response(order_record(queries.order_by_id(self.business, parse_id(order_id))))
+        """Get an order."""
+        return Response(order_payload(queries.order_by_id(self.business, order_id)))
 
 
-class OrderStatus(AppApiView):
+class OrderStatus(OrderView):
     required_scope = "write_orders"
 
+    @extend_schema(
+        "changeOrderStatus",
+        request=StatusBody,
+        responses={200: OrderSerializer, 409: problem("The order can't go from its status to this one.")},
+    )
     def patch(self, request: Request, order_id: str) -> Response:
+        """Change an order's status.
+
+        Forward along PENDING, CONFIRMED, PREPARING, READY, IN_DELIVERY, DELIVERED; stages may be skipped.
+        CANCELLED from any status but DELIVERED. Setting the current status changes nothing.
+        """
         status = self.read(StatusBody)["status"]
-        order = queries.order_by_id(self.business, parse_id(order_id))
-        return Response(order_record(change_order_status(order=order, status=status)))
+        order = queries.order_by_id(self.business, order_id)
+        return Response(order_payload(change_order_status(order=order, status=status)))
 
 
-class OrderPayment(AppApiView):
+class OrderPayment(OrderView):
     required_scope = "write_orders"
 
+    @extend_schema(
+        "settlePayment",
+        request=PaymentBody,
+        responses={
+            200: OrderSerializer,
+            403: problem("The token lacks the scope `write_orders`; or the payment is not this app's."),
+            409: problem("The payment has ended with another result."),
+        },
+    )
     def patch(self, request: Request, order_id: str) -> Response:
-        """How the payment ended that this app made; the order as it is then."""
-        said = self.read(PaymentBody)
+        """Report a payment's result.
+
+        Only the app whose `checkout.create_payment` created the payment may. The result is final.
+        """
+        body = self.read(PaymentBody)
         payment = settle_payment(
-            order=queries.order_by_id(self.business, parse_id(order_id)),
+            order=queries.order_by_id(self.business, order_id),
             provider=str(self.installation.app_id),
-            status=said["status"],
-            reference=said["reference"],
+            status=body["status"],
+            reference=body["reference"],
         )
-        return Response(order_record(payment.order))
+        return Response(order_payload(payment.order))
+
+
+class PaymentMethods(AppApiView):
+    tag = "Orders"
+    required_scope = "write_orders"
+
+    @extend_schema("listPaymentMethods", responses=PaymentMethodsSerializer)
+    def get(self, request: Request) -> Response:
+        """List payment methods.
+
+        The methods that the checkout would offer now: the built-in ones, then those of apps, which are called.
+        """
+        return Response(payment_methods_payload(ask_payment_methods(business=self.business)))
 
 
 def order_request(body: dict[str, Any]) -> OrderRequest:
-    """The valid body of a guest order, as the shop takes it. `NotFound` for a product whose id is none."""
+    """The order request for a valid body. Raises `NotFound` for a malformed product id."""
     customer = body["customer"]
     return OrderRequest(
         items=[OrderLine(_product_id(item["productId"]), item["quantity"]) for item in body["items"]],
@@ -118,11 +210,11 @@ def _product_id(text: str) -> UUID:
 
 
 def created(order: Order) -> Answer:
-    return Answer(201, orjson.dumps(order_record(order)))
+    return Answer(201, orjson.dumps(order_payload(order)))
 
 
 def written(answer: Answer) -> HttpResponse:
-    """An answer whose bytes are final, since a repeated request gets the same ones."""
+    """The response with these exact bytes, because a repeated request must get the same ones."""
     response = HttpResponse(answer.body, status=answer.status, content_type="application/json")
     if answer.replayed:
         response["Idempotent-Replayed"] = "true"

@@ -1,4 +1,4 @@
-"""The webhook that an app's Webhook URL brings to each of its installations (contract section 5)."""
+"""The webhook that each installation has for the app's Webhook URL (contract, section 5)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,20 +11,20 @@ from django.utils import timezone
 
 from installations.models import Installation
 from webhooks.endpoints import endpoint_key
-from webhooks.health import begin_all_anew
+from webhooks.health import reset_all
 from webhooks.models import Webhook
 from webhooks.services.deliveries import cancel_waiting, follow_url
 
 
 @transaction.atomic(savepoint=False)
 def follow_app(*, installations: Sequence[Installation], now: datetime | None = None) -> None:
-    """Bring the app-defined webhooks of installations in line with the Webhook URLs that they see of their apps.
+    """Update the app-defined webhooks of installations to the Webhook URL that each installation uses.
 
-    A URL brings the webhook into being, another one moves it, none switches it off until there is one again. To
-    be called whenever one of these may have changed; it changes nothing where they agree, or where an installation
-    has ended. The number of statements does not grow with that of the installations of an app.
+    Creates a missing webhook, changes the URL of an existing one, and switches off those whose app has no URL. Call it
+    whenever a URL may have changed. Ended installations are skipped. The number of statements doesn't grow with the
+    number of an app's installations.
 
-    `installations` are read by `Installation.objects.with_app()`; their secrets may be left out.
+    `installations` are read by `Installation.objects.with_app()`; their secrets may be deferred.
     """
     now = now or timezone.now()
     active = {installation.pk: installation for installation in installations if installation.is_active}
@@ -41,9 +41,9 @@ def follow_app(*, installations: Sequence[Installation], now: datetime | None = 
         elif webhook.is_active and not url:
             ended.append(webhook)
     for (app_id, url), webhooks in moved.items():
-        _move(_these(webhooks), url, endpoint_key(app_id, url), now)
+        _move(_rows_of(webhooks), url, endpoint_key(app_id, url), now)
     if ended:
-        _switch_off(_these(ended), now)
+        _switch_off(_rows_of(ended), now)
 
 
 def _lock_existing(installations: Iterable[UUID]) -> list[Webhook]:
@@ -51,13 +51,12 @@ def _lock_existing(installations: Iterable[UUID]) -> list[Webhook]:
     return list(rows.order_by("id").select_for_update(no_key=True))
 
 
-def _these(webhooks: Iterable[Webhook]) -> QuerySet[Webhook]:
+def _rows_of(webhooks: Iterable[Webhook]) -> QuerySet[Webhook]:
     return Webhook.objects.filter(pk__in=[webhook.pk for webhook in webhooks])
 
 
 def _create(installations: Sequence[Installation], now: datetime) -> None:
-    """`events` stays empty: it follows the app's list until somebody chooses others. Of two who get here at once
-    the constraint lets one insert."""
+    """`events` stays empty, so the webhook follows the app's list. The constraint ignores a concurrent second insert."""
     if not installations:
         return
     ids = [installation.pk for installation in installations]
@@ -80,11 +79,11 @@ def _create(installations: Sequence[Installation], now: datetime) -> None:
 def _move(webhooks: QuerySet[Webhook], url: str, endpoint: int, now: datetime) -> None:
     webhooks.filter(lacks_url=True).update(lacks_url=False, is_active=True)
     webhooks.update(url=url, endpoint=endpoint)
-    begin_all_anew(webhooks, now)
+    reset_all(webhooks, now)
     follow_url(webhooks=webhooks, endpoint=endpoint)
 
 
 def _switch_off(webhooks: QuerySet[Webhook], now: datetime) -> None:
-    """The URL stays on the row, as the one it had."""
+    """The row keeps its last URL."""
     webhooks.update(is_active=False, lacks_url=True)
     cancel_waiting(webhooks=webhooks, now=now)

@@ -1,8 +1,8 @@
-"""Counting an app's deliveries by day, for its analytics (docs/contract.md, 9 "Analytics").
+"""Counts each app's deliveries by day, for its analytics (contract, section 9).
 
-A day is counted anew from the rows whenever it may have changed, so counting twice does no harm. Rows are kept for
-30 times 24 hours after their last attempt, and the analytics show 30 UTC days with today as the last: every day that
-is counted here still has all its rows.
+A day is recounted from the rows whenever it may have changed, so counting twice does no harm. Rows are kept for 30
+times 24 hours after their last attempt, and analytics show 30 UTC days up to today, so no row of a counted day is
+missing.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -20,7 +20,7 @@ FIGURES: Final = ("successful", "failed", "answered", "duration_ms")
 
 
 def count_recent(*, now: datetime | None = None) -> None:
-    """Count all days since the last count, yesterday in any case, and those that a re-sending has changed."""
+    """Count all days since the last count, always yesterday, and earlier days that a later attempt changed."""
     today = (now or timezone.now()).astimezone(UTC).date()
     first = first_day(today)
     since = max(first, _begin(today))
@@ -30,22 +30,22 @@ def count_recent(*, now: datetime | None = None) -> None:
 
 @transaction.atomic
 def count_day(day: date) -> None:
-    """Write the figures of one UTC day for all apps, in place of those that stood there."""
+    """Write the figures of one UTC day for all apps, replacing earlier ones."""
     rows = [DailyDeliveryCount(date=day, **figures) for figures in figures_by_app(made_on(day))]
-    standing = DailyDeliveryCount.objects.filter(date=day)
-    standing.exclude(app__in=[row.app_id for row in rows]).delete()
+    earlier = DailyDeliveryCount.objects.filter(date=day)
+    earlier.exclude(app__in=[row.app_id for row in rows]).delete()
     DailyDeliveryCount.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["app", "date"], update_fields=FIGURES
     )
 
 
 def first_day(today: date) -> date:
-    """The first of the 30 days of which `today` is the last."""
+    """The first of the 30 days that end with `today`."""
     return today - timedelta(days=DAYS - 1)
 
 
 def made_on(day: date) -> QuerySet[Attempt]:
-    """The attempts of a UTC day that count."""
+    """The attempts of a UTC day on production installs of real businesses."""
     start = midnight(day)
     return Attempt.objects.filter(
         attempted_at__gte=start,
@@ -56,7 +56,7 @@ def made_on(day: date) -> QuerySet[Attempt]:
 
 
 def figures_by_app(attempts: QuerySet[Attempt]) -> list[dict[str, Any]]:
-    """`{"app_id", "successful", "failed", "answered", "duration_ms"}` of these attempts, for each app."""
+    """One `{"app_id", "successful", "failed", "answered", "duration_ms"}` for each app with such attempts."""
     newest = Q(number=F("delivery__attempt_count"))
     succeeded = Q(http_status__gte=200, http_status__lt=300)
     answered = Q(http_status__isnull=False)
@@ -75,7 +75,7 @@ def midnight(day: date) -> datetime:
 
 
 def _begin(today: date) -> date:
-    """The last day that was counted, or yesterday; the first of all where nothing was counted yet."""
+    """The last day that was counted, but yesterday at the latest. `date.min` if no day was counted yet."""
     last = DailyDeliveryCount.objects.order_by("-date").values_list("date", flat=True).first()
     return min(last, today - timedelta(days=1)) if last else date.min
 
@@ -85,7 +85,7 @@ def _days(first: date, last: date) -> set[date]:
 
 
 def _changed_since(since: date, first: date) -> set[date]:
-    """The days of earlier attempts, from `first` on, of deliveries that were attempted again since."""
+    """The days, from `first` on, with earlier attempts of deliveries that were retried or resent since."""
     again = Attempt.objects.filter(attempted_at__gte=midnight(since), number__gt=1).values("delivery")
     earlier = Attempt.objects.filter(delivery__in=again, attempted_at__gte=midnight(first))
     return set(earlier.annotate(day=TruncDate("attempted_at", tzinfo=UTC)).values_list("day", flat=True))

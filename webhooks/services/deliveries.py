@@ -1,4 +1,4 @@
-"""What happens to deliveries besides being sent."""
+"""Cancels, holds, moves and resends deliveries. Sending itself is `webhooks.engine`."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -9,18 +9,20 @@ from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from common.errors import Conflict
+from installations.models import Installation
+from marketplace.models import App
 from webhooks import catalogue
-from webhooks.enums import WAITING, DeliveryStatus
-from webhooks.kick import kick
+from webhooks.enums import WAITING, DeliveryStatus, HeldReason
+from webhooks.health import reset_all
 from webhooks.models import Delivery, Webhook
-from webhooks.queries import require_erasure_due
+from webhooks.queries import resend_refusal, sending_refusal
 
-RECOVERED_PER_SECOND: Final = 10  # per webhook; what is new comes in between
+RECOVERED_PER_SECOND: Final = 10  # per webhook, so that new deliveries fit in between
 STEP: Final = timedelta(seconds=1) / RECOVERED_PER_SECOND
 GIVEN_UP: Final = (DeliveryStatus.EXHAUSTED, DeliveryStatus.HELD)
 
-# How a finished delivery starts its schedule anew. A raised fence drops what is known of earlier attempts.
-_ANEW: Final[dict[str, Any]] = {
+# Restarts the schedule of a finished delivery. The incremented fence invalidates results of earlier attempts.
+_RESTARTED: Final[dict[str, Any]] = {
     "status": DeliveryStatus.PENDING,
     "attempts_made": 0,
     "finished_at": None,
@@ -32,66 +34,107 @@ _ANEW: Final[dict[str, Any]] = {
 
 
 def cancel_waiting(*, webhooks: QuerySet[Webhook], now: datetime) -> int:
-    """Turn what still waits for these webhooks into CANCELLED. Returns how many.
+    """Cancel the waiting deliveries to these webhooks. Returns how many.
 
-    A raised fence makes the result of an attempt under way come too late to change that. The erasure is none
-    of this: it goes out although webhook and installation have ended.
+    The incremented fence invalidates the result of an attempt in flight. Erasures are left alone: they are sent
+    although the webhook and the installation have ended.
     """
-    return _take_away(Q(webhook__in=webhooks, status__in=WAITING), DeliveryStatus.CANCELLED, now)
+    return _stop_sending(Q(webhook__in=webhooks, status__in=WAITING), DeliveryStatus.CANCELLED, now)
 
 
 def cancel_held(*, webhooks: QuerySet[Webhook], now: datetime) -> int:
-    """Turn what is held for webhooks that can't be switched on any more into CANCELLED. Returns how many."""
-    return _take_away(Q(webhook__in=webhooks, status=DeliveryStatus.HELD), DeliveryStatus.CANCELLED, now)
+    """Cancel the held deliveries to these webhooks. Returns how many."""
+    return _stop_sending(Q(webhook__in=webhooks, status=DeliveryStatus.HELD), DeliveryStatus.CANCELLED, now)
 
 
-def hold_waiting(*, webhook: Webhook) -> int:
-    """Turn what still waits for a webhook that is being disabled into HELD. Returns how many."""
-    return _take_away(Q(webhook=webhook, status__in=WAITING), DeliveryStatus.HELD, None)
-
-
-def cancel_erasure(*, event_id: UUID, now: datetime) -> int:
-    """Turn what waits of a data erasure that is no longer wanted into CANCELLED. Returns how many."""
-    return _change(Delivery.objects.filter(event=event_id, status__in=WAITING), DeliveryStatus.CANCELLED, now)
-
-
-def _take_away(which: Q, status: DeliveryStatus, finished_at: datetime | None) -> int:
-    """From the dispatcher, whatever it is doing."""
-    return _change(
-        Delivery.objects.filter(which).exclude(event__type=catalogue.DATA_ERASURE), status, finished_at
+def hold_waiting(*, webhooks: QuerySet[Webhook], reason: HeldReason) -> int:
+    """Hold the waiting deliveries to webhooks that are being disabled or paused. Returns how many."""
+    return _stop_sending(
+        Q(webhook__in=webhooks, status__in=WAITING), DeliveryStatus.HELD, None, held_reason=reason
     )
 
 
+def cancel_erasure(*, event_id: UUID, now: datetime) -> int:
+    """Cancel the waiting deliveries of a data erasure that is no longer wanted. Returns how many."""
+    return _change(Delivery.objects.filter(event=event_id, status__in=WAITING), DeliveryStatus.CANCELLED, now)
+
+
+def _stop_sending(which: Q, status: DeliveryStatus, finished_at: datetime | None, **fields: str) -> int:
+    rows = Delivery.objects.filter(which).exclude(event__type=catalogue.DATA_ERASURE)
+    return _change(rows, status, finished_at, **fields)
+
+
 @transaction.atomic
-def _change(rows: QuerySet[Delivery], status: DeliveryStatus, finished_at: datetime | None) -> int:
+def _change(
+    rows: QuerySet[Delivery], status: DeliveryStatus, finished_at: datetime | None, **fields: str
+) -> int:
     _lock(rows)
     return rows.update(
-        status=status, due_at=None, lease_until=None, fence=F("fence") + 1, finished_at=finished_at
+        status=status, due_at=None, lease_until=None, fence=F("fence") + 1, finished_at=finished_at, **fields
     )
 
 
 @transaction.atomic
 def follow_url(*, webhooks: QuerySet[Webhook], endpoint: int) -> int:
-    """Take what waits for these webhooks along to the endpoint that they have now. Part of a change of their URL."""
+    """Move the waiting deliveries to the webhooks' current endpoint. Part of a change of their URL."""
     waiting = Delivery.objects.filter(webhook__in=webhooks, status__in=WAITING).exclude(endpoint=endpoint)
     return Delivery.objects.filter(id__in=_lock(waiting)).update(endpoint=endpoint)
 
 
 def _lock(rows: QuerySet[Delivery]) -> list[UUID]:
-    """In the order of the dispatcher's own writes, so that the two can't wait for each other in a circle."""
+    """Lock in the order of the dispatcher's own writes, so that the two can't deadlock."""
     return list(rows.order_by("id").select_for_update(of=("self",)).values_list("id", flat=True))
 
 
-# Sending again
+# A pause by the merchant, a suspension by a reviewer
+
+
+@transaction.atomic
+def cancel_all(*, app: App, now: datetime) -> None:
+    """Cancel the waiting and held deliveries of an app that is being suspended. Only data erasures are kept."""
+    webhooks = Webhook.objects.filter(installation__app=app)
+    reset_all(webhooks.filter(is_active=True), now)
+    cancel_waiting(webhooks=webhooks, now=now)
+    cancel_held(webhooks=webhooks, now=now)
+
+
+@transaction.atomic
+def hold_paused(*, installation: Installation, now: datetime) -> None:
+    """Hold the waiting deliveries of an app that is being paused. Earlier failures of its webhooks no longer count."""
+    webhooks = Webhook.objects.kept().filter(installation=installation, is_active=True)
+    reset_all(webhooks, now)
+    hold_waiting(webhooks=webhooks, reason=HeldReason.PAUSED)
+
+
+@transaction.atomic
+def send_paused(*, installation: Installation, now: datetime) -> None:
+    """Send the deliveries that a pause has held: for each webhook the oldest first, ten a second.
+
+    If the webhook was disabled in the meantime, they stay held for its recovery. If the app switched it off, they are
+    cancelled, like waiting ones.
+    """
+    held = Delivery.objects.filter(status=DeliveryStatus.HELD, held_reason=HeldReason.PAUSED)
+    webhooks = Webhook.objects.kept().filter(installation=installation).defer("secret").order_by("id")
+    for webhook in webhooks.select_for_update(no_key=True):
+        own = held.filter(webhook=webhook)
+        if webhook.is_active:
+            _spread(_lock(own), webhook.endpoint, _first_free_moment(webhook, now))
+        elif webhook.disabled_at is not None:
+            own.update(held_reason=HeldReason.DISABLED)
+        else:
+            _change(own, DeliveryStatus.CANCELLED, now)
+
+
+# Resending
 
 
 @transaction.atomic
 def redeliver(*, delivery: Delivery, now: datetime | None = None) -> Delivery:
-    """Send a delivery again, under its own id; the delivery as it is then.
+    """Resend a delivery under its own id. Returns it as it is afterwards.
 
-    Its schedule begins anew, and its attempts are numbered on. One that waits just becomes due, and one that
-    is being sent at this moment is left to that. Raises `Conflict` where the webhook is not active (an
-    erasure that is due goes out all the same) and for a `webhook.test`, which is sent once.
+    A finished delivery restarts its schedule, and the numbers of its attempts continue. A waiting one becomes due now,
+    unless it is being sent at this moment. Raises `Conflict` for an inactive webhook, a paused app or a suspended app,
+    except for an erasure that is due, and for a `webhook.test`, which is sent once.
     """
     now = now or timezone.now()
     webhook = _locked(delivery.webhook_id)
@@ -100,18 +143,13 @@ def redeliver(*, delivery: Delivery, now: datetime | None = None) -> Delivery:
         .select_related("event", "webhook")
         .get(pk=delivery.pk)
     )
-    if again.event.type == catalogue.WEBHOOK_TEST:
-        raise Conflict("A test is sent once. Test the webhook again instead.")
-    if again.event.type == catalogue.DATA_ERASURE:
-        require_erasure_due(again, now)
-    else:
-        _require_active(webhook)
+    if refusal := resend_refusal(again, now):
+        raise Conflict(refusal)
     if again.status in WAITING:
         _make_due(Delivery.objects.filter(pk=again.pk), now)
     else:
         _remember_success(webhook, again)
-        Delivery.objects.filter(pk=again.pk).update(due_at=now, endpoint=webhook.endpoint, **_ANEW)
-    transaction.on_commit(kick, robust=True)
+        Delivery.objects.filter(pk=again.pk).update(due_at=now, endpoint=webhook.endpoint, **_RESTARTED)
     again.refresh_from_db(fields=["status", "due_at", "attempts_made", "finished_at", "lease_until", "fence"])
     return again
 
@@ -120,11 +158,11 @@ def redeliver(*, delivery: Delivery, now: datetime | None = None) -> Delivery:
 def recover(
     *, webhook: Webhook, since: datetime, until: datetime | None = None, now: datetime | None = None
 ) -> int:
-    """Send again what was given up or held, of the deliveries created from `since` to `until`, both included.
+    """Resend failed and held deliveries that were created from `since` to `until`, both included.
 
-    EXHAUSTED and HELD ones start anew, the oldest first, ten a second; RETRYING ones become due at once.
-    Tests are left out. Returns how many deliveries go out because of the call: repeated, it finds none.
-    Raises `Conflict` where the webhook is not active.
+    EXHAUSTED and HELD ones restart their schedule, oldest first, ten a second. RETRYING ones become due at once. Tests
+    are left out. Returns how many deliveries the call resends; a repeated call finds none. Raises `Conflict` for an
+    inactive webhook, a paused app or a suspended app.
     """
     now = now or timezone.now()
     webhook = _locked(webhook.pk)
@@ -133,37 +171,36 @@ def recover(
     rows = Delivery.objects.filter(created).exclude(event__type=catalogue.WEBHOOK_TEST)
     sooner = _make_due(rows.filter(status=DeliveryStatus.RETRYING), now)
     given_up = _lock(rows.filter(status__in=GIVEN_UP))
-    anew = _spread(given_up, webhook.endpoint, _first_free_moment(webhook, now))
-    transaction.on_commit(kick, robust=True)
-    return sooner + anew
+    restarted = _spread(given_up, webhook.endpoint, _first_free_moment(webhook, now))
+    return sooner + restarted
 
 
 def _locked(webhook_id: UUID) -> Webhook:
-    """So that nobody switches the webhook off between our look and our write."""
+    """Lock the webhook, so that it can't be switched off between our read and our write."""
     return Webhook.objects.defer("secret").select_for_update(no_key=True).get(pk=webhook_id)
 
 
 def _require_active(webhook: Webhook) -> None:
-    if webhook.deleted_at is not None or not webhook.is_active:
-        raise Conflict("The webhook is not active. Switch it on first.")
+    if refusal := sending_refusal(webhook):
+        raise Conflict(refusal)
 
 
 def _make_due(rows: QuerySet[Delivery], now: datetime) -> int:
-    """A leased row is being sent already, and its result says when it is due again."""
+    """Leased rows are left out: they are being sent already, and the result sets their next due time."""
     waiting = rows.filter(status__in=WAITING, lease_until=None)
     _lock(waiting)
     return waiting.update(due_at=now)
 
 
 def _remember_success(webhook: Webhook, delivery: Delivery) -> None:
-    """The row is about to forget that it was a success, and with it that the endpoint worked."""
+    """Keep on the webhook when its endpoint last worked, because the restart clears it from the delivery."""
     if delivery.status == DeliveryStatus.SUCCEEDED and delivery.finished_at:
         webhook.judged_from = max(delivery.finished_at, webhook.judged_from or delivery.finished_at)
         webhook.save(update_fields=["judged_from"])
 
 
 def _first_free_moment(webhook: Webhook, now: datetime) -> datetime:
-    """After what an earlier call spread over the time to come, so that the rate holds over calls."""
+    """The time after the last delivery that an earlier call scheduled, so that all calls together keep the rate."""
     pending = Delivery.objects.filter(webhook=webhook, status=DeliveryStatus.PENDING, due_at__gt=now)
     last: datetime | None = pending.aggregate(last=Max("due_at"))["last"]
     return last + STEP if last else now
@@ -172,20 +209,20 @@ def _first_free_moment(webhook: Webhook, now: datetime) -> datetime:
 _SPREAD = """
 UPDATE webhooks_delivery AS delivery
 SET status = 'PENDING', attempts_made = 0, finished_at = NULL, lease_until = NULL, fence = fence + 1,
-    endpoint = %s, due_at = %s + make_interval(secs => (again.place - 1) * %s)
-FROM unnest(%s::uuid[]) WITH ORDINALITY AS again (id, place) WHERE delivery.id = again.id
+    endpoint = %s, due_at = %s + make_interval(secs => (again.position - 1) * %s)
+FROM unnest(%s::uuid[]) WITH ORDINALITY AS again (id, position) WHERE delivery.id = again.id
 """
 
 
 def _spread(ids: list[UUID], endpoint: int, start: datetime) -> int:
-    """Start these locked deliveries anew, one `STEP` after the other."""
+    """Restart these locked deliveries, each one `STEP` after the one before."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(_SPREAD, [endpoint, start, STEP.total_seconds(), ids])
         return len(ids)
     rows = list(Delivery.objects.filter(id__in=ids).order_by("id"))
-    for place, row in enumerate(rows):
-        row.status, row.due_at = DeliveryStatus.PENDING, start + place * STEP
+    for position, row in enumerate(rows):
+        row.status, row.due_at = DeliveryStatus.PENDING, start + position * STEP
         row.attempts_made, row.finished_at, row.lease_until = 0, None, None
         row.endpoint, row.fence = endpoint, row.fence + 1
     Delivery.objects.bulk_update(

@@ -1,7 +1,7 @@
-"""Automatic disabling: the webhooks whose endpoints have failed for too long (contract section 5).
+"""Disables webhooks whose endpoints have failed for too long (contract, section 5).
 
-Judged once a minute from the rows of deliveries and attempts, so that recording them costs nothing more. Whatever
-is missed or done twice, the next look comes to the same.
+A periodic task judges them once a minute from the rows of deliveries and attempts, so recording attempts costs nothing
+extra. A missed or repeated run does no harm.
 """
 
 from datetime import datetime
@@ -13,37 +13,37 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from webhooks import catalogue, health
-from webhooks.enums import DeliveryStatus, Stage
+from webhooks.enums import DeliveryStatus, HeldReason, Stage
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.services.deliveries import hold_waiting
 
-STATE: Final = ("failing_since", "told_stage", "told_at")
+STATE: Final = ("failing_since", "notified_stage", "notified_at")
 
 
 def judge_webhooks(*, now: datetime | None = None) -> int:
-    """Note which webhooks fail and which have recovered, and disable those that failed for too long.
+    """Note which webhooks fail and which have recovered, and disable those that have failed for too long.
 
-    Returns how many were disabled. Tests don't count, and neither does what was attempted before the webhook was
-    last switched on or given another URL.
+    Returns how many were disabled. Tests don't count, nor do attempts from before the webhook was last switched on or
+    its URL last changed.
     """
     now = now or timezone.now()
     for webhook in suspects(now):
         note_health(webhook=webhook, now=now)
-    doomed = [(webhook, health.GONE) for webhook in _gone()] + [
+    failed = [(webhook, health.GONE) for webhook in _gone()] + [
         (webhook, health.FAILED) for webhook in _failed(now)
     ]
-    return sum(disable(webhook=webhook, reason=reason, now=now) for webhook, reason in doomed)
+    return sum(disable(webhook=webhook, reason=reason, now=now) for webhook, reason in failed)
 
 
 @transaction.atomic
 def note_health(*, webhook: Webhook, now: datetime) -> None:
-    """Write down since when every attempt has failed."""
+    """Save since when every attempt has failed."""
     locked = _locked(webhook)
     if locked is None:
         return
     before, success = locked.failing_since, _last_success(locked)
     if locked.failing_since and success and success >= locked.failing_since:
-        locked.failing_since, locked.told_stage, locked.told_at = None, Stage.WELL, None
+        locked.failing_since, locked.notified_stage, locked.notified_at = None, Stage.WELL, None
     if locked.failing_since is None:
         locked.failing_since = _first_failure(
             locked, max(filter(None, (success, locked.judged_from)), default=None)
@@ -54,18 +54,18 @@ def note_health(*, webhook: Webhook, now: datetime) -> None:
 
 @transaction.atomic
 def disable(*, webhook: Webhook, reason: str, now: datetime) -> bool:
-    """Switch a webhook off and hold what waits for it. Whether that was still to be done."""
+    """Switch a webhook off and hold its waiting deliveries. False if it has changed since it was judged."""
     locked = _locked(webhook)
     if locked is None or locked.failing_since != webhook.failing_since:
         return False
     locked.is_active, locked.disabled_reason, locked.disabled_at = False, reason, now
     locked.save(update_fields=["is_active", "disabled_reason", "disabled_at"])
-    hold_waiting(webhook=locked)
+    hold_waiting(webhooks=Webhook.objects.filter(pk=locked.pk), reason=HeldReason.DISABLED)
     return True
 
 
 def _locked(webhook: Webhook) -> Webhook | None:
-    """None where it has been switched off or deleted meanwhile."""
+    """None if it has been switched off or deleted in the meantime."""
     rows = Webhook.objects.kept().defer("secret").select_for_update(no_key=True)
     return rows.filter(pk=webhook.pk, is_active=True).first()
 
@@ -76,7 +76,7 @@ def _watched() -> QuerySet[Webhook]:
 
 
 def suspects(now: datetime) -> QuerySet[Webhook]:
-    """Those that are known to fail, or have a failed delivery that may be news."""
+    """The webhooks that are known to fail, or have a failed delivery since their last success."""
     own = (
         Delivery.objects.filter(webhook=OuterRef("pk")).exclude(event__type=catalogue.WEBHOOK_TEST).order_by()
     )
@@ -99,7 +99,7 @@ def _last_success(webhook: Webhook) -> datetime | None:
 
 
 def _first_failure(webhook: Webhook, after: datetime | None) -> datetime | None:
-    """Of the attempts made after then, all of which failed."""
+    """The time of the first attempt after `after`. All of these failed."""
     failed = _judged(webhook).filter(status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED))
     attempts = Attempt.objects.all()
     if after:
@@ -112,7 +112,7 @@ def _first_failure(webhook: Webhook, after: datetime | None) -> datetime | None:
 
 
 def _gone() -> list[Webhook]:
-    """Answered 410 to two attempts, ten minutes apart or more, with no success in between."""
+    """The webhooks that answered 410 to two attempts at least ten minutes apart, with no success in between."""
     gone = (
         Attempt.objects.filter(
             http_status=410,
@@ -128,13 +128,13 @@ def _gone() -> list[Webhook]:
 
 
 def _failed(now: datetime) -> list[Webhook]:
-    """Failing for 72 hours, with enough deliveries and attempts that it is no accident."""
+    """The webhooks that have failed for 72 hours, with enough deliveries and attempts to be sure."""
     failing = _watched().filter(failing_since__lte=now - health.DISABLED_AFTER)
     return [webhook for webhook in failing if _failed_enough(webhook)]
 
 
 def _failed_enough(webhook: Webhook) -> bool:
-    """Since it began to fail. Counts no further than it must."""
+    """Whether enough deliveries and attempts failed since it began to fail. Counts no further than needed."""
     since = webhook.failing_since
     given_up = _judged(webhook).filter(status=DeliveryStatus.EXHAUSTED, finished_at__gte=since)
     if given_up[: health.EXHAUSTED_AT_LEAST].count() < health.EXHAUSTED_AT_LEAST:

@@ -1,8 +1,8 @@
-"""Having the app of an ended installation erase the business's data (interface, "Data erasure").
+"""Asks the app of an ended installation to erase the business's data (contract, section 5).
 
-An uninstall writes the erasure, its event and the deliveries, due 48 hours later; the dispatcher sends them like
-all others. `follow` reads from the deliveries how far each erasure has come, and tells operators where an app does
-not answer. Locks are taken in the order erasure, delivery.
+An uninstall writes the erasure, its event and the deliveries, due 48 hours later. The dispatcher sends them like any
+others. `update_states` sets each erasure's state from its deliveries, and notifies operators when an app hasn't
+confirmed. Locks are acquired in the order erasure, delivery.
 """
 
 import logging
@@ -28,13 +28,13 @@ from marketplace.models import App
 from webhooks import payloads
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.enums import OPEN_ERASURES, WAITING, DeliveryStatus, ErasureState
-from webhooks.kick import kick
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
+from webhooks.positions import Horizon, Position
 from webhooks.services import deliveries
 
 log = logging.getLogger(__name__)
 
-FOLLOWED_AT_ONCE: Final = 500
+BATCH: Final = 500
 
 KIND_OF_STATE: Final = {
     ErasureState.SENT: HistoryKind.ERASURE_SENT,
@@ -44,15 +44,15 @@ KIND_OF_STATE: Final = {
     ErasureState.UNADDRESSED: HistoryKind.ERASURE_UNADDRESSED,
 }
 
-# What an uninstall begins and a re-install ends
+# An uninstall schedules it, a re-install cancels it
 
 
 @transaction.atomic
-def owe(*, installation: Installation, now: datetime) -> Erasure:
+def schedule(*, installation: Installation, now: datetime) -> Erasure:
     """Write the erasure of an installation that has just ended, in the transaction of the uninstall.
 
-    It is addressed now to the app-defined webhook, which is made where the app had no Webhook URL so far: one
-    that it gets before the 48 hours are over counts. Where the request goes is seen when it is sent.
+    It is always addressed to the app-defined webhook, which is created if the app has had no Webhook URL: the app may
+    get one within the 48 hours. The URL is read when the request is sent.
     """
     assert installation.data_erasure_at is not None
     erasure = Erasure(installation=installation, due_at=installation.data_erasure_at)
@@ -63,7 +63,7 @@ def owe(*, installation: Installation, now: datetime) -> Erasure:
 
 @transaction.atomic(savepoint=False)
 def cancel(*, app: App, business: Business, now: datetime) -> None:
-    """Take back what is not confirmed yet, in the transaction of the install that makes it unwanted."""
+    """Cancel erasures that are not confirmed yet, in the transaction of the new install."""
     owed = Erasure.objects.filter(
         installation__app=app, installation__business=business, state__in=OPEN_ERASURES
     )
@@ -78,7 +78,7 @@ def _locked(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
 
 
 def _with_names(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
-    """With whom they concern, but not the secret: one that can't be decrypted must not stop the others."""
+    """Read the app and the business too, but not the secret: one that can't be decrypted must not stop the others."""
     names = erasures.select_related("installation__app", "installation__business")
     return names.defer("installation__webhook_secret")
 
@@ -89,6 +89,8 @@ def _write_event(installation: Installation, *, due_at: datetime, now: datetime)
         type=DATA_ERASURE,
         data=orjson.dumps(payloads.data_erasure(installation)).decode(),
         occurred_at=due_at,
+        position=Position(),
+        horizon=Horizon(),
     )
     Delivery.objects.bulk_create(
         Delivery(event=event, webhook=webhook, due_at=due_at, created_at=now)
@@ -98,7 +100,7 @@ def _write_event(installation: Installation, *, due_at: datetime, now: datetime)
 
 
 def _addressees(installation: Installation, now: datetime) -> list[Webhook]:
-    """The app-defined webhook, and each other that named the event and was not deleted."""
+    """The app-defined webhook, and each other one that lists the event and was not deleted."""
     others = Webhook.objects.kept().filter(installation=installation, is_app_defined=False)
     named = [webhook for webhook in others.defer("secret") if DATA_ERASURE in webhook.events]
     return [_app_defined(installation, now), *named]
@@ -117,13 +119,13 @@ def _app_defined(installation: Installation, now: datetime) -> Webhook:
     )
 
 
-# How far they have come
+# Following its deliveries
 
 
-def follow(*, now: datetime | None = None) -> int:
-    """Move each erasure to where its deliveries are, then tell operators what is overdue. Returns how many moved.
+def update_states(*, now: datetime | None = None) -> int:
+    """Set the states of erasures from their deliveries, then notify operators. Returns how many changed.
 
-    Run by beat. Safe to repeat, and against others that run or re-install at the same time.
+    Run by beat. Safe to repeat, and to run at the same time as another run or a re-install.
     """
     now = now or timezone.now()
     moved = [erasure_id for erasure_id in _to_move(now) if _settle(erasure_id)]
@@ -132,14 +134,14 @@ def follow(*, now: datetime | None = None) -> int:
 
 
 def _to_move(now: datetime) -> list[UUID]:
-    """The erasures whose state is not what their deliveries say."""
+    """The erasures whose state differs from that of their deliveries."""
     due = Erasure.objects.filter(state__in=OPEN_ERASURES, due_at__lte=now)
     moving = _with_outcome(due).exclude(state=F("outcome")).order_by("due_at")
-    return list(moving.values_list("id", flat=True)[:FOLLOWED_AT_ONCE])
+    return list(moving.values_list("id", flat=True)[:BATCH])
 
 
 def _with_outcome(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
-    """Annotated with the state that the deliveries make it; those whose deliveries are gone are left out."""
+    """Annotate the state that follows from the deliveries. Erasures whose deliveries are deleted are left out."""
     sending = Delivery.objects.filter(event=OuterRef("event"))
     waiting = Exists(sending.filter(status__in=WAITING))
     tried = Exists(sending.filter(attempt_count__gt=0))
@@ -155,7 +157,7 @@ def _with_outcome(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
 
 @transaction.atomic
 def _settle(erasure_id: UUID) -> bool:
-    """Move one erasure; whether there was anything to move, now that nobody else can."""
+    """Update one erasure under its lock. False if its state was already right."""
     erasure = _locked(Erasure.objects.filter(id=erasure_id, state__in=OPEN_ERASURES)).first()
     seen = _outcome(erasure_id)
     if erasure is None or seen is None or seen == erasure.state:
@@ -175,7 +177,7 @@ def _outcome(erasure_id: UUID) -> ErasureState | None:
 
 
 def _move_on(erasure: Erasure, state: ErasureState, attempts: Sequence[Attempt]) -> None:
-    """Move it to `state`, at the time and with the answer of the attempt that decided that."""
+    """Move it to `state`, with the time and the response of the deciding attempt."""
     confirmed = state == ErasureState.CONFIRMED
     deciding = [each for each in attempts if is_success(each.http_status) == confirmed]
     at, note = (deciding[-1].attempted_at, _answer(deciding[-1])) if deciding else (erasure.due_at, "")
@@ -183,7 +185,7 @@ def _move_on(erasure: Erasure, state: ErasureState, attempts: Sequence[Attempt])
         erasure.confirmed_at = at
     _move(erasure, state, at, note)
     if state == ErasureState.OVERDUE:
-        log.error("%s, due %s, is confirmed by no attempt. %s.", erasure, iso(erasure.due_at), note)
+        log.error("%s, due %s, was not confirmed by any attempt. %s.", erasure, iso(erasure.due_at), note)
 
 
 def is_success(http_status: int | None) -> bool:
@@ -191,9 +193,9 @@ def is_success(http_status: int | None) -> bool:
 
 
 def _answer(attempt: Attempt) -> str:
-    """What the app answered, in words that are kept as proof."""
+    """The app's response in words, kept as proof."""
     if attempt.http_status is None:
-        return f"No answer ({attempt.error_class})"
+        return f"No response ({attempt.error_class})"
     return f"Answered with {attempt.http_status}"
 
 
@@ -205,21 +207,21 @@ def _move(erasure: Erasure, state: ErasureState, at: datetime, note: str = "") -
         history.record(installation=erasure.installation, kind=KIND_OF_STATE[state], at=at, note=note)
 
 
-# What operators do
+# Operators
 
 
 def _alarm(now: datetime) -> None:
-    """Mail the administrators what is overdue and not told yet. A mail that fails is tried again next time."""
+    """Mail the administrators about newly overdue erasures. A mail that fails is retried the next time."""
     overdue = Erasure.objects.filter(state=ErasureState.OVERDUE, alarmed_at=None)
-    untold = list(_with_names(overdue)[:FOLLOWED_AT_ONCE])
-    if not untold:
+    news = list(_with_names(overdue)[:BATCH])
+    if not news:
         return
     try:
-        mail_admins(f"{len(untold)} data erasures are not confirmed", _letter(untold))
-    except OSError as error:  # of which smtplib's errors are
-        log.warning("Administrators could not be told of overdue data erasures: %s", error)
+        mail_admins(f"{len(news)} data erasures are not confirmed", _letter(news))
+    except OSError as error:  # includes smtplib's errors
+        log.warning("Administrators could not be notified of overdue data erasures: %s", error)
         return
-    overdue.filter(id__in=[erasure.pk for erasure in untold]).update(alarmed_at=now)
+    overdue.filter(id__in=[erasure.pk for erasure in news]).update(alarmed_at=now)
 
 
 def _letter(overdue: Iterable[Erasure]) -> str:
@@ -229,33 +231,31 @@ def _letter(overdue: Iterable[Erasure]) -> str:
     ]
     address = f"{settings.BASE_URL}/admin/webhooks/erasure/?state__exact={ErasureState.OVERDUE}"
     return "\n".join(
-        ["These apps have been told to erase a business's data and have not confirmed it:", "", *lines, "",
-         "Ask their developers, then send it again:", address]
+        ["These apps were asked to erase a business's data and have not confirmed it:", "", *lines, "",
+         "Contact their developers, then resend the request:", address]
     )  # fmt: skip
 
 
 @transaction.atomic
-def send_again(*, erasure: Erasure, now: datetime | None = None) -> None:
-    """Start the schedule of an overdue erasure anew, under the same ids.
+def resend(*, erasure: Erasure, now: datetime | None = None) -> None:
+    """Restart the schedule of an overdue erasure, with the same delivery ids.
 
-    Raises Conflict for one that is not overdue. Once the deliveries are removed, after 30 days, it goes out
-    under new ids.
+    The ids are new if the deliveries have been deleted, after 30 days. Raises Conflict if it is not overdue.
     """
     now = now or timezone.now()
     locked = _locked(Erasure.objects.filter(pk=erasure.pk)).get()
     if locked.state != ErasureState.OVERDUE:
-        raise Conflict(f"Only an overdue erasure is sent again. This one: {locked.get_state_display()}.")
+        raise Conflict(f"Only an overdue erasure can be resent. This one is: {locked.get_state_display()}.")
     if locked.event_id is None:
         locked.event = _write_event(locked.installation, due_at=now, now=now)
         locked.save(update_fields=["event"])
         _move(locked, ErasureState.DUE, now)
     else:
-        _begin_anew(locked.event_id, now)
-        _move(locked, ErasureState.SENT, now, "Sent again by an operator")
-    transaction.on_commit(kick, robust=True)
+        _restart(locked.event_id, now)
+        _move(locked, ErasureState.SENT, now, "Resent by an operator")
 
 
-def _begin_anew(event_id: UUID, now: datetime) -> None:
+def _restart(event_id: UUID, now: datetime) -> None:
     Delivery.objects.filter(event=event_id, status=DeliveryStatus.EXHAUSTED).update(
         status=DeliveryStatus.PENDING,
         due_at=now,

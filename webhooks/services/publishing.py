@@ -1,6 +1,6 @@
-"""Writing down what happened, and who is to be told."""
+"""Writing events, and a delivery for each webhook that gets them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,70 +12,69 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.ids import new_id
-from installations.models import Installation
-from webhooks.enums import DeliveryStatus
-from webhooks.kick import kick
+from installations.models import Installation, InstallationQuerySet
+from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.models import Delivery, Event, Webhook
+from webhooks.positions import Horizon, Position
 from webhooks.queries import events_of_app, may_learn_of
 
 
+# Without a savepoint: if the event can't be written, the change that caused it must roll back too.
+@transaction.atomic(savepoint=False)
 def publish(
     *, business: Business, event_type: str, data: dict[str, Any], now: datetime | None = None
 ) -> Event | None:
-    """Write an event and its deliveries, to be sent once the transaction around has committed.
+    """Write an event for the feed, and its deliveries, to be sent once the transaction around has committed.
 
-    Returns the event, or None when nobody listens: nothing is written then. `data` is made text here, once,
-    and sent so to all. Four statements at most, however many listen.
+    Returns the event, or None where no installed app may learn of it: nothing is written then. `data` is made text here,
+    once, and sent so to all. Four statements at most, however many webhooks there are.
     """
-    listeners = _listeners(business, event_type)
-    if not listeners:
+    learning = _learning(Installation.objects.active().filter(business=business), event_type)
+    if not learning:
         return None
-    return _write(business, event_type, data, listeners, now or timezone.now())
+    event = Event(business=business, type=event_type)
+    return _write(event, data, _listeners(learning, event_type), now or timezone.now())
 
 
+@transaction.atomic(savepoint=False)
 def publish_to(
     *, installation: Installation, event_type: str, data: dict[str, Any], now: datetime | None = None
 ) -> tuple[Event, int]:
-    """Write an event for the webhooks of one installation alone. Returns it and the number of its deliveries.
+    """Write an event that one installation alone sees. Returns it and the number of its deliveries.
 
-    What goes for every event goes here too: who named it, is switched on, and holds the scope. The event is
-    written even where that is nobody, so that its id is one.
+    The rules are those of every event: a webhook named it, is switched on, and its app holds the scope. Without such a
+    webhook the event is written all the same.
     """
-    listeners = _listeners(installation.business, event_type, installation)
-    event = _write(installation.business, event_type, data, listeners, now or timezone.now())
-    return event, len(listeners)
+    learning = _learning(Installation.objects.filter(pk=installation.pk), event_type)
+    listeners = _listeners(learning, event_type)
+    event = Event(business=installation.business, type=event_type, installation=installation)
+    return _write(event, data, listeners, now or timezone.now()), len(listeners)
 
 
 @dataclass(frozen=True, slots=True)
 class _Listener:
     webhook_id: UUID
     endpoint: int
-    installation_id: UUID
-    events: list[str]
-    holds: bool  # it was disabled automatically: kept for it, and not sent
+    held: HeldReason | None  # why the delivery is held; None: it is sent
 
 
-def _write(
-    business: Business, event_type: str, data: dict[str, Any], listeners: Sequence[_Listener], now: datetime
-) -> Event:
-    event = Event(business=business, type=event_type, data=orjson.dumps(data).decode(), occurred_at=now)
-    # Without a savepoint: an event that can't be written must not leave the change that caused it standing.
-    with transaction.atomic(savepoint=False):
-        event.save(force_insert=True)
-        if listeners:
-            _write_deliveries(event, listeners, now)
-            transaction.on_commit(kick, robust=True)
+def _write(event: Event, data: dict[str, Any], listeners: Sequence[_Listener], now: datetime) -> Event:
+    event.data, event.occurred_at = orjson.dumps(data).decode(), now
+    event.position, event.horizon = Position(), Horizon()
+    event.save(force_insert=True)
+    if listeners:
+        _write_deliveries(event, listeners, now)
     return event
 
 
-# What `bulk_create` does takes four times as long where a thousand listen, most of it for making the rows in Python.
+# With a thousand listeners `bulk_create` takes four times as long, mostly to create the rows in Python.
 _INSERT = """
 INSERT INTO webhooks_delivery
-    (id, event_id, webhook_id, endpoint, status, due_at, attempts_made, attempt_count, fence, created_at)
-SELECT id, %(event)s, webhook, endpoint, CASE WHEN holds THEN 'HELD' ELSE 'PENDING' END,
-    CASE WHEN NOT holds THEN %(now)s END, 0, 0, 0, %(now)s
-FROM unnest(%(ids)s::uuid[], %(webhooks)s::uuid[], %(endpoints)s::bigint[], %(holds)s::boolean[])
-    AS listener (id, webhook, endpoint, holds)
+    (id, event_id, webhook_id, endpoint, status, held_reason, due_at, attempts_made, attempt_count, fence, created_at)
+SELECT id, %(event)s, webhook, endpoint, CASE WHEN held IS NULL THEN 'PENDING' ELSE 'HELD' END, COALESCE(held, ''),
+    CASE WHEN held IS NULL THEN %(now)s END, 0, 0, 0, %(now)s
+FROM unnest(%(ids)s::uuid[], %(webhooks)s::uuid[], %(endpoints)s::bigint[], %(held)s::text[])
+    AS listener (id, webhook, endpoint, held)
 """
 
 
@@ -89,7 +88,7 @@ def _write_deliveries(event: Event, listeners: Sequence[_Listener], now: datetim
         "ids": [new_id() for _ in listeners],
         "webhooks": [listener.webhook_id for listener in listeners],
         "endpoints": [listener.endpoint for listener in listeners],
-        "holds": [listener.holds for listener in listeners],
+        "held": [listener.held for listener in listeners],
     }
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, values)
@@ -100,38 +99,42 @@ def _delivery(event: Event, listener: _Listener, now: datetime) -> Delivery:
         event=event,
         webhook_id=listener.webhook_id,
         endpoint=listener.endpoint,
-        status=DeliveryStatus.HELD if listener.holds else DeliveryStatus.PENDING,
-        due_at=None if listener.holds else now,
+        status=DeliveryStatus.PENDING if listener.held is None else DeliveryStatus.HELD,
+        held_reason=listener.held or HeldReason.DISABLED,
+        due_at=now if listener.held is None else None,
         created_at=now,
     )
 
 
-def _listeners(business: Business, event_type: str, only: Installation | None = None) -> list[_Listener]:
-    """The webhooks that named the event, are not switched off by the app, and whose app may learn of it."""
-    named = _naming(business, event_type, only)
-    if not named:
+def _learning(installations: InstallationQuerySet, event_type: str) -> dict[UUID, Installation]:
+    """Those whose app may learn of the event, by id."""
+    return {each.pk: each for each in installations.with_terms() if may_learn_of(each, event_type)}
+
+
+def _listeners(learning: Mapping[UUID, Installation], event_type: str) -> list[_Listener]:
+    """Their webhooks that get the event and are not switched off by the app."""
+    if not learning:
         return []
-    told = _told({each.installation_id for each in named}, event_type)
-    return [
-        each for each in named if each.installation_id in told and (each.events or told[each.installation_id])
-    ]
-
-
-def _naming(business: Business, event_type: str, only: Installation | None) -> list[_Listener]:
-    """Those whose own list has the event, and those that go by their app's list."""
-    rows = Webhook.objects.kept().receiving().filter(installation__uninstalled_at=None)
-    rows = rows.filter(installation=only) if only else rows.filter(installation__business=business)
+    rows = Webhook.objects.kept().receiving().filter(installation__in=learning)
     columns = rows.values_list("id", "endpoint", "installation_id", "events", "is_active")
+    paused = _paused(learning.values())
     return [
-        _Listener(webhook_id, endpoint, installation_id, events, holds=not is_active)
+        _Listener(webhook_id, endpoint, _reason_to_hold(is_active, installation_id in paused))
         for webhook_id, endpoint, installation_id, events, is_active in columns
-        if not events or event_type in events
+        if event_type in (events or events_of_app(learning[installation_id]))
     ]
 
 
-def _told(installation_ids: Iterable[UUID], event_type: str) -> dict[UUID, bool]:
-    """The installations whose app may learn of the event; the value says whether the app's own list has it."""
-    installations = Installation.objects.with_terms().filter(id__in=installation_ids)
-    return {
-        each.id: event_type in events_of_app(each) for each in installations if may_learn_of(each, event_type)
-    }
+def _reason_to_hold(is_active: bool, is_paused: bool) -> HeldReason | None:
+    if not is_active:
+        return HeldReason.DISABLED
+    return HeldReason.PAUSED if is_paused else None
+
+
+def _paused(installations: Iterable[Installation]) -> set[UUID]:
+    """Those that are paused, locked until the end of the transaction: a resume finds what is held for them."""
+    seen = [each.pk for each in installations if each.paused_at is not None]
+    if not seen:
+        return set()
+    rows = Installation.objects.filter(pk__in=seen).order_by("pk").select_for_update(no_key=True)
+    return {pk for pk, paused_at in rows.values_list("pk", "paused_at") if paused_at is not None}

@@ -1,4 +1,4 @@
-"""What an app does with its webhooks: registering, changing and deleting them. And their end with the installation."""
+"""Registers, changes and deletes webhooks for apps, and ends them with the installation."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,16 +9,17 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from common.errors import Conflict, ErrorDetail, Invalid, NotFound
+from common.db.finders import get_or_not_found
+from common.errors import Conflict, ErrorDetail, Invalid
+from common.http.url_policy import InvalidUrl, check_destination_url
 from common.secrets import new_webhook_secret
-from common.url_policy import InvalidUrl, check_destination_url
 from installations.models import Installation
 from webhooks import catalogue
-from webhooks.health import begin_anew
+from webhooks.health import reset
 from webhooks.models import Webhook
 from webhooks.services.deliveries import cancel_held, cancel_waiting, follow_url
 
-MAX_WEBHOOKS = 20  # per installation, the app-defined one not counted
+MAX_WEBHOOKS = 20  # per installation, besides the app-defined one
 
 
 def create_webhook(
@@ -36,7 +37,7 @@ def create_webhook(
     """
     check(url=url, events=events)
     with transaction.atomic():
-        # The lock makes the count hold, and keeps an uninstall from passing by.
+        # The lock keeps the count valid, and an uninstall out.
         locked = Installation.objects.select_for_update(no_key=True).get(pk=installation.pk)
         _require_room(locked)
         webhook = Webhook.objects.create(
@@ -51,12 +52,13 @@ def create_webhook(
 
 
 def change_webhook(*, webhook: Webhook, changes: Mapping[str, Any], now: datetime | None = None) -> Webhook:
-    """Change any of `url`, `events`, `description` and `is_active`; the webhook as it is then.
+    """Change any of `url`, `events`, `description` and `is_active`. Returns the changed webhook.
 
-    Switched off, what waits for it is CANCELLED. Switched on, its disabling is over; nothing is sent by that,
-    and what was held stays so until `recover`. What is the same already changes nothing. Raises Invalid,
-    Conflict for another URL of the app-defined webhook and for switching that on while the app has no
-    Webhook URL, and NotFound where the webhook has been deleted meanwhile.
+    Switching it off cancels its waiting deliveries. Switching it on ends an automatic disabling, but held deliveries
+    stay held until `recover`. Values that stay the same change nothing.
+
+    Raises Invalid; Conflict for another URL of the app-defined webhook, or for switching that on while the app has no
+    Webhook URL; and NotFound if the webhook has been deleted in the meantime.
     """
     check_changes(webhook, changes)
     with transaction.atomic():
@@ -68,7 +70,7 @@ def change_webhook(*, webhook: Webhook, changes: Mapping[str, Any], now: datetim
         if changes.get("is_active", locked.is_active) != locked.is_active:
             _switch(locked, changes["is_active"], now)
         elif not changes.get("is_active", True):
-            locked.lacks_url = False  # the app wants it off, whatever becomes of the Webhook URL
+            locked.lacks_url = False  # the app wants it off, so a new Webhook URL doesn't switch it on
         locked.save()
         follow_url(webhooks=Webhook.objects.filter(pk=locked.pk), endpoint=locked.endpoint)
     return locked
@@ -76,14 +78,12 @@ def change_webhook(*, webhook: Webhook, changes: Mapping[str, Any], now: datetim
 
 @transaction.atomic
 def delete_webhook(*, webhook: Webhook, now: datetime | None = None) -> None:
-    """Delete a webhook: nothing is sent to it any more, and what waited or was held is CANCELLED.
+    """Delete a webhook and cancel its waiting and held deliveries.
 
-    Raises Conflict for the app-defined one, NotFound where it has been deleted meanwhile.
+    Raises Conflict for the app-defined one, and NotFound if it has been deleted in the meantime.
     """
     if webhook.is_app_defined:
-        raise Conflict(
-            "The webhook that the app defines can be changed but not deleted. Switch it off instead."
-        )
+        raise Conflict("The app-defined webhook can be changed but not deleted. Switch it off instead.")
     locked = _locked(webhook)
     locked.is_active, locked.deleted_at = False, now or timezone.now()
     locked.save(update_fields=["is_active", "deleted_at"])
@@ -92,7 +92,7 @@ def delete_webhook(*, webhook: Webhook, now: datetime | None = None) -> None:
 
 @transaction.atomic
 def end_webhooks(*, installation: Installation, now: datetime | None = None) -> None:
-    """Switch off all webhooks of an installation that has ended; what waits for them or is held is CANCELLED."""
+    """Switch off all webhooks of an ended installation, and cancel their waiting and held deliveries."""
     webhooks = Webhook.objects.filter(installation=installation)
     webhooks.filter(is_active=True).update(is_active=False)
     _end_deliveries(webhooks, now or timezone.now())
@@ -104,14 +104,14 @@ def _end_deliveries(webhooks: QuerySet[Webhook], now: datetime) -> None:
 
 
 def check(*, url: str, events: Sequence[str]) -> None:
-    """Raise Invalid with every problem at once. May take two seconds to look the host up: no transaction."""
+    """Raise Invalid with all problems. Resolving the host may take two seconds, so don't call it in a transaction."""
     problems = url_problems(url) + event_problems(events)
     if problems:
         raise Invalid(" ".join(problem["message"] for problem in problems), problems)
 
 
 def check_changes(webhook: Webhook, changes: Mapping[str, Any]) -> None:
-    """As `check`; a URL that stays as it is may stay."""
+    """Like `check`, but an unchanged URL is always accepted."""
     problems: list[ErrorDetail] = []
     if changes.get("url", webhook.url) != webhook.url:
         problems += url_problems(changes["url"])
@@ -131,7 +131,7 @@ def url_problems(url: str) -> list[ErrorDetail]:
 
 def event_problems(events: Sequence[str]) -> list[ErrorDetail]:
     if not events:
-        return [{"field": "events", "message": "Name at least one event."}]
+        return [{"field": "events", "message": "List at least one event."}]
     return [
         {"field": f"events[{index}]", "message": _why_not(name)}
         for index, name in enumerate(events)
@@ -147,22 +147,15 @@ def _why_not(name: str) -> str:
 
 def _require_room(installation: Installation) -> None:
     if not installation.is_active:
-        raise Conflict("The app is not installed any more.")
+        raise Conflict("The app is no longer installed.")
     if Webhook.objects.kept().filter(installation=installation, is_app_defined=False).count() >= MAX_WEBHOOKS:
         raise Conflict(f"An installation has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
 
 
 def _locked(webhook: Webhook) -> Webhook:
-    found = (
-        Webhook.objects.kept()
-        .select_for_update(of=("self",), no_key=True)
-        .select_related("installation__app__approved_version", "installation__business")
-        .filter(pk=webhook.pk)
-        .first()
-    )
-    if found is None:
-        raise NotFound("Webhook not found")
-    return found
+    kept = Webhook.objects.kept().select_for_update(of=("self",), no_key=True)
+    rows = kept.select_related("installation__app__approved_version", "installation__business")
+    return get_or_not_found(rows, webhook.pk, "Webhook not found")
 
 
 def _set_url(webhook: Webhook, url: str, now: datetime) -> None:
@@ -171,7 +164,7 @@ def _set_url(webhook: Webhook, url: str, now: datetime) -> None:
     if webhook.is_app_defined:
         raise Conflict("The URL of this webhook is the app's Webhook URL. Change it there.")
     webhook.url = url
-    begin_anew(webhook, now)
+    reset(webhook, now)
 
 
 def _switch(webhook: Webhook, on: bool, now: datetime) -> None:
@@ -180,7 +173,7 @@ def _switch(webhook: Webhook, on: bool, now: datetime) -> None:
         cancel_waiting(webhooks=Webhook.objects.filter(pk=webhook.pk), now=now)
         return
     if webhook.is_app_defined and not webhook.installation.webhook_url:
-        raise Conflict("The app has no Webhook URL that this webhook could be sent to.")
+        raise Conflict("The app has no Webhook URL to send events to. Set one first.")
     webhook.is_active, webhook.lacks_url = True, False
     webhook.disabled_reason, webhook.disabled_at = "", None
-    begin_anew(webhook, now)
+    reset(webhook, now)

@@ -1,10 +1,10 @@
-"""Removing deliveries, attempts and events that are over for 30 days (docs/contract.md, 5).
+"""Deletes deliveries, attempts and events 30 days after they finished (contract, section 5).
 
-What is held has no end of its own: it is kept for 30 days from its creation, and can be recovered that long.
+Held deliveries can be recovered for 30 days from their creation, and are deleted after that. Waiting ones are kept, no
+matter how old they are.
 
-In batches of a short transaction each, so that nobody waits for it, and so many per run at most: what is left is
-for the next. Ids are ordered by time, so the primary key leads to the old rows, and no index is kept for this.
-What still waits to be sent stays however old it is.
+Each batch is a short transaction, so other work never waits long. A run has a limited number of batches and leaves the
+rest to the next run. Ids are ordered by time, so the primary key finds old rows without another index.
 """
 
 import logging
@@ -29,8 +29,10 @@ BATCHES_PER_RUN: Final = 200
 
 
 def remove_old(*, now: datetime | None = None, batch: int = BATCH, batches: int = BATCHES_PER_RUN) -> int:
-    """Remove up to `batch` times `batches` deliveries with their attempts, then as many events that no delivery
-    needs any more. Returns the number of deliveries."""
+    """Delete up to `batch` times `batches` deliveries with their attempts, then as many events without deliveries.
+
+    Returns the number of deliveries.
+    """
     cutoff = (now or timezone.now()) - KEPT
     removed = _in_batches(_remove_deliveries, cutoff, batch, batches)
     _in_batches(_remove_events, cutoff, batch, batches)
@@ -42,7 +44,7 @@ def remove_old(*, now: datetime | None = None, batch: int = BATCH, batches: int 
 def _in_batches(
     remove: Callable[[datetime, UUID, int], list[UUID]], cutoff: datetime, batch: int, batches: int
 ) -> int:
-    """Go on behind the last id that was removed, so that what stays is looked at once."""
+    """Continue after the last deleted id, so that rows that are kept are read only once."""
     removed, last = 0, UUID(int=0)
     for _ in range(batches):
         ids = remove(cutoff, last, batch)
@@ -55,7 +57,7 @@ def _in_batches(
 
 @transaction.atomic
 def _remove_deliveries(cutoff: datetime, after: UUID, limit: int) -> list[UUID]:
-    """One that is being sent again at this moment is locked, or is not over any more; it is skipped."""
+    """A delivery that is being resent at this moment is locked or no longer finished, so it is skipped."""
     skip = connection.features.has_select_for_update_skip_locked
     over = Q(finished_at__lt=cutoff) | Q(status=DeliveryStatus.HELD, created_at__lt=cutoff)
     old = Delivery.objects.filter(over, id__gt=after, id__lt=id_at(cutoff))
@@ -68,7 +70,7 @@ def _remove_deliveries(cutoff: datetime, after: UUID, limit: int) -> list[UUID]:
 
 @transaction.atomic
 def _remove_events(cutoff: datetime, after: UUID, limit: int) -> list[UUID]:
-    """An event gets its deliveries as it is written, and none later."""
+    """Safe without a lock: all deliveries of an event are created together with it."""
     old = Event.objects.filter(id__gt=after, id__lt=id_at(cutoff), occurred_at__lt=cutoff)
     unneeded = old.exclude(Exists(Delivery.objects.filter(event=OuterRef("id")))).order_by("id")
     ids = list(unneeded.values_list("id", flat=True)[:limit])

@@ -1,4 +1,4 @@
-"""Causing events on a developer's sandbox, to see how the app takes them."""
+"""Publishes sample events on a developer's sandbox, so that developers can see how their app handles them."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -16,7 +16,7 @@ from webhooks import catalogue, payloads
 from webhooks.models import Event
 from webhooks.services.publishing import publish_to
 
-# These two go out for a reason of their own only.
+# These two are only sent by a test and an uninstall.
 NEVER: Final = (catalogue.WEBHOOK_TEST, catalogue.DATA_ERASURE)
 SAMPLES: Final = tuple(name for name in catalogue.EVENTS if name not in NEVER)
 
@@ -25,24 +25,24 @@ SAMPLES: Final = tuple(name for name in catalogue.EVENTS if name not in NEVER)
 def send_sample(
     *, app: App, developer: User, event_type: str, now: datetime | None = None
 ) -> tuple[Event, int]:
-    """Publish an event with sample data to the app's installation on the developer's own sandbox, and to no other.
+    """Publish an event with sample data, only to the app's installation on the developer's own sandbox.
 
-    Returns the event and the number of its deliveries; none where no webhook of the installation named the
-    event, is switched on, and holds the scope. Nothing happens in the sandbox itself. Raises Invalid for
-    an event that can't be tried so, Conflict where the app is not installed there.
+    Returns the event and the number of its deliveries, which is 0 if no active webhook there lists the event or the
+    app lacks its scope. The sandbox's own data doesn't change. Raises Invalid for an event that can't be sampled, and
+    Conflict if the app is not installed there.
     """
     if event_type not in SAMPLES:
         raise Invalid.field("event", f"Must be one of: {', '.join(SAMPLES)}.")
     installation = sandbox_installation(app=app, developer=developer)
     if installation is None:
-        raise Conflict("The app is not installed on your sandbox. Install it for test first.")
+        raise Conflict("The app is not installed on your sandbox. Install it there for testing first.")
     now = now or timezone.now()
     data = sample_data(installation.business, event_type, now)
     return publish_to(installation=installation, event_type=event_type, data=data, now=now)
 
 
 def sample_data(business: Business, event_type: str, now: datetime) -> dict[str, Any]:
-    """The catalogue's example with the times of now, told of a real record of the sandbox where there is one."""
+    """The catalogue's example with current times, and with a real record of the sandbox if there is one."""
     example = catalogue.EVENTS[event_type].example
     return {**example, **_facts(business, event_type, now), **_times(example, now)}
 
@@ -62,13 +62,13 @@ def _of_order(business: Business, event_type: str) -> dict[str, Any]:
     order = Order.objects.filter(business=business).order_by("-id").first()
     if order is None:
         return {}
-    told = payloads.order_created(order)
-    shared = catalogue.EVENTS[event_type].example.keys() & told.keys()
-    return {name: told[name] for name in shared}
+    payload = payloads.order_created(order)
+    shared = catalogue.EVENTS[event_type].example.keys() & payload.keys()
+    return {name: payload[name] for name in shared}
 
 
 def _of_product(business: Business, event_type: str) -> dict[str, Any]:
-    """A product that was deleted can't be read any more: the example's stands for it."""
+    """A deleted product can't be read, so product.deleted keeps the example's."""
     rows = Product.objects.select_related("business").filter(business=business)
     product = None if event_type == "product.deleted" else rows.order_by("-id").first()
     if product is None:

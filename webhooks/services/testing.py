@@ -1,4 +1,4 @@
-"""Sending `webhook.test`."""
+"""Sends `webhook.test`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,19 +8,23 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
+from common.db.transactions import forbid_transaction
+from common.errors import Conflict
+from common.http import transport
+from common.http.transport import Exchange
 from common.ids import new_id
-from common.transactions import forbid_transaction
-from webhooks import catalogue, message, payloads, transport
+from webhooks import catalogue, message, payloads
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
-from webhooks.transport import Exchange
+from webhooks.positions import Position, current_horizon
+from webhooks.queries import SUSPENDED
 
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """What came of a test. `error` is the class of the failure, None on success; `event_id` the delivery's id."""
+    """The outcome of a test. `error` is the error class, None on success; `event_id` is the delivery's id."""
 
-    __test__ = False  # no test case of pytest's
+    __test__ = False  # not a test case for pytest
 
     success: bool
     http_status: int | None
@@ -30,18 +34,22 @@ class TestResult:
 
 
 def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
-    """Send `webhook.test` to the webhook now, once, and say what came of it. Takes up to ten seconds.
+    """Send `webhook.test` to the webhook once, now. Takes up to ten seconds.
 
-    Works on an inactive webhook and changes nothing about it. The test is written to the webhook's history
-    only when it is over: a process that dies before leaves nothing that could be sent again.
+    Works for an inactive webhook too, and doesn't change it. The test is added to the webhook's history when it is
+    over, so a process that dies earlier leaves no delivery to retry. Raises `Conflict` for a suspended app.
     """
     forbid_transaction()
+    if webhook.installation.app.suspended_at is not None:
+        raise Conflict(SUSPENDED)
     now = now or timezone.now()
     event = Event(
         type=catalogue.WEBHOOK_TEST,
         business_id=webhook.installation.business_id,
         data=orjson.dumps(payloads.test_event(webhook)).decode(),
         occurred_at=now,
+        position=Position(),
+        horizon=current_horizon(),
     )
     delivery_id = new_id()
     request = message.compose(

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from webhooks import awake
-from webhooks.dispatcher import Dispatcher
+from webhooks.engine.dispatcher import Dispatcher
 
 
 class Command(BaseCommand):
@@ -21,6 +20,5 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        with awake.place() as place:
-            attempts = Dispatcher(place=place, stop=stop).run(idle=None if forever else 0.0)
+        attempts = Dispatcher(stop=stop).run(idle=None if forever else 0.0)
         self.stdout.write(f"{attempts} attempts made.")

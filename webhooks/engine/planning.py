@@ -1,17 +1,19 @@
-"""How PostgreSQL plans the statements of a dispatcher: once, and by index, whatever its statistics make it believe.
+"""Makes PostgreSQL plan a dispatcher's statements only once, and with indexes, independent of its statistics.
 
-What waits changes from nothing to a hundred thousand rows and back between two analyses of the table. Going by the
-statistics of a quiet moment, a claim would read the whole table, or sort all that is due to take the first few. And
-planning it costs as much as a claim of a few rows itself.
+Between two analyses of the table the queue may grow from nothing to a hundred thousand rows and shrink again. With the
+statistics of a quiet moment a claim would scan the whole table, or sort all due rows to get the first few. And planning
+a claim costs as much as executing it for a few rows.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-# Whatever is planned so looks expensive, and would be compiled each time.
+# These settings make plans look expensive, so that JIT would compile each of them.
 _WANTED = {
     "enable_seqscan": "off",
     "enable_bitmapscan": "off",
@@ -19,17 +21,26 @@ _WANTED = {
     "jit": "off",
 }
 _BY_INDEX = "; ".join(f"SET {name} = {value}" for name, value in _WANTED.items())
+_BY_INDEX_HERE = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _WANTED.items())
 _AS_USUAL = "; ".join(f"RESET {name}" for name in _WANTED)
 
 
 def by_index() -> None:
-    """For all that this thread's session does from now on."""
+    """Plan by index in this thread's session from now on."""
     _execute(_BY_INDEX)
 
 
 def as_usual() -> None:
-    """For whoever has the session next."""
+    """Reset the session for its next user."""
     _execute(_AS_USUAL)
+
+
+@contextmanager
+def by_index_here() -> Iterator[None]:
+    """Open a transaction, and plan by index within it."""
+    with transaction.atomic():
+        _execute(_BY_INDEX_HERE)
+        yield
 
 
 def _execute(statements: str) -> None:
@@ -39,7 +50,7 @@ def _execute(statements: str) -> None:
 
 
 class Prepared:
-    """A statement that each session plans once. `types` are those of its parameters, `%(name)s` in the text."""
+    """A statement that each session plans once. `types` maps its parameters, `%(name)s` in the text, to SQL types."""
 
     _sessions: "WeakKeyDictionary[Any, set[str]]" = WeakKeyDictionary()
 

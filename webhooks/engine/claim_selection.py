@@ -1,31 +1,50 @@
-"""Whose turn it is: which of the due deliveries a claim takes (docs/decisions/0010).
+"""Selects the due deliveries of a claim (docs/decisions/0010).
 
-The longest due come first, as far as each endpoint has room for them. Only where the earliest belong to too few
-endpoints with room, all endpoints that wait are asked in turn: the first delivery of each, then the second.
+1. Count the leases of each endpoint. Its room is how many more attempts it may have at once.
+2. Rank the earliest due deliveries by endpoint, and select those that fit into the room of their endpoint.
+3. If these are too few, visit all endpoints with waiting deliveries, and select the first of each, then the second.
 
-Written twice, in SQL for PostgreSQL and portably for SQLite. A test holds both to the same choice. Either way the
-cost depends on the leases and endpoints there are, not on how much waits or has been sent.
+This is written twice, in SQL for PostgreSQL and portably for SQLite. A test checks that both select the same. The cost
+depends on the number of leases and endpoints, not on how many deliveries are waiting or have been sent.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Count, Q
 
-from webhooks.endpoints import HOST_LEASES, LEASE, LEASES, SLOW, host_of, leases_allowed
+from webhooks.endpoints import host_of
+from webhooks.engine import planning
 from webhooks.enums import WAITING, Pace
 from webhooks.models import Delivery, Endpoint
 
-LOOKED_AT: Final = 256  # of the earliest due
+LEASE: Final = timedelta(seconds=60)  # the longest; six times the deadline of an attempt
+LOOKED_AT: Final = 256  # the earliest due deliveries that step 2 ranks
+
+SLOW: Final = timedelta(milliseconds=500)  # an attempt that takes longer is not quick
+LEASES: Final = {Pace.UNKNOWN: 8, Pace.PROVEN: 16, Pace.SLOW: 4, Pace.SILENT: 1}  # the limit for an endpoint
+# A dead host may have thousands of URLs, each with its own room. So the endpoints of an app on one host get nothing
+# more while they hold this many leases that are older than `SLOW` or belong to endpoints that are not proven.
+HOST_LEASES: Final = 384
+
+
+def leases_allowed(pace: Pace, *, holds_old: bool) -> int:
+    """How many leases an endpoint may hold. `holds_old`: one of its leases is older than `SLOW`.
+
+    Old leases are normal for an endpoint that is known to be slow; for others they mean that it may be hanging.
+    """
+    return 1 if holds_old and pace != Pace.SLOW else LEASES[pace]
+
 
 # In SQL
 
 _PACES = " ".join(f"WHEN '{pace}' THEN {leases}" for pace, leases in LEASES.items() if pace)
 
-# Of an endpoint with what is joined below: its leases, what is known of it, its host if that is crowded.
+# The room of an endpoint, from the joins below: its leases, its pace, and its host if that is crowded.
 _ROOM = f"""
     CASE
         WHEN crowded.host IS NOT NULL THEN 0
@@ -38,10 +57,10 @@ _JOINED = """
     LEFT JOIN (SELECT id AS endpoint, pace FROM webhooks_endpoint) AS known USING (endpoint)
     LEFT JOIN crowded ON crowded.host = endpoint >> 32
 """
-# Just what the indexes hold. To name the states too would say no more, and make another index look better.
+# The condition of the partial indexes. Adding the states would select the same, but favor another index.
 _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 
-# Common table expressions. The last one, `chosen`, has the columns `id`, `pace` and `turn`.
+# Common table expressions. The last one, `chosen`, has the columns `id`, `due_at`, `pace` and `position`.
 CHOSEN: Final = f"""
 RECURSIVE leased AS (
     SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
@@ -57,10 +76,10 @@ RECURSIVE leased AS (
     WHERE {_CLAIMABLE} AND due_at <= %(now)s
     ORDER BY due_at, id LIMIT {LOOKED_AT}
 ), ranked AS (
-    SELECT id, endpoint, due_at, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS place
+    SELECT id, endpoint, due_at, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
     FROM earliest
 ), fitting AS MATERIALIZED (
-    SELECT id, due_at, known.pace FROM ranked {_JOINED} WHERE place <= {_ROOM}
+    SELECT id, due_at, known.pace FROM ranked {_JOINED} WHERE rank <= {_ROOM}
 ), waiting AS (
     (
         SELECT endpoint FROM webhooks_delivery
@@ -78,20 +97,20 @@ RECURSIVE leased AS (
     FROM waiting WHERE waiting.endpoint IS NOT NULL
 ), asked AS (
     SELECT endpoint, known.pace, {_ROOM} AS room FROM waiting {_JOINED} WHERE endpoint IS NOT NULL
-), answer AS (
-    SELECT first.id, first.due_at, pace, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS place
+), hopped AS (
+    SELECT first.id, first.due_at, pace, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
     FROM asked CROSS JOIN LATERAL (
         SELECT id, due_at FROM webhooks_delivery
         WHERE {_CLAIMABLE} AND due_at <= %(now)s AND endpoint = asked.endpoint
         ORDER BY due_at, id LIMIT GREATEST(room, 0)
     ) AS first
 ), candidate AS (
-    SELECT id, due_at, COALESCE(pace, '') AS pace, place FROM answer
+    SELECT id, due_at, COALESCE(pace, '') AS pace, rank FROM hopped
     UNION ALL
     SELECT id, due_at, COALESCE(pace, ''), 0 FROM fitting WHERE NOT EXISTS (SELECT FROM waiting)
 ), chosen AS MATERIALIZED (
-    SELECT id, pace, row_number() OVER (ORDER BY place, due_at, id) AS turn
-    FROM candidate ORDER BY turn LIMIT %(limit)s
+    SELECT id, due_at, pace, row_number() OVER (ORDER BY rank, due_at, id) AS position
+    FROM candidate ORDER BY position LIMIT %(limit)s
 )
 """  # noqa: S608
 
@@ -100,39 +119,52 @@ PARAMETERS: Final = {"limit": "int", "now": "timestamptz", "old": "timestamptz"}
 
 
 def parameters(limit: int, now: datetime) -> dict[str, Any]:
-    """What `CHOSEN` is executed with, of the types that `PARAMETERS` says."""
+    """The values for `CHOSEN`, of the types in `PARAMETERS`."""
     return {"limit": limit, "now": now, "old": now + LEASE - SLOW}
+
+
+# In both
+
+
+def first_due(now: datetime) -> datetime | None:
+    """The due time of the first delivery that could be claimed now. None if there is none."""
+    if connection.vendor != "postgresql":
+        return next((choice.due_at for choice in choose(1, now)), None)
+    with planning.by_index_here(), connection.cursor() as cursor:
+        cursor.execute(f"WITH {CHOSEN} SELECT due_at FROM chosen", parameters(1, now))  # noqa: S608
+        return next((row[0] for row in cursor.fetchall()), None)
 
 
 # Portably
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """A due delivery that is to be claimed."""
+class Choice:
+    """A due delivery to claim, and its endpoint's pace."""
 
     delivery_id: UUID
+    due_at: datetime | None
     pace: Pace
 
 
-def choose(limit: int, now: datetime) -> list[Turn]:
-    """The same choice in many statements. Holds only under a lock that keeps others from claiming."""
+def choose(limit: int, now: datetime) -> list[Choice]:
+    """The same selection in several statements. Call it under a lock that keeps others from claiming."""
     claimable = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__isnull=False)
     due = claimable.filter(due_at__lte=now).order_by("due_at", "id").values_list("due_at", "id")
     earliest = list(due.values_list("endpoint", "due_at", "id")[:LOOKED_AT])
     rooms = _Rooms(now)
     rooms.look_up({endpoint for endpoint, *_ in earliest})
-    fitting = [row for row, place in _ranked(earliest) if place <= rooms.of(row[0])]
+    fitting = [row for row, rank in _ranked(earliest) if rank <= rooms.of(row[0])]
     if len(earliest) == LOOKED_AT and len(fitting) < limit:
         waiting = list(_endpoints(claimable))
         rooms.look_up(waiting)
-        answers = [
-            (place, due_at, id_, endpoint)
+        hopped = [
+            (rank, due_at, id_, endpoint)
             for endpoint in waiting
-            for place, (due_at, id_) in enumerate(due.filter(endpoint=endpoint)[: rooms.of(endpoint)])
+            for rank, (due_at, id_) in enumerate(due.filter(endpoint=endpoint)[: rooms.of(endpoint)])
         ]
-        fitting = [(endpoint, due_at, id_) for _, due_at, id_, endpoint in sorted(answers)]
-    return [Turn(id_, rooms.paces[endpoint]) for endpoint, _, id_ in fitting[:limit]]
+        fitting = [(endpoint, due_at, id_) for _, due_at, id_, endpoint in sorted(hopped)]
+    return [Choice(id_, due_at, rooms.paces[endpoint]) for endpoint, due_at, id_ in fitting[:limit]]
 
 
 class _Rooms:
@@ -173,17 +205,17 @@ Row = tuple[int, datetime | None, UUID]
 
 
 def _ranked(rows: Iterable[Row]) -> Iterator[tuple[Row, int]]:
-    """Each row with its place among those of its endpoint, from 1."""
-    places: dict[int, int] = {}
+    """Each row with its rank, from 1, among the rows of its endpoint."""
+    ranks: dict[int, int] = {}
     for row in rows:
-        places[row[0]] = places.get(row[0], 0) + 1
-        yield row, places[row[0]]
+        ranks[row[0]] = ranks.get(row[0], 0) + 1
+        yield row, ranks[row[0]]
 
 
 def _endpoints(claimable: Any) -> Iterator[int]:
-    """The endpoints that anything waits for, one look into the index for each."""
-    by_turn = claimable.order_by("endpoint", "due_at", "id").values_list("endpoint", flat=True)
-    endpoint = by_turn.first()
+    """The endpoints with waiting deliveries, with one index lookup each."""
+    by_endpoint = claimable.order_by("endpoint", "due_at", "id").values_list("endpoint", flat=True)
+    endpoint = by_endpoint.first()
     while endpoint is not None:
         yield endpoint
-        endpoint = by_turn.filter(endpoint__gt=endpoint).first()
+        endpoint = by_endpoint.filter(endpoint__gt=endpoint).first()

@@ -1,8 +1,8 @@
-"""Telling an outage of our own from one of the endpoints (docs/decisions/0011). Pure logic; time comes in.
+"""Distinguishes an outage of our own from one of the endpoints (docs/decisions/0011). It never reads a clock.
 
-When our network or name service fails, every attempt fails, and each would use up one of the six that a delivery
-has. So when several hosts that answered the last time can't be reached, and hardly any other host can, attempts are
-not counted and hardly any are made, until a host answers; then ever more are made again.
+When our network or name service fails, every attempt fails and would use up one of the delivery's six. So when several
+hosts that responded the last time can't be reached, and hardly any other host responds, attempts don't count, and only
+a few are made. As soon as a host responds, the number of attempts grows again.
 """
 
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from math import inf
 from typing import Final
 
 WINDOW: Final = 15.0  # seconds; longer than an attempt that times out
-HOSTS: Final = 5  # that are missed at least, so that a small installation's one dead host is what it is
-SHARE: Final = 0.8  # of the hosts last heard of
+HOSTS: Final = 5  # must be unreachable, so that one dead host on a small platform doesn't count as an outage
+SHARE: Final = 0.8  # of the latest hosts must be unreachable
 CANARIES: Final = 3  # attempts at once during an outage
 CANARY_PAUSE: Final = 1.0  # seconds after one of them failed
-DOUBT: Final = 1.0  # seconds after a failure until it is judged: the others may take that long to show
+DOUBT: Final = 1.0  # seconds after a failure until it is judged: other failures may take that long
 
 
 class Guard:
-    """What one dispatcher hears of hosts, and what it makes of it. Times are in seconds, of any one clock."""
+    """Tracks for one dispatcher which hosts respond, and detects outages. Times are seconds of any one clock."""
 
     def __init__(self, *, room: int) -> None:
         self._full = self._ceiling = room
@@ -37,18 +37,18 @@ class Guard:
         return max(0, self._ceiling - in_flight)
 
     def reached(self, host: str, now: float) -> None:
-        """The host answered, whatever it said."""
+        """Note that the host responded, with any status."""
         self._hear(host, True, now)
         if self.outage:
             self._ended = now
             self._heard.clear()
-        # One more for each answer doubles what is in flight with every round.
+        # One more for each response doubles the attempts in flight with every round.
         self._ceiling = min(self._full, self._ceiling + 1)
 
     def missed(self, host: str, now: float, *, answered_before: bool) -> bool:
-        """The host could not be reached. Returns whether an outage began with this.
+        """Note that the host could not be reached. Returns whether this begins an outage.
 
-        Hosts that did not answer the last time either say nothing about us.
+        Hosts that didn't respond the last time either don't count.
         """
         if self.outage:
             self._canary_at = now + CANARY_PAUSE
@@ -64,7 +64,7 @@ class Guard:
         return True
 
     def spares(self, began: float, ended: float) -> bool:
-        """Whether an attempt that did not reach its host, made in this time, must not be counted."""
+        """Whether an attempt in this period that didn't reach its host must not count."""
         return began <= self._ended and ended >= self._began
 
     def _hear(self, host: str, reached: bool, now: float) -> None:
@@ -74,7 +74,7 @@ class Guard:
             del self._heard[oldest]
 
     def _most_are_missed(self, now: float) -> bool:
-        """Whether it is so among the hosts last heard of, however many of them one takes."""
+        """Whether some number of the latest hosts has at least `HOSTS` and a `SHARE` of unreachable ones."""
         missed = 0
         for count, reached in enumerate(self._latest(now), 1):
             missed += not reached

@@ -1,7 +1,6 @@
-"""When a failed delivery is tried again. Pure functions over a table; nothing here reads the clock.
+"""The retry schedule (contract, section 5). Nothing here reads the clock.
 
-Rule: interface, "Retry policy", and docs/contract.md, 5. The waits are the setting
-`WEBHOOK_RETRY_DELAYS`, by default 30 s, 2 min, 8 min, 32 min and 2 h.
+The waits are the setting `WEBHOOK_RETRY_DELAYS`, by default 30 s, 2 min, 8 min, 32 min and 2 h.
 """
 
 import random
@@ -12,7 +11,9 @@ from typing import Final
 
 from django.conf import settings
 
-SPREAD: Final = 0.05  # of a wait: retries come this much late at most, so that they don't all come at once
+SPREAD: Final = (
+    0.05  # the longest random delay, as a share of the wait, so that retries don't all come at once
+)
 _LONGEST_WAIT: Final = timedelta(days=365)
 _STATUSES_WITH_RETRY_AFTER: Final = (429, 503)
 
@@ -29,14 +30,14 @@ def next_attempt_at(
     retry_after: timedelta | None = None,
     jitter: Callable[[], float] = random.random,
 ) -> datetime | None:
-    """When the next attempt is due, or None when this failure was the last of the schedule.
+    """When the next attempt is due, or None after the last one of the schedule.
 
-    `attempts_made` counts from the start of the schedule and includes the one that failed at `failed_at`.
-    The wait is at least the table's step. A longer `retry_after` counts up to twice the step. `jitter` gives
-    0.0 to 1.0 of the spread.
+    `attempts_made` counts from the start of the schedule and includes the one that failed at `failed_at`. The wait is
+    at least the table's step; a longer `retry_after` counts up to twice the step. `jitter` returns the share of the
+    spread, from 0.0 to 1.0.
     """
     if attempts_made < 1:
-        raise ValueError("The schedule begins after a first attempt.")
+        raise ValueError("The schedule starts after the first attempt.")
     steps = delays()
     if attempts_made > len(steps):
         return None
@@ -46,14 +47,14 @@ def next_attempt_at(
 
 
 def requested_wait(status: int | None, retry_after: str | None, now: datetime) -> timedelta | None:
-    """How long an answer asks us to wait: its `Retry-After`, which counts with 429 and 503 only."""
+    """The wait that a response requests: its `Retry-After`, which counts with 429 and 503 only."""
     return parse_retry_after(retry_after, now) if status in _STATUSES_WITH_RETRY_AFTER else None
 
 
 def parse_retry_after(value: str | None, now: datetime) -> timedelta | None:
-    """The wait that a `Retry-After` header names, in seconds or as a date (RFC 9110, 10.2.3).
+    """The wait in a `Retry-After` header, given in seconds or as a date (RFC 9110, 10.2.3).
 
-    Zero for a date that has passed, None for a header that is absent or makes no sense.
+    Zero for a date in the past, None for a missing or invalid header.
     """
     text = (value or "").strip()
     if text.isascii() and text.isdigit():

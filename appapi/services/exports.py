@@ -1,0 +1,159 @@
+"""Exports: all records of a list in one file, as they were at one moment (contract, section 5).
+
+1. `request_export` writes a pending row. There is one at a time for an installation.
+2. A worker leases the oldest pending row (`make_exports`) and writes the file from a single snapshot of the database. The
+   feed's horizon is read in the same snapshot: the feed goes on from there without a gap.
+3. The file is kept for `KEPT`, then `delete_expired` removes it with its row.
+
+A worker that dies leaves its lease behind, and another takes over when it has ended. The transaction that reads writes
+nothing and so doesn't hold the feed back.
+"""
+
+import gzip
+import hashlib
+import logging
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import IO, Any, Final
+
+import orjson
+from django.core.files import File
+from django.core.files.storage import storages
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from appapi.enums import ExportResource, ExportStatus
+from appapi.models import Export
+from common.background import enqueue_after_commit
+from common.db.finders import get_or_not_found
+from common.errors import Conflict, NotAllowed
+from installations.authentication import refusal
+from installations.models import Installation
+from stores import queries
+from stores.serializers import PRODUCT_COLUMNS, order_payload, product_payload
+from webhooks.feed import Cursor
+from webhooks.positions import current_horizon
+
+log = logging.getLogger(__name__)
+
+KEPT: Final = timedelta(hours=24)
+# Ten times what a million products take. A try that takes longer fails.
+LEASE: Final = timedelta(minutes=20)
+CHUNK: Final = 2000
+SCOPES: Final = {ExportResource.PRODUCTS: "read_products", ExportResource.ORDERS: "read_orders"}
+
+EXPORTS: Final = storages["exports"]
+
+
+def request_export(*, installation: Installation, resource: ExportResource) -> Export:
+    """Raises `NotAllowed` without the scope of the list, `Conflict` while another export is being made."""
+    _require_scope(installation, resource)
+    try:
+        with transaction.atomic():
+            export = Export.objects.create(installation=installation, resource=resource)
+            enqueue_after_commit("appapi.tasks.make_exports")
+    except IntegrityError as error:
+        raise Conflict(
+            "Another export of this installation is being made. Wait until it is READY."
+        ) from error
+    return export
+
+
+def export_of(installation: Installation, export_id: str, *, now: datetime) -> Export:
+    """Raises `NotFound` for another installation's or an expired one, `NotAllowed` without the scope of the list."""
+    kept = Export.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), installation=installation)
+    export = get_or_not_found(kept, export_id, "Export not found")
+    _require_scope(installation, ExportResource(export.resource))
+    return export
+
+
+def make_exports() -> int:
+    """Make the files of all pending exports. Returns their number."""
+    made = 0
+    while export := _lease(timezone.now()):
+        _make(export)
+        made += 1
+    return made
+
+
+def delete_expired(*, now: datetime | None = None) -> int:
+    expired = list(Export.objects.filter(expires_at__lte=now or timezone.now())[:1000])
+    for export in expired:
+        EXPORTS.delete(export.file_name)
+        export.delete()
+    return len(expired)
+
+
+def _require_scope(installation: Installation, resource: ExportResource) -> None:
+    scope = SCOPES[resource]
+    if scope not in installation.effective_scopes:
+        raise NotAllowed(refusal(installation, scope))
+
+
+@transaction.atomic
+def _lease(now: datetime) -> Export | None:
+    skip = connection.features.has_select_for_update_skip_locked
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    pending = Export.objects.filter(free, status=ExportStatus.PENDING).order_by("id")
+    export = pending.select_for_update(skip_locked=skip).first()
+    if export is not None:
+        export.lease_until = now + LEASE
+        export.save(update_fields=["lease_until"])
+    return export
+
+
+def _make(export: Export) -> None:
+    """Write the file, then record it. A crash in between leaves a file that the next try replaces."""
+    try:
+        with tempfile.TemporaryFile() as file:
+            rows, cursor = _write(export, file)
+            file.seek(0)
+            etag = hashlib.file_digest(file, "sha256").hexdigest()
+            file.seek(0)
+            EXPORTS.delete(export.file_name)
+            EXPORTS.save(export.file_name, File(file))
+    except Exception:
+        log.exception("Export %s failed.", export.pk)
+        _finish(export, status=ExportStatus.FAILED)
+    else:
+        _finish(export, status=ExportStatus.READY, rows=rows, etag=etag, feed_cursor=cursor)
+
+
+def _finish(export: Export, **changes: Any) -> None:
+    mine = Export.objects.filter(pk=export.pk, lease_until=export.lease_until)
+    mine.update(expires_at=timezone.now() + KEPT, **changes)
+
+
+def _write(export: Export, file: IO[bytes]) -> tuple[int, str]:
+    """The number of rows, and the cursor at which the feed goes on."""
+    assert export.lease_until
+    count = 0
+    with (
+        transaction.atomic(durable=True),
+        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed,
+    ):
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        begun = timezone.now()
+        horizon = current_horizon()
+        for record in _records(export):
+            packed.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+            if count % CHUNK == 0 and timezone.now() > export.lease_until:
+                raise TimeoutError(f"{count} rows were written in {LEASE}.")
+    return count, str(Cursor.before(horizon, begun))
+
+
+def _records(export: Export) -> Iterator[dict[str, Any]]:
+    """The records of the list, newest first."""
+    business = export.installation.business
+    if export.resource == ExportResource.ORDERS:
+        for order in queries.orders(business).rows.iterator(chunk_size=CHUNK):
+            yield order_payload(order)
+        return
+    products = queries.listed_products(business).rows.values_list(*PRODUCT_COLUMNS, named=True)
+    for product in products.iterator(chunk_size=CHUNK):
+        yield product_payload(product, business.currency)

@@ -1,0 +1,60 @@
+"""The feed of events."""
+
+import orjson
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from appapi.serializers import FeedFilters, FeedSerializer
+from appapi.views.base import AppApiView
+from common.rest.schema import problem
+from common.times import iso
+from webhooks.catalogue import SUBSCRIBABLE
+from webhooks.feed import Cursor, read_feed
+from webhooks.models import Event
+
+
+class EventFeed(AppApiView):
+    tag = "Events"
+    required_scope = None
+    page_default, page_maximum = 100, 500
+
+    @extend_schema(
+        "listEvents",
+        parameters=[FeedFilters],
+        responses={200: FeedSerializer, 410: problem("The cursor is too old; `message` has the oldest one.")},
+    )
+    def get(self, request: Request) -> Response:
+        """Read the feed of events.
+
+        The events that your scopes allow, oldest first, from the installation on, kept for 30 days. Nothing is ever added
+        before a cursor that you were given: keep `nextCursor`, and send it as `after` next time.
+        """
+        query = self.query()
+        types = query.names("type", SUBSCRIBABLE)
+        limit = self.page(query).limit
+        query.check()
+        page = read_feed(
+            installation=self.installation,
+            after=query.values.get("after"),
+            types=types,
+            limit=limit,
+            now=timezone.now(),
+        )
+        body = {
+            "data": [event_payload(event) for event in page.events],
+            "nextCursor": str(page.next),
+            "hasMore": page.has_more,
+        }
+        return Response(body)
+
+
+def event_payload(event: Event) -> dict[str, object]:
+    return {
+        "id": str(event.id),
+        "event": event.type,
+        "timestamp": iso(event.occurred_at),
+        "data": orjson.Fragment(event.data),
+        "cursor": str(Cursor.behind(event)),
+    }

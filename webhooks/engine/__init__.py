@@ -1,0 +1,13 @@
+"""The delivery engine: claims due deliveries in the database, sends them, and records each attempt.
+
+`dispatcher` is the loop. It repeats five steps, each in its own module:
+
+1. claim: `claims` leases due deliveries to this dispatcher; `claim_selection` chooses them.
+2. prepare: `preparation` reads webhooks and events as they are now, and composes the requests.
+3. send: `sending` hands them to the transport's thread, which has hundreds in flight at a time.
+4. judge: `judging` turns each response into a result, by the schedule in `retry`; `outage` recognizes our own failures.
+5. record: `recording` writes attempts and updates deliveries, in batches.
+
+Besides these, `slots` registers running dispatchers, `planning` makes PostgreSQL plan these statements once, `clocks`
+compares this machine's time with the database's, and `backlog` shows operators how much is waiting.
+"""

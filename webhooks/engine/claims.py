@@ -1,0 +1,206 @@
+"""Step 1, claim: leases due deliveries to a dispatcher, and ends leases.
+
+PostgreSQL claims in one statement. The portable form is for SQLite, where each transaction holds the only write lock
+from its start (IMMEDIATE). Both select the same deliveries.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from typing import Final
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F, Q, QuerySet
+
+from installations.models import Installation
+from webhooks.engine import claim_selection, slots
+from webhooks.engine.claim_selection import LEASE
+from webhooks.engine.planning import Prepared
+from webhooks.enums import WAITING, DeliveryStatus, HeldReason, Pace
+from webhooks.models import Delivery, Webhook
+
+log = logging.getLogger(__name__)
+
+CONFIRMED_AFTER: Final = 0.9  # seconds; a little less than the time between two checks
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A delivery that this dispatcher may attempt as long as the row has this `fence`.
+
+    `attempts_made` doesn't count this attempt. `pace` is the endpoint's at the time of the claim.
+    """
+
+    delivery_id: UUID
+    fence: int
+    event_id: UUID
+    webhook_id: UUID
+    endpoint: int
+    attempts_made: int
+    pace: Pace
+
+
+def claim(limit: int, now: datetime, slot: int) -> list[Claim]:
+    """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile."""
+    if connection.features.has_select_for_update_skip_locked:
+        return _claim_in_one_statement(limit, now, slot)
+    return _claim_portably(limit, now, slot)
+
+
+# Dispatchers that select at the same moment select the same rows, and all but one of them find the rows locked. So
+# leases that a dispatcher can't see yet do no harm. LATERAL makes PostgreSQL look up each row by its key, even when its
+# statistics about the queue are wrong, as they usually are.
+_CLAIM = Prepared(
+    "webhooks_claim",
+    f"""
+WITH {claim_selection.CHOSEN}, mine AS (
+    SELECT locked.id, pace
+    FROM chosen CROSS JOIN LATERAL (
+        SELECT id FROM webhooks_delivery AS delivery
+        WHERE delivery.id = chosen.id AND status IN ('PENDING', 'RETRYING') AND lease_until IS NULL
+        FOR UPDATE SKIP LOCKED
+    ) AS locked
+)
+UPDATE webhooks_delivery AS delivery
+SET lease_until = %(lease_until)s, leased_by_id = %(slot)s, fence = fence + 1
+FROM mine WHERE delivery.id = mine.id
+RETURNING
+    delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.endpoint,
+    delivery.attempts_made, mine.pace
+""",  # noqa: S608
+    **claim_selection.PARAMETERS,
+    lease_until="timestamptz",
+    slot="bigint",
+)
+
+
+def _claim_in_one_statement(limit: int, now: datetime, slot: int) -> list[Claim]:
+    with connection.cursor() as cursor:
+        _CLAIM.execute(cursor, **claim_selection.parameters(limit, now), lease_until=now + LEASE, slot=slot)
+        return [
+            Claim(id_, fence, event, webhook, endpoint, made, Pace(pace))
+            for id_, fence, event, webhook, endpoint, made, pace in cursor.fetchall()
+        ]
+
+
+def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
+    due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
+    if not due.exists():  # this needs no lock, and usually nothing is due
+        return []
+    with transaction.atomic():
+        paces = {choice.delivery_id: choice.pace for choice in claim_selection.choose(limit, now)}
+        chosen = Delivery.objects.filter(id__in=paces)
+        chosen.update(lease_until=now + LEASE, leased_by=slot, fence=F("fence") + 1)
+        rows = chosen.values_list("id", "fence", "event_id", "webhook_id", "endpoint", "attempts_made")
+        return [
+            Claim(id_, fence, event, webhook, endpoint, made, paces[id_])
+            for id_, fence, event, webhook, endpoint, made in rows
+        ]
+
+
+class LostLeases:
+    """Frees the leases of dead dispatchers, and leases older than `LEASE`. Each dispatcher has one.
+
+    A slot counts as dead when a second check, `CONFIRMED_AFTER` later, still finds no heartbeat. After a database
+    outage all heartbeats are old, so this gives each dispatcher time to beat again.
+    """
+
+    def __init__(self) -> None:
+        self._silent_since: dict[int, float] = {}  # by slot, in seconds of the monotonic clock
+
+    def free(self, now: datetime) -> int:
+        """Make such deliveries claimable again. Returns how many. Call it once a second.
+
+        The fence doesn't change, so a late result still counts until another dispatcher claims the row.
+        """
+        leased = Delivery.objects.filter(lease_until__isnull=False)
+        expired, silent = Q(lease_until__lte=now), ~Q(leased_by__in=slots.alive().values("id"))
+        lost = set(leased.filter(expired | silent).values_list("leased_by", flat=True))
+        dead = self._dead(lost)
+        return _free(leased.filter(expired | (silent & Q(leased_by__in=dead)))) if lost else 0
+
+    def forget(self) -> None:
+        """Start over, because this dispatcher itself was cut off from the database."""
+        self._silent_since.clear()
+
+    def _dead(self, silent: set[int]) -> list[int]:
+        looked_at = monotonic()
+        self._silent_since = {slot: self._silent_since.get(slot, looked_at) for slot in silent}
+        return [slot for slot, since in self._silent_since.items() if looked_at - since >= CONFIRMED_AFTER]
+
+
+@transaction.atomic
+def _free(lost: QuerySet[Delivery]) -> int:
+    skip = connection.features.has_select_for_update_skip_locked
+    ids = lost.select_for_update(skip_locked=skip).values("id")
+    freed = Delivery.objects.filter(id__in=ids).update(lease_until=None, leased_by=None)
+    if freed:
+        log.warning("%s deliveries lost their dispatcher. They will be resent.", freed)
+    return freed
+
+
+@transaction.atomic
+def still_leased(claims: Sequence[Claim]) -> set[UUID]:
+    """The deliveries of these claims whose lease has not been freed."""
+    return {row.id for row in held(claims).values() if row.lease_until is not None}
+
+
+# Ending a claim without an attempt
+
+
+def cancel(claims: Sequence[Claim], now: datetime) -> None:
+    """Cancel deliveries that may no longer be sent."""
+    _end(claims, status=DeliveryStatus.CANCELLED, due_at=None, finished_at=now)
+
+
+def hold(claims: Sequence[Claim]) -> None:
+    """Hold deliveries whose webhook was disabled after they were written."""
+    _end(claims, status=DeliveryStatus.HELD, held_reason=HeldReason.DISABLED, due_at=None)
+
+
+@transaction.atomic
+def hold_while_paused(claims: Sequence[Claim]) -> None:
+    """Hold deliveries of paused apps until they are resumed.
+
+    The installations are locked first, so a concurrent resume either comes before this, and the deliveries stay due,
+    or after it, and sends them.
+    """
+    webhooks = Webhook.objects.filter(id__in={claim.webhook_id for claim in claims})
+    installations = Installation.objects.filter(pk__in=webhooks.values("installation")).order_by("pk")
+    locked = installations.select_for_update(no_key=True).values_list("pk", "paused_at")
+    paused = {pk for pk, paused_at in locked if paused_at is not None}
+    waiting = set(webhooks.filter(installation__in=paused).values_list("pk", flat=True))
+    _end(
+        [claim for claim in claims if claim.webhook_id in waiting],
+        status=DeliveryStatus.HELD,
+        held_reason=HeldReason.PAUSED,
+        due_at=None,
+    )
+    release([claim for claim in claims if claim.webhook_id not in waiting])
+
+
+def release(claims: Sequence[Claim]) -> None:
+    """Give deliveries back unchanged, because this dispatcher can't finish them."""
+    _end(claims)
+
+
+def postpone(claims: Sequence[Claim], due_at: datetime) -> None:
+    """Set a later due time without counting an attempt."""
+    _end(claims, due_at=due_at)
+
+
+@transaction.atomic
+def _end(claims: Sequence[Claim], **changes: object) -> None:
+    Delivery.objects.filter(id__in=held(claims)).update(
+        lease_until=None, leased_by=None, fence=F("fence") + 1, **changes
+    )
+
+
+def held(claims: Sequence[Claim]) -> dict[UUID, Delivery]:
+    """The deliveries of these claims that have not been claimed or changed since, locked."""
+    fences = {each.delivery_id: each.fence for each in claims}
+    rows = Delivery.objects.filter(id__in=fences, status__in=WAITING).order_by("id").select_for_update()
+    return {row.id: row for row in rows if row.fence == fences[row.id]}

@@ -1,0 +1,233 @@
+"""The loop of the delivery engine: claim, prepare, send, judge, record.
+
+One thread does all SQL, in batches, and the transport's thread does all HTTP, with hundreds of attempts in flight. A
+claim never leases more than can be sent at once, and no transaction is open during a request. If a process dies, the
+deliveries it had claimed but not recorded are resent under the same ids once their leases are free.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+from typing import Final, Protocol
+
+from django.db import InterfaceError, OperationalError, connection
+
+from common.db.transactions import forbid_transaction
+from webhooks.engine import claims, planning, preparation, recording
+from webhooks.engine.claims import Claim, LostLeases
+from webhooks.engine.clocks import DatabaseClock
+from webhooks.engine.judging import Judge, due_again
+from webhooks.engine.outage import Guard
+from webhooks.engine.recording import Result
+from webhooks.engine.sending import Sender
+from webhooks.engine.slots import ALIVE_FOR, Slot
+from webhooks.message import Message
+
+log = logging.getLogger(__name__)
+
+IN_FLIGHT: Final = 512  # attempts at once
+CLAIMED_AT_ONCE: Final = 128
+RECORDED_AT_ONCE: Final = 128
+# Times in seconds.
+POLL: Final = 0.01  # between claims while there is work
+IDLE_POLL: Final = 0.05  # the longest pause while there is none
+RECORD_WITHIN: Final = 0.025
+FREE_LOST_EVERY: Final = 1.0
+COMPARE_CLOCKS_EVERY: Final = 60.0
+GRACE: Final = 12.0  # for attempts in flight when we stop: a little over an attempt's deadline
+OUTAGE_PAUSE: Final = 0.5  # short enough that others don't take this dispatcher for dead
+
+
+class Stop(Protocol):
+    """A flag that `run` checks. `threading.Event` is one."""
+
+    def is_set(self) -> bool: ...
+
+
+class Dispatcher:
+    """Claims, sends and records until it is stopped. Use it in one thread only."""
+
+    def __init__(self, *, slot: Slot | None = None, stop: Stop | None = None) -> None:
+        self._slot = slot or Slot()
+        self._lost_leases = LostLeases()
+        self._stop = stop or threading.Event()
+        self._guard = Guard(room=IN_FLIGHT)
+        self._clock = DatabaseClock()
+        self._sender = Sender(self._clock)
+        self._judge = Judge(self._guard)
+        self._results: list[Result] = []
+        self._spared: list[Claim] = []
+        self._recorded = 0
+        self._planned = False
+        self._poll = POLL
+        self._claim_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
+        self._worked_at = self._looked_in_vain_at = 0.0
+
+    def run(
+        self,
+        *,
+        idle: float | None = None,
+        limit: float | None = None,
+        start_next: Callable[[], bool] = lambda: True,
+    ) -> int:
+        """Work until there was nothing to do for `idle` seconds, `limit` seconds have passed, or `stop` is set.
+
+        None means no end. At the limit `start_next` starts another dispatcher; if it returns False, this one continues
+        for another `limit`. Returns the number of recorded attempts.
+        """
+        try:
+            while not self._serve(idle=idle, limit=limit) and not self._hand_over(start_next):
+                pass
+            self._finish()
+        finally:
+            with self._surviving_outages():
+                self._slot.leave()
+                planning.as_usual()
+        return self._recorded
+
+    def _serve(self, *, idle: float | None, limit: float | None) -> bool:
+        """Work. Returns False if only the limit was reached."""
+        began = self._worked_at = monotonic()
+        while not self._stop.is_set():
+            with self._surviving_outages():
+                self._step()
+            if limit is not None and monotonic() - began >= limit:
+                return False
+            if idle is not None and self._idle_for() >= idle:
+                return True
+            self._collect(until=min(self._claim_at, self._record_at if self._results else self._claim_at))
+        return True
+
+    def _hand_over(self, start_next: Callable[[], bool]) -> bool:
+        with self._surviving_outages():
+            self._slot.retire()
+            if start_next():
+                return True
+            self._slot.resume()
+        return False
+
+    def _step(self) -> None:
+        """Record pending results, then claim and send."""
+        if not self._planned:
+            planning.by_index()
+            self._planned = True
+        self._record()
+        self._slot.beat()
+        now = monotonic()
+        if now >= self._compare_clocks_at:
+            self._clock.compare()
+            self._compare_clocks_at = now + COMPARE_CLOCKS_EVERY
+        if now >= self._free_lost_at:
+            self._free_lost_at = now + FREE_LOST_EVERY
+            self._lost_leases.free(self._clock.now())
+        if now >= self._claim_at:
+            self._claim_and_send()
+
+    def _busy(self) -> bool:
+        return bool(self._sender.in_flight or self._results or self._spared or self._judge)
+
+    def _idle_for(self) -> float:
+        """How long there had been no work at the last claim. Negative while there is some."""
+        return -1.0 if self._busy() else self._looked_in_vain_at - self._worked_at
+
+    # 1 claim, 2 prepare, 3 send
+
+    def _claim_and_send(self) -> None:
+        """Claim and send as many deliveries as there is room for."""
+        room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
+        began = monotonic()
+        claimed = claims.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
+        self._claim_at = monotonic() + self._pause(room, len(claimed))
+        if claimed:
+            self._send(claimed, began)
+            self._worked_at = monotonic()
+        else:
+            self._looked_in_vain_at = monotonic()
+
+    def _pause(self, requested: int, claimed: int) -> float:
+        """The pause until the next claim: none while much is due, short after some was, then longer and longer."""
+        if claimed:
+            self._poll = POLL
+            return 0.0 if claimed > requested / 2 else POLL
+        pause, self._poll = self._poll, min(self._poll * 1.2, IDLE_POLL)
+        return pause
+
+    def _send(self, claimed: list[Claim], claimed_at: float) -> None:
+        forbid_transaction()
+        prepared = preparation.prepare(claimed)
+        if monotonic() - claimed_at > ALIVE_FOR.total_seconds():
+            prepared.messages = self._still_leased(prepared.messages)
+        self._sender.send(prepared.messages)
+        if prepared.unwanted:
+            claims.cancel(prepared.unwanted, self._clock.now())
+        if prepared.for_disabled:
+            claims.hold(prepared.for_disabled)
+        if prepared.for_paused:
+            claims.hold_while_paused(prepared.for_paused)
+
+    def _still_leased(self, messages: list[tuple[Claim, Message]]) -> list[tuple[Claim, Message]]:
+        """Leave out deliveries that others have freed because this process was paused and seemed dead."""
+        self._slot.beat()
+        leased = claims.still_leased([claim for claim, _ in messages])
+        return [(claim, message) for claim, message in messages if claim.delivery_id in leased]
+
+    # 4 judge, 5 record
+
+    def _collect(self, *, until: float) -> None:
+        """Judge the attempts that are over by `until`."""
+        for answered in self._sender.answers(until=until):
+            self._keep(self._judge.judge(answered))
+        for claim, result in self._judge.settled(monotonic()):
+            if result is None:
+                self._spared.append(claim)
+            self._keep(result)
+
+    def _keep(self, result: Result | None) -> None:
+        if result is None:
+            return
+        if not self._results:
+            self._record_at = monotonic() + RECORD_WITHIN
+        self._results.append(result)
+
+    def _record(self) -> None:
+        """Write results once there are enough, they are old enough, or nothing else is in flight."""
+        while self._results and (
+            len(self._results) >= RECORDED_AT_ONCE
+            or monotonic() >= self._record_at
+            or not self._sender.in_flight
+        ):
+            batch = self._results[:RECORDED_AT_ONCE]
+            self._recorded += recording.record(batch)
+            del self._results[:RECORDED_AT_ONCE]  # not earlier, so that they are kept if the database fails
+            self._worked_at = self._claim_at = monotonic()  # claim now: endpoints have room again
+        if self._spared:
+            claims.postpone(self._spared, due_again(self._clock.now()))
+            self._spared.clear()
+
+    # Stopping
+
+    def _finish(self) -> None:
+        """Wait for attempts in flight or in doubt, and release those that take too long to other dispatchers."""
+        end = monotonic() + GRACE
+        while self._busy() and monotonic() < end:
+            with self._surviving_outages():
+                self._record()
+                self._slot.beat()
+            if self._busy():
+                self._collect(until=min(end, monotonic() + POLL))
+        with self._surviving_outages():
+            claims.release(list(self._sender.in_flight.values()))
+
+    @contextmanager
+    def _surviving_outages(self) -> Iterator[None]:
+        """Continue after a database failure, and keep the results of attempts already made."""
+        try:
+            yield
+        except (OperationalError, InterfaceError) as error:
+            log.warning("The database failed, retrying: %s", error)
+            connection.close()
+            self._planned = False
+            self._lost_leases.forget()
+            sleep(OUTAGE_PAUSE)

@@ -1,0 +1,133 @@
+"""Step 4, judge: turns each response or failure into a result, unless the failure is our own."""
+
+import logging
+from asyncio import CancelledError
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import lru_cache
+from random import uniform
+from typing import Final
+from urllib.parse import urlsplit
+
+from common.http.transport import ErrorClass, Exchange
+from webhooks import message
+from webhooks.engine import retry
+from webhooks.engine.claim_selection import SLOW
+from webhooks.engine.claims import Claim
+from webhooks.engine.outage import DOUBT, Guard
+from webhooks.engine.recording import Result
+from webhooks.engine.sending import Answered
+from webhooks.enums import DeliveryStatus, Pace
+
+log = logging.getLogger(__name__)
+
+ANSWERED_BEFORE: Final = (Pace.PROVEN, Pace.SLOW)
+UNREACHED: Final[tuple[ErrorClass, ...]] = ("dns", "refused", "timeout_connect")
+SPARED_FOR: Final = 15.0, 30.0  # seconds, minimum and maximum, until a spared delivery is due again
+
+
+class Judge:
+    """Judges the attempts of one dispatcher."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._doubtful: deque[Answered] = deque()
+
+    def __len__(self) -> int:
+        """The number of attempts in doubt."""
+        return len(self._doubtful)
+
+    def judge(self, answered: Answered) -> Result | None:
+        """The result. None if the attempt was lost or is in doubt."""
+        try:
+            exchange = answered.exchange.result()
+            if exchange.error_class not in UNREACHED:
+                if exchange.status is not None:
+                    self._hear_of_an_answer(answered)
+                return result_of(answered, exchange)
+            return self._of_unreached(answered, exchange)
+        except (Exception, CancelledError):
+            log.exception("Delivery %s was lost on the way.", answered.request.claim.delivery_id)
+            return None
+
+    def settled(self, now: float) -> Iterator[tuple[Claim, Result | None]]:
+        """The attempts that are no longer in doubt. The result is None if the attempt doesn't count."""
+        while self._doubtful and (self._guard.outage or self._doubtful[0].ended <= now - DOUBT):
+            answered = self._doubtful.popleft()
+            spared = self._guard.spares(answered.request.began, answered.ended)
+            yield answered.request.claim, None if spared else result_of(answered, answered.exchange.result())
+
+    def _hear_of_an_answer(self, answered: Answered) -> None:
+        outage = self._guard.outage
+        self._guard.reached(host(answered.request.url), answered.ended)
+        if outage:
+            log.warning("%s responds: our outage is over.", host(answered.request.url))
+
+    def _of_unreached(self, answered: Answered, exchange: Exchange) -> Result | None:
+        request = answered.request
+        answered_before = request.claim.pace in ANSWERED_BEFORE
+        if self._guard.missed(host(request.url), answered.ended, answered_before=answered_before):
+            log.error(
+                "Several hosts that responded before can't be reached, the latest %s (%s). This looks like an outage "
+                "of our own network or name service. Attempts are not counted until a host responds.",
+                host(request.url),
+                exchange.error_class,
+            )
+        if answered_before or self._guard.spares(request.began, answered.ended):
+            self._doubtful.append(answered)
+            return None
+        return result_of(answered, exchange)
+
+
+def due_again(now: datetime) -> datetime:
+    """When a spared delivery is due again."""
+    return now + timedelta(seconds=uniform(*SPARED_FOR))  # noqa: S311
+
+
+def result_of(answered: Answered, exchange: Exchange) -> Result:
+    """The delivery's new state after an attempt (contract, section 5)."""
+    claim = answered.request.claim
+    due_at, status = None, DeliveryStatus.SUCCEEDED
+    if not exchange.succeeded:
+        due_at = retry.next_attempt_at(
+            attempts_made=claim.attempts_made + 1,
+            failed_at=answered.ended_at,
+            retry_after=retry.requested_wait(
+                exchange.status, exchange.headers.get("retry-after"), answered.ended_at
+            ),
+        )
+        status = DeliveryStatus.RETRYING if due_at else DeliveryStatus.EXHAUSTED
+    return Result(
+        claim=claim,
+        status=status,
+        due_at=due_at,
+        finished_at=None if due_at else answered.ended_at,
+        attempted_at=answered.request.attempted_at,
+        http_status=exchange.status,
+        duration_ms=exchange.duration_ms,
+        error_class=exchange.error_class or "",
+        response_excerpt=message.excerpt(exchange.body),
+        pace=pace_after(exchange),
+    )
+
+
+def pace_after(exchange: Exchange) -> Pace | None:
+    """The endpoint's pace after an attempt. None if it stays as it was.
+
+    A quick error status costs others nothing, but doesn't prove that the endpoint works either.
+    """
+    if exchange.status is None:
+        return None if exchange.error_class == "blocked_address" else Pace.SILENT
+    if exchange.duration_ms > SLOW / timedelta(milliseconds=1):
+        return Pace.SLOW
+    return Pace.PROVEN if exchange.succeeded else None
+
+
+@lru_cache(4096)
+def host(url: str) -> str:
+    """The URL's host. Empty if it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,171 @@
+"""Step 5, record: writes attempts and updates their deliveries, in batches.
+
+PostgreSQL does it in one statement. The portable form is for SQLite. Both write the same.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from webhooks.engine.claims import Claim, held
+from webhooks.engine.planning import Prepared
+from webhooks.enums import DeliveryStatus, Pace
+from webhooks.models import Attempt, Delivery, Endpoint
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An attempt, and the delivery's state after it."""
+
+    claim: Claim
+    status: DeliveryStatus
+    due_at: datetime | None
+    finished_at: datetime | None
+    attempted_at: datetime
+    http_status: int | None
+    duration_ms: int
+    error_class: str
+    response_excerpt: str
+    pace: Pace | None = None  # the endpoint's new pace, if the attempt changes it
+
+
+def record(results: Sequence[Result]) -> int:
+    """Write the attempts and update their deliveries. Returns how many counted.
+
+    A result whose claim is no longer valid is only logged.
+    """
+    if not results:
+        return 0
+    if connection.features.has_select_for_update_skip_locked:
+        counted = _record_in_one_statement(results)
+    else:
+        counted = _record_portably(results)
+    for late in (each for each in results if each.claim.delivery_id not in counted):
+        log.warning(
+            "The result of delivery %s came too late and was dropped: HTTP status %s, %s",
+            late.claim.delivery_id,
+            late.http_status,
+            late.error_class or "success",
+        )
+    return len(counted)
+
+
+# The rows are locked in the order of their ids, as in `cancel_waiting`, and LATERAL looks each up by its key, as in
+# the claim.
+_COLUMNS = {
+    "id": "uuid", "fence": "bigint", "status": "text", "due_at": "timestamptz", "finished_at": "timestamptz",
+    "attempted_at": "timestamptz", "http_status": "int", "duration_ms": "int", "error_class": "text",
+    "response_excerpt": "text",
+}  # fmt: skip
+_RECORD = Prepared(
+    "webhooks_record",
+    f"""
+WITH result AS (
+    SELECT * FROM unnest({", ".join(f"%({column})s" for column in _COLUMNS)}) AS row ({", ".join(_COLUMNS)})
+), held AS (
+    SELECT locked.id
+    FROM (SELECT id, fence FROM result ORDER BY id) AS due CROSS JOIN LATERAL (
+        SELECT id FROM webhooks_delivery AS delivery
+        WHERE delivery.id = due.id AND delivery.fence = due.fence AND status IN ('PENDING', 'RETRYING')
+        FOR UPDATE
+    ) AS locked
+), moved AS (
+    UPDATE webhooks_delivery AS delivery
+    SET status = result.status, due_at = result.due_at, finished_at = result.finished_at,
+        lease_until = NULL, leased_by_id = NULL, fence = delivery.fence + 1,
+        attempts_made = delivery.attempts_made + 1, attempt_count = delivery.attempt_count + 1
+    FROM result JOIN held USING (id) WHERE delivery.id = result.id
+    RETURNING delivery.id, delivery.attempt_count
+), learnt AS (
+    INSERT INTO webhooks_endpoint (id, pace)
+    SELECT id, pace FROM unnest(%(endpoints)s, %(paces)s) AS news (id, pace)
+    WHERE NOT EXISTS (SELECT FROM webhooks_endpoint AS known WHERE known.id = news.id AND known.pace = news.pace)
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET pace = EXCLUDED.pace
+)
+INSERT INTO webhooks_attempt
+    (delivery_id, number, attempted_at, http_status, duration_ms, error_class, response_excerpt)
+SELECT id, attempt_count, attempted_at, http_status, duration_ms, error_class, response_excerpt
+FROM moved JOIN result USING (id)
+RETURNING delivery_id
+""",  # noqa: S608
+    **{column: f"{type_}[]" for column, type_ in _COLUMNS.items()},
+    endpoints="bigint[]",
+    paces="text[]",
+)
+
+
+def _record_in_one_statement(results: Sequence[Result]) -> set[UUID]:
+    claims = [each.claim for each in results]
+    columns: dict[str, list[object]] = {
+        column: [getattr(each, column) for each in results]
+        for column in _COLUMNS
+        if column not in ("id", "fence")
+    }
+    news = paces_learnt(results)
+    with connection.cursor() as cursor:
+        _RECORD.execute(
+            cursor,
+            id=[claim.delivery_id for claim in claims],
+            fence=[claim.fence for claim in claims],
+            **columns,
+            endpoints=list(news.keys()),
+            paces=list(news.values()),
+        )
+        return {row[0] for row in cursor.fetchall()}
+
+
+@transaction.atomic
+def _record_portably(results: Sequence[Result]) -> set[UUID]:
+    deliveries = held([each.claim for each in results])
+    counted = [each for each in results if each.claim.delivery_id in deliveries]
+    for each in counted:
+        delivery = deliveries[each.claim.delivery_id]
+        delivery.status, delivery.due_at = each.status, each.due_at
+        delivery.finished_at, delivery.lease_until, delivery.leased_by_id = each.finished_at, None, None
+        delivery.fence += 1
+        delivery.attempts_made += 1
+        delivery.attempt_count += 1
+    Delivery.objects.bulk_update(
+        deliveries.values(),
+        [
+            "status",
+            "due_at",
+            "finished_at",
+            "lease_until",
+            "leased_by",
+            "fence",
+            "attempts_made",
+            "attempt_count",
+        ],
+    )
+    Attempt.objects.bulk_create(
+        Attempt(
+            delivery_id=each.claim.delivery_id,
+            number=deliveries[each.claim.delivery_id].attempt_count,
+            attempted_at=each.attempted_at,
+            http_status=each.http_status,
+            duration_ms=each.duration_ms,
+            error_class=each.error_class,
+            response_excerpt=each.response_excerpt,
+        )
+        for each in counted
+    )
+    Endpoint.objects.bulk_create(
+        (Endpoint(id=endpoint, pace=pace) for endpoint, pace in paces_learnt(results).items()),
+        update_conflicts=True,
+        unique_fields=["id"],
+        update_fields=["pace"],
+    )
+    return set(deliveries)
+
+
+def paces_learnt(results: Sequence[Result]) -> dict[int, Pace]:
+    """The new pace of each endpoint, from the last attempt that determined one."""
+    return {each.claim.endpoint: each.pace for each in results if each.pace is not None}

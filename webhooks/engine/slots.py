@@ -1,0 +1,95 @@
+"""Slots: a row with a heartbeat for each running dispatcher (docs/decisions/0024).
+
+A dispatcher leases deliveries under its slot. Once its heartbeat stops, others free its leases within five seconds.
+The rows also show whether enough dispatchers run, so that Celery starts no more. All times are the database's.
+"""
+
+import os
+import socket
+import threading
+from datetime import timedelta
+from time import monotonic
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from webhooks.models import DispatcherSlot
+
+DISPATCHERS: Final = 2  # that Celery starts
+BEAT_EVERY: Final = 1.0  # seconds
+ALIVE_FOR: Final = timedelta(seconds=2.5)  # after the last heartbeat
+REMOVED_AFTER: Final = timedelta(minutes=1)
+
+_taking = threading.Lock()
+
+
+def alive() -> QuerySet[DispatcherSlot]:
+    """The slots with a recent heartbeat."""
+    return DispatcherSlot.objects.filter(seen_at__gte=Now() - ALIVE_FOR)
+
+
+def claiming() -> QuerySet[DispatcherSlot]:
+    """The slots of dispatchers that claim deliveries. The others only finish their open requests."""
+    return alive().filter(is_claiming=True)
+
+
+class Slot:
+    """The slot of one dispatcher. Only the dispatcher's thread may use it."""
+
+    def __init__(self) -> None:
+        self.id: int | None = None
+        self._is_claiming = True
+        self._beat_at = 0.0
+
+    def beat(self) -> None:
+        """Update the heartbeat, once a second at most. Call it often.
+
+        Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
+        """
+        if monotonic() < self._beat_at:
+            return
+        if self.id is None or not self._update(seen_at=Now()):
+            DispatcherSlot.objects.filter(seen_at__lt=Now() - REMOVED_AFTER).delete()
+            row = DispatcherSlot.objects.create(
+                process=_process(), seen_at=Now(), is_claiming=self._is_claiming
+            )
+            self.id = row.pk
+        self._beat_at = monotonic() + BEAT_EVERY
+
+    def retire(self) -> None:
+        """Let another dispatcher take over while this one finishes its open requests."""
+        self._is_claiming = False
+        self._update(is_claiming=False)
+
+    def resume(self) -> None:
+        """Claim again, because no other dispatcher takes over."""
+        self._is_claiming = True
+        self._update(is_claiming=True)
+
+    def leave(self) -> None:
+        self._row().delete()
+
+    def _update(self, **changes: Any) -> bool:
+        return bool(self._row().update(**changes))
+
+    def _row(self) -> QuerySet[DispatcherSlot]:
+        return DispatcherSlot.objects.filter(pk=self.id or 0)
+
+
+def take() -> Slot | None:
+    """A slot for a dispatcher that Celery starts. None if this process already runs one, or enough run elsewhere.
+
+    A second dispatcher in the same process would only share its CPU.
+    """
+    with _taking:
+        processes = list(claiming().values_list("process", flat=True))
+        if len(processes) >= DISPATCHERS or _process() in processes:
+            return None
+        slot = Slot()
+        slot.beat()
+        return slot
+
+
+def _process() -> str:
+    return f"{socket.gethostname()[:80]}:{os.getpid()}"

@@ -1,0 +1,144 @@
+"""The feed: an installation's events, in an order to which nothing is ever added in front (contract, section 5).
+
+Neither ids nor times give that order, since both are made before the commit: a long transaction commits events that are
+older than some that a reader has seen. So an event keeps two numbers (`webhooks.positions`):
+
+1. `position`: the transaction that wrote it.
+2. `horizon`: the oldest transaction that was still running then.
+
+A page ends before the oldest transaction that is running now. All earlier ones are over, so their events are all there.
+A long transaction delays the feed and loses nothing.
+
+A `Cursor` names a place between two events. `settings.FEED_EPOCH` is raised after a restore, since transactions are then
+numbered from an earlier one again: cursors of an earlier epoch are too old.
+"""
+
+import base64
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+
+from common.errors import Gone, Invalid
+from installations.models import Installation
+from webhooks import catalogue
+from webhooks.models import Event
+from webhooks.positions import current_horizon
+from webhooks.services.retention import KEPT
+
+MADE_UP: Final = "This is not a cursor of the feed. Leave `after` out to read from the installation on."
+_BEFORE_ALL: Final = UUID(int=0)
+_LARGEST: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in the feed: behind the event `event_id` of `position`, or before all events of that position.
+
+    `made_at` is the time of that event, or when the cursor was made. It says whether events behind it may be gone.
+    """
+
+    position: int
+    event_id: UUID
+    made_at: datetime
+
+    @classmethod
+    def behind(cls, event: Event) -> "Cursor":
+        return cls(event.position, event.id, event.occurred_at)
+
+    @classmethod
+    def before(cls, position: int, now: datetime) -> "Cursor":
+        return cls(position, _BEFORE_ALL, now)
+
+    @property
+    def place(self) -> tuple[int, UUID]:
+        return self.position, self.event_id
+
+    def __str__(self) -> str:
+        milliseconds = int(self.made_at.timestamp() * 1000)
+        numbers = f"{settings.FEED_EPOCH}.{self.position}.{milliseconds}."
+        return base64.urlsafe_b64encode(numbers.encode() + self.event_id.bytes).decode().rstrip("=")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """`next` is where to go on, behind an empty page too."""
+
+    events: Sequence[Event]
+    next: Cursor
+    has_more: bool
+
+
+def read_feed(
+    *, installation: Installation, after: str | None, types: Collection[str] | None, limit: int, now: datetime
+) -> FeedPage:
+    """The events behind a cursor that the installation's scopes allow now, oldest first.
+
+    `types` narrows them. Two statements: the horizon is read before the rows, so that no event of an earlier transaction
+    can be missing among them. Raises `Invalid` for a cursor that the feed never gave, and `Gone`, with the oldest cursor
+    in its message, for one behind which events have been removed.
+    """
+    horizon = current_horizon()
+    start = _start(installation, after, horizon, now)
+    wanted = [name for name in _visible(installation) if types is None or name in types]
+    events = list(_behind(start, horizon, installation, wanted)[: limit + 1])
+    if len(events) > limit:
+        return FeedPage(events[:limit], Cursor.behind(events[limit - 1]), has_more=True)
+    end = max(start.place, (horizon, _BEFORE_ALL))
+    return FeedPage(events, Cursor(*end, now), has_more=False)
+
+
+def _visible(installation: Installation) -> list[str]:
+    """Without the data erasure, which concerns an installation that has ended and reads nothing any more."""
+    return [
+        name for name in catalogue.allowed_by(installation.effective_scopes) if name != catalogue.DATA_ERASURE
+    ]
+
+
+def _behind(start: Cursor, horizon: int, installation: Installation, types: Sequence[str]) -> QuerySet[Event]:
+    behind = Q(position__gt=start.position) | Q(position=start.position, id__gt=start.event_id)
+    return (
+        Event.objects.filter(behind, business=installation.business_id, type__in=types)
+        .filter(
+            position__gte=start.position, position__lt=horizon, occurred_at__gte=installation.installed_at
+        )
+        .filter(Q(installation=None) | Q(installation=installation))
+        .order_by("position", "id")
+    )
+
+
+def _start(installation: Installation, after: str | None, horizon: int, now: datetime) -> Cursor:
+    if after is None:
+        return Cursor.before(0, now)
+    epoch, cursor = _parse(after)
+    if epoch > settings.FEED_EPOCH or (epoch == settings.FEED_EPOCH and cursor.position > horizon):
+        raise Invalid.field("after", MADE_UP)
+    if epoch < settings.FEED_EPOCH or cursor.made_at < now - KEPT:
+        oldest = _oldest(installation, horizon, now)
+        raise Gone(f"Events right after this cursor are no longer kept. The oldest cursor is {oldest}")
+    return cursor
+
+
+def _oldest(installation: Installation, horizon: int, now: datetime) -> Cursor:
+    """Before the first event that is kept. Good for an hour, in which no more events behind it are removed."""
+    kept = Event.objects.filter(business=installation.business_id, occurred_at__gte=now - KEPT)
+    first = kept.order_by("position", "id").values_list("position", flat=True).first()
+    return Cursor.before(horizon if first is None else first, now - KEPT + timedelta(hours=1))
+
+
+def _parse(text: str) -> tuple[int, Cursor]:
+    """The epoch, and the cursor. Raises `Invalid` for any text that the feed can't have given."""
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        epoch, position, milliseconds, rest = raw[:-16].decode("ascii").split(".")
+        made_at = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+        cursor = Cursor(int(position), UUID(bytes=raw[-16:]), made_at)
+    except (ValueError, OverflowError, OSError) as error:
+        raise Invalid.field("after", MADE_UP) from error
+    if rest or not 0 <= cursor.position <= _LARGEST:
+        raise Invalid.field("after", MADE_UP)
+    return int(epoch), cursor

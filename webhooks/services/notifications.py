@@ -1,0 +1,94 @@
+"""Mails developers about failing webhooks: after 24 hours, after 48 hours, and when one is disabled."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import groupby
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from marketplace.models import App
+from webhooks import health
+from webhooks.enums import Stage
+from webhooks.models import Webhook
+
+log = logging.getLogger(__name__)
+
+# Installations of one app share its Webhook URL, and thousands of them may begin to fail within an hour.
+ONE_MAIL_PER_APP_IN: Final = timedelta(hours=1)
+LISTED: Final = 20  # webhooks in one mail
+
+
+def notify_developers(*, now: datetime | None = None) -> int:
+    """Mail developers about webhooks that have reached a new stage. Returns the number of mails.
+
+    Each app gets at most one mail an hour, about all of its webhooks. The stage is saved first and the mail sent on
+    commit, so no developer is notified twice. If the mail server fails, that is logged, and the portal still shows
+    the state.
+    """
+    now = now or timezone.now()
+    apps = _unnotified(now).order_by().values_list("installation__app", flat=True).distinct()
+    return sum(_notify(app_id, now) for app_id in list(apps))
+
+
+def _unnotified(now: datetime) -> QuerySet[Webhook]:
+    """The webhooks at a stage that their developer has not been notified of."""
+    failing = Q(
+        is_active=True, failing_since__lte=now - health.WARNED_AFTER, notified_stage__lt=Stage.FAILING
+    )
+    longer = Q(
+        is_active=True,
+        failing_since__lte=now - health.WARNED_AGAIN_AFTER,
+        notified_stage__lt=Stage.FAILING_LONGER,
+    )
+    disabled = Q(disabled_at__isnull=False, notified_stage__lt=Stage.DISABLED)
+    news = Webhook.objects.kept().defer("secret").filter(failing | longer | disabled)
+    return news.filter(installation__uninstalled_at=None, installation__app__deleted_at=None)
+
+
+@transaction.atomic
+def _notify(app_id: UUID, now: datetime) -> bool:
+    app = App.objects.select_related("developer").get(pk=app_id)
+    rows = _unnotified(now).filter(installation__app=app).order_by("id")
+    news = list(rows.select_for_update(of=("self",), no_key=True))
+    since = now - ONE_MAIL_PER_APP_IN
+    if not news or Webhook.objects.filter(installation__app=app, notified_at__gt=since).exists():
+        return False
+    for webhook in news:
+        webhook.notified_stage, webhook.notified_at = health.stage(webhook, now), now
+    Webhook.objects.bulk_update(news, ["notified_stage", "notified_at"], batch_size=500)
+    transaction.on_commit(partial(_mail, app, news))
+    return True
+
+
+def _mail(app: App, webhooks: Sequence[Webhook]) -> None:
+    disabled = any(webhook.notified_stage == Stage.DISABLED for webhook in webhooks)
+    context = {
+        "app": app,
+        "groups": _groups(webhooks),
+        "rest": max(0, len(webhooks) - LISTED),
+        "disabled": disabled,
+        "portal": f"{settings.BASE_URL}/portal/apps/{app.slug}/",
+    }
+    subject = f"{app.name}: webhooks {'have been disabled' if disabled else 'are failing'}"
+    try:
+        send_mail(subject, render_to_string("webhooks/mail/health.txt", context), None, [app.developer.email])
+    except Exception:
+        log.exception("The developer of %s could not be notified about its webhooks.", app.slug)
+
+
+def _groups(webhooks: Iterable[Webhook]) -> list[tuple[Stage, list[Webhook]]]:
+    """The worst stage first."""
+    listed = sorted(webhooks, key=lambda webhook: -webhook.notified_stage)[:LISTED]
+    return [
+        (Stage(stage), list(group))
+        for stage, group in groupby(listed, key=lambda webhook: webhook.notified_stage)
+    ]
