@@ -28,8 +28,8 @@ class FormTooLarge(APIException):
 class PictureFormParser(MultiPartParser):
     """multipart/form-data, refused by its declared length before any of it is stored.
 
-    The parser below it takes what it can make out of a broken body and drops the rest, so that half an upload
-    would count as a small one. Here the whole body has the shape of RFC 7578, or it is refused.
+    DRF's own parser reads the valid parts of a broken body and drops the rest, so that half an upload would count as a
+    small one. This one refuses a body that doesn't conform to RFC 7578.
     """
 
     def parse(
@@ -72,10 +72,10 @@ def check_form(body: bytes, boundary: bytes) -> None:
 
 
 def _pieces(body: bytes, delimiter: bytes) -> Iterator[tuple[int, int]]:
-    """Start and end of what stands after each delimiter, without a copy of it."""
-    places = [match.span() for match in re.finditer(re.escape(delimiter), body)]
-    ends = [start for start, _ in places[1:]] + [len(body)]
-    return zip((end for _, end in places), ends, strict=True)
+    """Start and end of the piece after each delimiter, without copying it."""
+    spans = [match.span() for match in re.finditer(re.escape(delimiter), body)]
+    ends = [start for start, _ in spans[1:]] + [len(body)]
+    return zip((end for _, end in spans), ends, strict=True)
 
 
 def _is_part(body: bytes, start: int, end: int) -> bool:

@@ -1,2 +1,1 @@
-"""Reviewing apps: what is checked by machine, what a reviewer judges, what a decision brings. Its pages are in
-`developers.admin`."""
+"""The reviewers' desk: automatic checks, what a reviewer judges, and the effects of a decision; pages in the Django admin."""

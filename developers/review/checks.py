@@ -1,22 +1,29 @@
-"""The automatic checks of a submission. They run when a reviewer asks, and their result is kept with its time.
+"""The automatic checks of a submission. They run when a reviewer asks, and their results are stored with their time.
 
-A check is a title and a function from the app, whose working copy can't change while it is in review, to the
-evidence. To add one, put it into `CHECKS`.
+A check is a title and a function from the app to evidence. The app's working copy can't change while it is in review.
+To add a check, add it to `CHECKS`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from django.template.defaultfilters import filesizeformat
 from django.utils.dateparse import parse_datetime
 
-from common.transactions import forbid_transaction
-from developers.review import frames, hook_signatures, pictures, signatures, urls
-from developers.review.evidence import Evidence, Outcome
-from marketplace.models import App, Submission
+from common.db.transactions import forbid_transaction
+from developers.review.signature_checks import hook_signatures, webhook_signatures
+from extensions.evidence import Evidence, Outcome
+from extensions.manifest import frame_checks
+from marketplace import rules
+from marketplace.models import App, Picture, Submission
+from marketplace.queries import listed_lookalikes
 from marketplace.services.findings import record_checks
+
+ICON_PIXELS: Final = 256  # minimum width and height
+SCREENSHOT_PIXELS: Final = 640  # minimum width
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +32,109 @@ class Check:
     run: Callable[[App], Iterable[Evidence]]
 
 
+def name(app: App) -> Iterator[Evidence]:
+    """Merchants must not take the app for another developer's."""
+    similar = listed_lookalikes(app)
+    for version in similar:
+        developer = version.app.developer.name
+        yield Evidence(Outcome.WARN, f"The name looks like {version.name}, a listed app by {developer}.")
+    if not similar:
+        yield Evidence(Outcome.PASS, "No other developer's listed app has a name that looks like it.")
+
+
+def redirect_url(app: App) -> Iterator[Evidence]:
+    yield _judge_url(app.redirect_url, rules.redirect_url)
+
+
+def webhook_url(app: App) -> Iterator[Evidence]:
+    if not app.webhook_url:
+        yield Evidence(Outcome.PASS, "The app has no Webhook URL, so we send it no webhooks of its own.")
+        return
+    evidence = _judge_url(app.webhook_url, rules.webhook_url)
+    yield evidence
+    if evidence.outcome != Outcome.FAIL:
+        yield _reachable(app.webhook_url)
+
+
+def _judge_url(url: str, rule: Callable[[str], None]) -> Evidence:
+    """Applies the current rule, which may be stricter than the one when the URL was entered."""
+    try:
+        rule(url)
+    except ValueError as error:
+        return Evidence(Outcome.FAIL, f"{url} is no longer accepted: {error}")
+    if not url.startswith("https://"):
+        return Evidence(Outcome.WARN, f"{url} is plain HTTP, which is accepted only in development.")
+    return Evidence(Outcome.PASS, f"{url} is HTTPS.")
+
+
+def _reachable(url: str) -> Evidence:
+    try:
+        rules.reachable(url)
+    except ValueError as error:
+        return Evidence(Outcome.FAIL, str(error))
+    return Evidence(Outcome.PASS, "The host has a public address.")
+
+
+def pictures(app: App) -> Iterator[Evidence]:
+    """Icon and screenshots exist, can be read, and are large enough to look good."""
+    yield (
+        _icon(app.icon)
+        if app.icon
+        else Evidence(Outcome.WARN, "No icon. The listing shows the first letter of the app's name.")
+    )
+    if not app.screenshot_ids:
+        yield Evidence(Outcome.WARN, "No screenshots.")
+    found = app.pictures.in_bulk(app.screenshot_ids)
+    by_id = {str(picture.id): picture for picture in found.values()}
+    for number, picture_id in enumerate(app.screenshot_ids, 1):
+        yield _screenshot(number, by_id.get(picture_id))
+
+
+def _icon(icon: Picture) -> Evidence:
+    size = _size(icon)
+    if size is None:
+        return Evidence(Outcome.FAIL, "The icon's file can't be read.")
+    if icon.width != icon.height:
+        return Evidence(Outcome.WARN, f"The icon isn't square: {size}.")
+    if icon.width < ICON_PIXELS:
+        return Evidence(
+            Outcome.WARN, f"The icon is small: {size}. Recommended: {ICON_PIXELS} pixels or more."
+        )
+    return Evidence(Outcome.PASS, f"Icon: {size}.")
+
+
+def _screenshot(number: int, picture: Picture | None) -> Evidence:
+    size = _size(picture) if picture else None
+    if picture is None or size is None:
+        return Evidence(Outcome.FAIL, f"The file of screenshot {number} can't be read.")
+    if picture.width < SCREENSHOT_PIXELS:
+        return Evidence(Outcome.WARN, f"Screenshot {number} is small: {size}.")
+    return Evidence(Outcome.PASS, f"Screenshot {number}: {size}.")
+
+
+def _size(picture: Picture) -> str | None:
+    """Dimensions and file size. None if the storage has no such file."""
+    try:
+        size = filesizeformat(picture.file.size)
+    except OSError:
+        return None
+    return f"{picture.width} × {picture.height} pixels, {size}"
+
+
 CHECKS: Final = (
-    Check("Redirect URL", urls.redirect_url),
-    Check("Webhook URL", urls.webhook_url),
-    Check("Pictures", pictures.pictures),
-    Check("Signatures", signatures.signatures),
-    Check("Frames and scripts", frames.frames),
-    Check("Signatures of hook calls", hook_signatures.hook_signatures),
+    Check("Name", name),
+    Check("Redirect URL", redirect_url),
+    Check("Webhook URL", webhook_url),
+    Check("Pictures", pictures),
+    Check("Webhook signatures", webhook_signatures),
+    Check("Frames and scripts", frame_checks.frames),
+    Check("Hook signatures", hook_signatures),
 )
-"""In the order of the page. One that waits for the app's server ends by itself, within some twenty seconds."""
+"""In the page's order. Checks that wait for the app's server end within some twenty seconds."""
 
 
 def run_checks(*, submission: Submission, now: datetime | None = None) -> Submission:
-    """Run all and keep what they found. Raises `Conflict` for a submission that is decided."""
+    """Runs all checks and stores their results. Raises `Conflict` if the submission is already decided."""
     forbid_transaction()
     results = [
         {
@@ -53,25 +150,25 @@ def run_checks(*, submission: Submission, now: datetime | None = None) -> Submis
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one check found."""
+    """The result of one check."""
 
     title: str
     evidence: list[Evidence]
 
     @property
     def outcome(self) -> Outcome:
-        """The worst line decides."""
+        """The worst outcome of all lines."""
         order = list(Outcome)
         return max((each.outcome for each in self.evidence), key=order.index, default=Outcome.SKIPPED)
 
 
 def checked_at(submission: Submission) -> datetime | None:
-    """When the checks ran last; None before they ever did."""
+    """When the checks last ran; None if they never did."""
     return parse_datetime(submission.checks["at"]) if submission.checks else None
 
 
 def results_of(submission: Submission) -> list[Result]:
-    """What the checks found when they ran last."""
+    """The results of the last run."""
     return [
         Result(
             result["title"], [Evidence(Outcome(each["outcome"]), each["text"]) for each in result["evidence"]]
@@ -80,19 +177,19 @@ def results_of(submission: Submission) -> list[Result]:
     ]
 
 
-def in_short(submission: Submission) -> str:
-    """For a narrow column: "1 failed, 2 to look at"."""
+def summary_of(submission: Submission) -> str:
+    """A short summary for a narrow column: "1 failed, 2 warnings"."""
     results = results_of(submission)
     if not results:
         return "Not run yet"
     count = Counter(result.outcome for result in results)
-    words = [
-        f"{count[outcome]} {said}"
-        for outcome, said in (
-            (Outcome.FAIL, "failed"),
-            (Outcome.WARN, "to look at"),
-            (Outcome.SKIPPED, "not checked"),
+    parts = [
+        f"{count[outcome]} {label if count[outcome] == 1 else label_of_several}"
+        for outcome, label, label_of_several in (
+            (Outcome.FAIL, "failed", "failed"),
+            (Outcome.WARN, "warning", "warnings"),
+            (Outcome.SKIPPED, "not checked", "not checked"),
         )
         if count[outcome]
     ]
-    return ", ".join(words) or f"All {len(results)} passed"
+    return ", ".join(parts) or f"All {len(results)} passed"

@@ -1,4 +1,4 @@
-"""What reviewers may do, as a group of rights: review and suspend apps, and look at whatever belongs to that."""
+"""Permissions of reviewers, as a group: review and suspend apps, and see everything that belongs to a review."""
 
 from typing import Any, Final
 
@@ -10,30 +10,26 @@ from accounts.services import reviewers
 
 RIGHTS: Final = (
     "view_app",
-    "change_app",  # to suspend it, and to lift that; nobody edits another's app
+    "change_app",  # to suspend it and lift the suspension; only developers edit their apps
     "view_appversion",
     "view_submission",
-    "change_submission",  # to take, judge and decide it
+    "change_submission",  # to hold, judge and decide it
     "view_reviewentry",
-    "view_manifestflag",
-    "change_manifestflag",  # to put it aside
 )
 MAY_REVIEW: Final = "marketplace.change_submission"
 MAY_SUSPEND: Final = "marketplace.change_app"
 
 
 def grant_rights(using: str = "default", **kwargs: Any) -> None:
-    """Make the group where it is missing, and give it these rights: no others are taken from it."""
+    """Creates the group if it is missing, and adds these permissions. Others that it has stay."""
     group = reviewers.group(using=using)
     group.permissions.add(
-        *Permission.objects.using(using).filter(
-            content_type__app_label__in=("marketplace", "extensions"), codename__in=RIGHTS
-        )
+        *Permission.objects.using(using).filter(content_type__app_label="marketplace", codename__in=RIGHTS)
     )
 
 
 def grant_rights_after_migrations() -> None:
-    """Once the rights are rows: they come with each app's own signal, that of `django.contrib.auth` after ours."""
+    """Runs `grant_rights` when the permissions exist. Each app creates its own, and `django.contrib.auth` comes after ours."""
     post_migrate.connect(
         grant_rights, sender=apps.get_app_config("auth"), dispatch_uid="developers.review.reviewers"
     )

@@ -1,54 +1,123 @@
 """`/developer/apps`: a developer's apps and their client secrets."""
 
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.pages import page_body, page_request
 from common.rest.parsers import JsonParser
+from common.rest.schema import problem
+from common.web.pagination import page_body, page_request
 from developers.api.parsers import PictureFormParser, refuse_empty_form
-from developers.api.serializers import AppChanges, NewApp
+from developers.api.serializers.bodies import AppChanges, AppPictures, NewApp
+from developers.api.serializers.responses import AppSerializer, ClientSecretSerializer, CreatedAppSerializer
 from developers.api.views.base import NO_STORE, DeveloperView, validated
-from developers.api.wire import app_record
-from developers.queries import own_apps
-from extensions.queries import manifest_document, manifest_documents
+from extensions.queries import manifest_documents
+from marketplace.models import App
+from marketplace.queries import own_apps
 from marketplace.services.apps import create_app, delete_app, rotate_client_secret, update_app
+
+IN_REVIEW = problem("The app is in review.")
 
 
 class AppsView(DeveloperView):
-    def get(self, request: Request) -> Response:
-        wanted = page_request(request.query_params, default=20, maximum=100)
-        apps = own_apps(self.developer)
-        page = list(apps[wanted.window])
-        manifests = manifest_documents(page)
-        records = [app_record(app, manifests.get(app.id, {})) for app in page]
-        return Response(page_body(records, total=apps.count(), request=wanted))
+    tag = "Apps"
+    path_fields = {}
+    page_default = 20
 
+    @extend_schema("listApps", responses=AppSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List your apps."""
+        wanted = page_request(request.query_params, default=self.page_default, maximum=self.page_maximum)
+        apps = own_apps(self.developer)
+        return Response(page_body(payloads(apps[wanted.window]), total=apps.count(), request=wanted))
+
+    @extend_schema(
+        "createApp",
+        request=NewApp,
+        responses={
+            201: OpenApiResponse(CreatedAppSerializer, "The app, a draft."),
+            409: problem("The slug is taken."),
+        },
+    )
     def post(self, request: Request) -> Response:
-        """Create an app. The answer is the only place where its client secret is ever shown."""
+        """Register an app.
+
+        No other response shows the `clientSecret`.
+        """
         issued = create_app(developer=self.developer, **validated(NewApp, request))
-        record = app_record(issued.app, {}) | {"clientSecret": issued.client_secret}
-        return Response(record, status=201, headers=NO_STORE)
+        return Response(
+            payload(issued.app) | {"clientSecret": issued.client_secret}, status=201, headers=NO_STORE
+        )
 
 
 class AppView(DeveloperView):
+    tag = "Apps"
     parser_classes = [JsonParser, PictureFormParser]
 
+    @extend_schema("getApp", responses=AppSerializer)
     def get(self, request: Request, app_id: str) -> Response:
-        app = self.own_app(app_id)
-        return Response(app_record(app, manifest_document(app)))
+        """Get an app."""
+        return Response(payload(self.own_app(app_id)))
 
+    @extend_schema(
+        "changeApp",
+        request={"application/json": AppChanges, "multipart/form-data": AppPictures},
+        examples=[
+            OpenApiExample(
+                "Change",
+                {"description": "Stars for regulars, and a coffee for ten.", "version": "1.4.0"},
+                request_only=True,
+            )
+        ],
+        responses={
+            200: AppSerializer,
+            409: IN_REVIEW,
+            413: problem("The body is larger than 1 MiB, with pictures 32 MiB."),
+        },
+    )
     def patch(self, request: Request, app_id: str) -> Response:
+        """Edit an app.
+
+        Any of the fields; send pictures as multipart/form-data. Editing an APPROVED app makes its working
+        copy a DRAFT; the approved version stays listed.
+        """
         refuse_empty_form(request)
         changes = validated(AppChanges, request, partial=True)
-        app = update_app(app=self.own_app(app_id), changes=changes)
-        return Response(app_record(app, manifest_document(app)))
+        return Response(payload(update_app(app=self.own_app(app_id), changes=changes)))
 
+    @extend_schema(
+        "deleteApp",
+        responses={204: None, 409: problem("The app was approved before, and merchants may use it.")},
+    )
     def delete(self, request: Request, app_id: str) -> Response:
+        """Delete an app.
+
+        Only while it was never approved.
+        """
         delete_app(app=self.own_app(app_id))
         return Response(status=204)
 
 
 class ClientSecretView(DeveloperView):
+    tag = "Apps"
+
+    @extend_schema("rotateClientSecret", responses={201: ClientSecretSerializer})
     def post(self, request: Request, app_id: str) -> Response:
+        """Rotate the client secret.
+
+        The old one stops working at once.
+        """
         secret = rotate_client_secret(app=self.own_app(app_id))
         return Response({"clientSecret": secret}, status=201, headers=NO_STORE)
+
+
+def payloads(apps: Iterable[App]) -> list[Any]:
+    apps = list(apps)
+    return list(AppSerializer(apps, many=True, context={"manifests": manifest_documents(apps)}).data)
+
+
+def payload(app: App) -> dict[str, Any]:
+    return dict(payloads([app])[0])

@@ -9,19 +9,22 @@ from rest_framework.serializers import Serializer
 from accounts.authentication import DeveloperAuthentication, IsDeveloper
 from accounts.models import User
 from common.errors import ServiceError
+from common.rest.schema import problem
 from common.rest.views import JsonView
-from developers.api.wire import renamed
-from developers.queries import own_app
+from developers.api.serializers.responses import AppId, renamed
 from marketplace.models import App
+from marketplace.queries import own_app
 
 NO_STORE = {"Cache-Control": "no-store"}
+NOT_INSTALLED = problem("The app is not installed on your sandbox.")
 
 
 class DeveloperView(JsonView):
-    """A call with a developer's JWT. Problems that a service finds go out under the wire's names."""
+    """A call with a developer's JWT. Problems that a service finds go out under the API's names."""
 
     authentication_classes = [DeveloperAuthentication]
     permission_classes = [IsDeveloper]
+    path_fields = {"app_id": AppId()}
 
     @property
     def developer(self) -> User:

@@ -1,22 +1,42 @@
-"""`/developer/apps/:appId/deliveries`: what became of an app's events, over all of its installations. And causing some."""
+"""`/developer/apps/:appId/…`: deliveries over all installations, sample events and analytics."""
 
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.pages import page_body
 from common.rest.query import Query
-from developers.api.serializers import SampleEvent
-from developers.api.views.base import DeveloperView, validated
+from common.rest.schema import problem
+from common.web.pagination import page_body
+from developers.api.serializers.bodies import DeliveryFilters, SampleEvent
+from developers.api.serializers.responses import AnalyticsSerializer, SentSampleSerializer
+from developers.api.views.base import NOT_INSTALLED, DeveloperView, validated
+from webhooks.analytics import analytics
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
 from webhooks.history import deliveries_of_app, delivery_of_app
-from webhooks.records import delivery_record, delivery_with_attempts
+from webhooks.serializers import (
+    DeliveryId,
+    DeliverySerializer,
+    DeliveryWithAttemptsSerializer,
+    delivery_payload,
+    delivery_with_attempts,
+)
 from webhooks.services.deliveries import redeliver
 from webhooks.services.samples import send_sample
 
+TAG = "Deliveries and analytics"
+DELIVERY = DeveloperView.path_fields | {"delivery_id": DeliveryId()}
+
 
 class DeliveriesView(DeveloperView):
+    tag = TAG
+
+    @extend_schema("listAppDeliveries", parameters=[DeliveryFilters], responses=DeliverySerializer(many=True))
     def get(self, request: Request, app_id: str) -> Response:
+        """List an app's deliveries.
+
+        Those of all its installations.
+        """
         query = Query(request.query_params)
         page, status = query.page(), query.choice("status", DeliveryStatus.values)
         event, installation_id = query.choice("event", EVENTS), query.text("installationId")
@@ -24,23 +44,61 @@ class DeliveriesView(DeveloperView):
         history = deliveries_of_app(
             self.own_app(app_id), status=status, event_type=event, installation_id=installation_id
         )
-        records = [delivery_record(delivery) for delivery in history.page(page.window)]
-        return Response(page_body(records, total=history.total, request=page))
+        payloads = [delivery_payload(delivery) for delivery in history.page(page.window)]
+        return Response(page_body(payloads, total=history.total, request=page))
 
 
 class DeliveryView(DeveloperView):
+    tag, path_fields = TAG, DELIVERY
+
+    @extend_schema("getAppDelivery", responses=DeliveryWithAttemptsSerializer)
     def get(self, request: Request, app_id: str, delivery_id: str) -> Response:
+        """Get a delivery with its attempts."""
         return Response(delivery_with_attempts(delivery_of_app(self.own_app(app_id), delivery_id)))
 
 
 class RedeliverView(DeveloperView):
+    tag, path_fields = TAG, DELIVERY
+
+    @extend_schema(
+        "redeliverForApp",
+        responses={
+            202: DeliverySerializer,
+            409: problem("The webhook is inactive, or the delivery was a test."),
+        },
+    )
     def post(self, request: Request, app_id: str, delivery_id: str) -> Response:
+        """Resend a delivery.
+
+        With the same `X-Service-Event-Id`.
+        """
         again = redeliver(delivery=delivery_of_app(self.own_app(app_id), delivery_id))
-        return Response(delivery_record(again), status=202)
+        return Response(delivery_payload(again), status=202)
 
 
 class TestEventsView(DeveloperView):
+    tag = "Testing"
+
+    @extend_schema(
+        "sendTestEvent", request=SampleEvent, responses={202: SentSampleSerializer, 409: NOT_INSTALLED}
+    )
     def post(self, request: Request, app_id: str) -> Response:
+        """Send a test event.
+
+        With sample data, to the app on your own sandbox only.
+        """
         name = validated(SampleEvent, request)["event"]
         event, deliveries = send_sample(app=self.own_app(app_id), developer=self.developer, event_type=name)
         return Response({"eventId": str(event.id), "deliveries": deliveries}, status=202)
+
+
+class AnalyticsView(DeveloperView):
+    tag = TAG
+
+    @extend_schema("getAnalytics", responses=AnalyticsSerializer)
+    def get(self, request: Request, app_id: str) -> Response:
+        """Get an app's analytics.
+
+        Installations on sandboxes don't count.
+        """
+        return Response(AnalyticsSerializer(analytics(self.own_app(app_id))).data)

@@ -1,0 +1,119 @@
+"""The manifest, for the documentation. `extensions.manifest` checks it, by more than a schema can say."""
+
+from functools import partial
+from typing import Final
+
+from rest_framework import serializers
+
+from common.rest.fields import Choice, Integer, Object, Text
+from extensions.enums import EmbedKind, ExtensionType
+from stores.hookpoints import HookPoint
+
+POSITIONS: Final = ["head", "body_end", "bottom_right", "bottom_left"]
+CLOSED: Final = {"additionalProperties": False}
+
+Optional = partial(Text, required=False, allow_blank=True)
+Key = partial(Text, min_length=1, max_length=100)
+Url = partial(Text, "HTTPS, on another origin than this service.", schema={"format": "uri"})
+EmbedUrl = partial(Text, required=False, allow_null=True)
+Icon = partial(Optional, "An icon's name.", "star", max_length=100)
+Description = partial(Optional, "A line for merchants.", "The rating of a product, in stars.", max_length=500)
+SettingsSchema = partial(
+    Object, "JSON Schema of an object.", {"type": "object", "properties": {}}, required=False
+)
+DefaultConfig = partial(Object, "The initial settings.", {}, required=False)
+
+
+class BlockSerializer(serializers.Serializer):
+    blockType = Key("Its key, unique in the list.", "stars")
+    name = Key("The name that merchants see.", "Star rating")
+    description = Description()
+    iconName = Icon()
+    category = Optional("Groups the picker.", "Reviews", max_length=100)
+    renderUrl = Url(example="https://stars.example.com/block")
+    settingsSchema = SettingsSchema()
+    defaultConfig = DefaultConfig()
+
+    schema: Final = CLOSED
+
+
+class EmbedSerializer(serializers.Serializer):
+    embedType = Key("Its key, unique in the list.", "chat")
+    name = Key("The name that merchants see.", "Star rating")
+    description = Description()
+    kind = Choice(EmbedKind.choices, "The kind of embed.", "FLOATING_WIDGET")
+    position = Choice(POSITIONS, "head or body_end for a script, a corner for a widget.", "bottom_right")
+    scriptUrl = EmbedUrl("Of a GLOBAL_SCRIPT.", "https://stars.example.com/chat.js")
+    renderUrl = EmbedUrl("Of a FLOATING_WIDGET.", "https://stars.example.com/chat")
+    integrity = Text(
+        "Of a GLOBAL_SCRIPT: its Subresource Integrity hash.",
+        f"sha256-{'A' * 43}=",
+        required=False,
+        schema={
+            "pattern": "^(sha256-[A-Za-z0-9+/]{43}=|sha384-[A-Za-z0-9+/]{64}|sha512-[A-Za-z0-9+/]{86}==)$"
+        },
+    )
+    settingsSchema = SettingsSchema()
+    defaultConfig = DefaultConfig()
+
+    schema: Final = CLOSED
+
+
+class HookSerializer(serializers.Serializer):
+    hookPoint = Choice(list(map(str, HookPoint)), "Unique in the list.", "order.calculate_discounts")
+    url = Text("A path below the Webhook URL.", "/hooks/discounts", min_length=1, max_length=500)
+    timeout = Integer("Milliseconds.", 2000, min_value=100, max_value=10_000, default=5000)
+    priority = Integer("Lower is called first.", 100, min_value=0, max_value=1000, default=100)
+
+    schema: Final = CLOSED
+
+
+class AdminPageSerializer(serializers.Serializer):
+    pageId = Key("Its key, unique in the list.", "overview")
+    title = Key("The entry in the merchant's sidebar.", "Stars")
+    iconName = Icon()
+    renderUrl = Url(example="https://stars.example.com/admin")
+
+    schema: Final = CLOSED
+
+
+def at_most_50(item: serializers.Serializer) -> serializers.ListSerializer:
+    return serializers.ListSerializer(child=item, required=False, max_length=50)
+
+
+class ManifestDocumentSerializer(serializers.Serializer):
+    settingsSchema = SettingsSchema()
+    blocks = at_most_50(BlockSerializer())
+    embeds = at_most_50(EmbedSerializer())
+    hooks = at_most_50(HookSerializer())
+    adminPages = at_most_50(AdminPageSerializer())
+
+    schema: Final = CLOSED
+
+
+class ManifestSerializer(serializers.Serializer):
+    manifest = ManifestDocumentSerializer()
+
+
+class ManifestChangeSerializer(serializers.Serializer):
+    type = Choice(ExtensionType.choices, "The kind of extension.", "block")
+    key = Text("Its key.", "stars")
+    id = Text("The definition; saving keeps it.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0d")
+
+
+class ManifestChangesSerializer(serializers.Serializer):
+    created = ManifestChangeSerializer(many=True, help_text="New ones.")
+    updated = ManifestChangeSerializer(many=True, help_text="Changed ones, and ones that returned.")
+    deactivated = ManifestChangeSerializer(many=True, help_text="Those that left the manifest.")
+
+
+class ManifestReachSerializer(serializers.Serializer):
+    live = ManifestChangeSerializer(many=True, help_text="Those that stores run as saved.")
+    withNextVersion = ManifestChangeSerializer(
+        many=True, help_text="Those that widen the reach: stores run them after the next approved version."
+    )
+
+
+class SavedManifestSerializer(ManifestSerializer):
+    changes = ManifestChangesSerializer()
+    reach = ManifestReachSerializer()

@@ -1,0 +1,197 @@
+"""Responses of the developer API, and its names for the fields of services."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from common.errors import ErrorDetail
+from common.rest.fields import (
+    ApiSerializer,
+    Boolean,
+    Choice,
+    Date,
+    Integer,
+    Listing,
+    Moment,
+    Number,
+    Object,
+    Text,
+)
+from marketplace.enums import AppStatus, Category, SubmissionStatus
+from marketplace.models import App, AppVersion, Submission
+from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
+from marketplace.services.notifications import notes_of
+from stores.serializers import BusinessId, Count
+from webhooks.serializers import EventId, InstallationId
+
+Scopes = partial(Listing, among=list(SCOPES))
+Mean = partial(Number, min_value=0, allow_null=True)  # null for a mean of nothing
+
+
+class TextOrNull(Text):
+    """Shows the empty string as null."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, allow_null=True, **options)
+
+    def to_representation(self, value: str) -> str | None:
+        return value or None
+
+
+class ManifestOf(Object):
+    """Of `context["manifests"]`, by app."""
+
+    def get_attribute(self, app: App) -> Mapping[str, Any]:
+        return self.context["manifests"].get(app.pk, {})
+
+
+AppId = partial(Text, "The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
+
+
+class AppSerializer(ApiSerializer):
+    """`context["manifests"]` are the saved manifests, by app."""
+
+    id = AppId()
+    name = Text("The name that merchants read.", "Loyalty Stars")
+    slug = Text("The app's name in URLs; it never changes.", "loyalty-stars")
+    description = Text("For the marketplace's cards.", "Stars for regulars.")
+    category = Choice(Category.choices, "The category in the marketplace.", "loyalty")
+    scopes = Scopes("The permissions that the app asks for.", ["read_orders", "read_products"])
+    redirectUrl = Text("Merchants return here with a code.", "https://stars.example.com/callback")
+    webhookUrl = TextOrNull("Receives deliveries and hook calls.", "https://stars.example.com/events")
+    webhookEvents = Listing("As in the request.", ["order.created"], among=NAMEABLE_EVENTS)
+    iconUrl = Text("A path below the service's address.", allow_null=True)
+    screenshots = Listing("Paths below the service's address.", [], source="screenshot_urls")
+    version = Text("Semantic Versioning 2.0.", "1.4.0")
+    approvedScopes = Scopes("The scopes of the last approval.", [])
+    status = Choice(AppStatus.choices, "The working copy's status.", "DRAFT")
+    isListed = Boolean("Whether the marketplace lists it.", False)
+    manifest = ManifestOf("The extension definitions as saved; {} before the first save.", {})
+    clientId = Text("The app's name in OAuth.", "kd8Fq2Vn0cQyX1")
+    createdAt = Moment("When it was registered.")
+    updatedAt = Moment("When it last changed.")
+
+
+class ClientSecretSerializer(serializers.Serializer):
+    clientSecret = Text("The app's password in OAuth. No other response shows it.", "fbcs_Wm3q…")
+
+
+class CreatedAppSerializer(AppSerializer, ClientSecretSerializer):
+    pass
+
+
+class ReviewerNotes(TextOrNull):
+    def get_attribute(self, submission: Submission) -> str:
+        return notes_of(submission)
+
+
+VersionNumber = partial(Integer, "Counts the app's approvals from 1.", 2, min_value=1)
+
+
+class IsCurrent(Boolean):
+    def get_attribute(self, version: AppVersion) -> bool:
+        return version.pk == version.app.approved_version_id
+
+
+class SubmissionSerializer(ApiSerializer):
+    id = Text("The submission.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0c")
+    status = Choice(SubmissionStatus.choices, "The submission's status.", "PENDING_REVIEW")
+    notes = ReviewerNotes("The reviewer's notes to you, those on failed criteria included.")
+    version = Text("Semantic Versioning 2.0.", "1.4.0")
+    addedScopes = Scopes("Scopes beyond those of the last approval.", ["read_orders"])
+    removedScopes = Scopes("Scopes that only the last approval had.", [])
+    submittedAt = Moment("When it was submitted.")
+    decidedAt = Moment("When it was decided.", None, allow_null=True)
+
+
+class VersionSerializer(ApiSerializer):
+    """Of an `AppVersion` with its app."""
+
+    number = VersionNumber()
+    version = Text("Semantic Versioning 2.0.", "1.4.0")
+    approvedAt = Moment("When it was approved.")
+    isCurrent = IsCurrent("Whether stores use this version.", True)
+
+
+class TestInstallSerializer(ApiSerializer):
+    """Of an `installations.services.Issued`, with the credentials in clear."""
+
+    installationId = InstallationId(source="installation.id")
+    accessToken = Text("The token of the app API. No other response shows it.", "fbat_test_5e…")
+    webhookSecret = Text("Signs webhooks and hook calls.", "whsec_test_kT0g…")
+    businessId = BusinessId(source="installation.business_id")
+    isTestInstall = Boolean("Always true.", True, source="installation.is_test")
+
+
+class TestStatusSerializer(ApiSerializer):
+    installed = Boolean("Whether the app is on your sandbox.", True, source="is_active")
+    installationId = InstallationId(source="id", required=False)
+    businessId = BusinessId(required=False)
+    isTestInstall = Boolean("False after an approval converted it.", True, source="is_test", required=False)
+    scopes = Scopes("What the token may do.", ["read_orders"], source="effective_scopes", required=False)
+    needsReConsent = Boolean("Whether scopes need consent.", False, source="needs_reconsent", required=False)
+    installedAt = Moment("When it was installed.", required=False)
+    lastUsedAt = Moment("The token's last use, to the minute.", allow_null=True, required=False)
+
+
+class TestUninstallSerializer(ApiSerializer):
+    installationId = InstallationId(source="id")
+    uninstalledAt = Moment("When it was uninstalled.")
+    dataErasureAt = Moment("When business.data_erasure is sent.", "2026-11-22T15:04:05.123Z", allow_null=True)
+
+
+class InstallDaySerializer(serializers.Serializer):
+    date = Date("A day in UTC.", "2026-11-20")
+    installs = Count("Installs on that day.", 3)
+    uninstalls = Count("Uninstalls on that day.", 1)
+
+
+class DeliveryDaySerializer(serializers.Serializer):
+    date = Date("A day in UTC.", "2026-11-20")
+    successful = Count("Deliveries answered 2xx.", 42)
+    failed = Count("Failed deliveries.", 1)
+
+
+class DeliveryFiguresSerializer(serializers.Serializer):
+    successful = Count("In 30 days.", 42, source="delivered.successful")
+    failed = Count("In 30 days.", 1, source="delivered.failed")
+    daily = DeliveryDaySerializer(many=True, help_text="Thirty days, the oldest first.", source="deliveries")
+
+
+class AnalyticsSerializer(ApiSerializer):
+    """Of a `webhooks.analytics.Analytics`."""
+
+    totalInstalls = Count("All installations ever.", 12)
+    activeInstalls = Count("Installations without an uninstall.", 9)
+    webhookSuccessRate = Mean("From 0 to 1, of 30 days.", 0.98, source="delivered.success_rate")
+    averageWebhookLatencyMs = Mean("Of answered attempts.", 84.5, source="delivered.average_latency_ms")
+    installTrend = InstallDaySerializer(
+        many=True, source="installs", help_text="Thirty days, the oldest first."
+    )
+    webhookDeliveries = DeliveryFiguresSerializer(source="*", help_text="The deliveries of 30 days.")
+
+
+class SentSampleSerializer(serializers.Serializer):
+    eventId = EventId()
+    deliveries = Count("How many webhooks receive it.", 1)
+
+
+API_NAMES: Final = {
+    "redirect_url": "redirectUrl",
+    "webhook_url": "webhookUrl",
+    "webhook_events": "webhookEvents",
+    "how_to_test": "howToTest",
+    "scope_reason": "scopeReason",
+}
+
+
+def renamed(details: Iterable[ErrorDetail]) -> list[ErrorDetail]:
+    """A service's problems under the API's names: `webhook_events[1]` is `webhookEvents[1]`."""
+    return [{"field": _api_path(detail["field"]), "message": detail["message"]} for detail in details]
+
+
+def _api_path(path: str) -> str:
+    name, bracket, rest = path.partition("[")
+    return API_NAMES.get(name, name) + bracket + rest

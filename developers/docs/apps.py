@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class DocsConfig(AppConfig):
+    name = "developers.docs"
+    label = "developers_docs"

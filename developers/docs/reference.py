@@ -1,0 +1,156 @@
+"""The document as pages: operations by heading, with samples; events and hooks."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.utils.text import slugify
+
+from developers.docs.calls import EVENTS_TAG
+from developers.docs.fields import Row, row, rows
+from developers.docs.openapi import TAGS, document
+from developers.docs.samples import Sample, call_of, example_in, samples_of
+
+CREDENTIALS = {
+    "accessToken": "access token",
+    "developerToken": "developer token",
+    "clientCredentials": "Client ID and secret",
+}
+PART_OF = {
+    "/app-api": "App API",
+    "/webhooks": "App API",
+    "/developer": "Developer API",
+    "/oauth": "Accounts and OAuth",
+    "/.well-known": "Accounts and OAuth",
+    "/auth": "Accounts and OAuth",
+}
+
+Operation = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One operation, as its section shows it."""
+
+    method: str
+    path: str
+    operation: Operation
+    parameters: list[tuple[str, Row]]  # each with its location
+    body: list[Row]
+    fields: list[Row]
+    example: Any
+    samples: list[Sample]
+
+    @property
+    def id(self) -> str:
+        return str(self.operation["operationId"])
+
+    @property
+    def part(self) -> str:
+        return next(part for root, part in PART_OF.items() if self.path.startswith(root))
+
+    @property
+    def credential(self) -> str:
+        return next(
+            (CREDENTIALS[name] for requirement in self.operation["security"] for name in requirement), ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    name: str
+    about: str
+    endpoints: list[Endpoint]
+
+    @property
+    def slug(self) -> str:
+        return slugify(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An event or a hook, as its section shows it."""
+
+    name: str
+    operation: Operation
+    headers: list[Row]
+    fields: list[Row]
+    example: Any
+    answer: list[Row]
+    answer_example: Any
+
+
+@cache
+def groups() -> list[Group]:
+    """The headings that have endpoints."""
+    found = [
+        Group(name, about, [each for each in endpoints() if name in each.operation["tags"]])
+        for name, about in TAGS.items()
+    ]
+    return [group for group in found if group.endpoints]
+
+
+@cache
+def endpoints() -> list[Endpoint]:
+    return [
+        _endpoint(method.upper(), path, operation)
+        for path, item in document()["paths"].items()
+        for method, operation in item.items()
+    ]
+
+
+def _endpoint(method: str, path: str, operation: Operation) -> Endpoint:
+    success = next(response for status, response in operation["responses"].items() if status < "300")
+    sent, answer = _media(operation.get("requestBody", {})), _media(success)
+    return Endpoint(
+        method=method,
+        path=path,
+        operation=operation,
+        parameters=[(each["in"], _parameter(each)) for each in operation["parameters"]],
+        body=_rows(sent),
+        fields=_rows(answer),
+        example=example_in(answer) if answer else None,
+        samples=samples_of(call_of(method, path, operation, settings.BASE_URL)),
+    )
+
+
+@cache
+def events() -> list[Call]:
+    return [call for call in _calls() if EVENTS_TAG in call.operation["tags"]]
+
+
+@cache
+def hooks() -> list[Call]:
+    return [call for call in _calls() if call not in events()]
+
+
+def _calls() -> list[Call]:
+    return [_call(name, item["post"]) for name, item in document()["webhooks"].items()]
+
+
+def _call(name: str, operation: Operation) -> Call:
+    sent, answer = _media(operation["requestBody"]), _media(operation["responses"]["2XX"])
+    return Call(
+        name=name,
+        operation=operation,
+        headers=[_parameter(each) for each in operation["parameters"]],
+        fields=_rows({"schema": sent["schema"]["properties"]["data"]}),
+        example=example_in(sent),
+        answer=_rows(answer),
+        answer_example=example_in(answer) if answer else None,
+    )
+
+
+def _media(message: dict[str, Any]) -> dict[str, Any]:
+    """The first way of writing a body; empty without one."""
+    return next(iter(message.get("content", {}).values()), {})
+
+
+def _rows(media: dict[str, Any]) -> list[Row]:
+    return list(rows(media["schema"], document())) if media else []
+
+
+def _parameter(parameter: dict[str, Any]) -> Row:
+    schema = parameter["schema"] | {"description": parameter["description"]}
+    return row(parameter["name"], schema, {}, required=parameter.get("required", False))

@@ -1,0 +1,1 @@
+"""The developer portal: pages under `/portal/`."""

@@ -1,0 +1,158 @@
+"""Descriptions of a delivery for its page: headline, timeline, retry schedule, and the request as it was sent."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import zip_longest
+from urllib.parse import urlsplit
+
+from common.times import short_duration
+from webhooks.catalogue import DATA_ERASURE
+from webhooks.diagnosis import Diagnosis, diagnose
+from webhooks.engine import retry
+from webhooks.enums import WAITING, DeliveryStatus, HeldReason
+from webhooks.message import EXCERPT_BYTES, Message, compose
+from webhooks.models import Attempt, Delivery
+from webhooks.queries import destination
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAttempt:
+    wait: str  # after the previous attempt: "30 s"
+    state: str  # "ok", "bad", "next" or "later"
+
+
+def headline(delivery: Delivery, last: Attempt | None) -> str:
+    """The state in one line: "Failing: your endpoint answered 401"."""
+    diagnosis = last and diagnose(last.http_status, last.error_class)
+    seen = f": {diagnosis.seen}" if diagnosis else ""
+    match delivery.status:
+        case DeliveryStatus.SUCCEEDED:
+            return f"Delivered: your endpoint answered {last.http_status}" if last else "Delivered"
+        case DeliveryStatus.RETRYING:
+            return f"Failing{seen}"
+        case DeliveryStatus.EXHAUSTED:
+            return f"Failed{seen}"
+        case DeliveryStatus.HELD:
+            is_paused = delivery.held_reason == HeldReason.PAUSED
+            return f"Held: {'the store has paused the app' if is_paused else 'the webhook is disabled'}"
+        case DeliveryStatus.CANCELLED:
+            return f"Not sent: {_cancellation(delivery)}"
+    return "Waiting to be resent" if last else "Waiting to be sent"
+
+
+def _cancellation(delivery: Delivery) -> str:
+    webhook = delivery.webhook
+    if delivery.event.type == DATA_ERASURE:
+        return "the app was reinstalled before it was due"
+    if not webhook.installation.is_active:
+        return "the app was uninstalled before it was sent"
+    if webhook.deleted_at is not None:
+        return "the webhook was deleted before it was sent"
+    return "the webhook was turned off before it was sent"
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """An attempt in the timeline."""
+
+    attempt: Attempt
+    title: str
+    diagnosis: Diagnosis | None
+    until_next: str  # time until the next attempt; "" for the last one
+
+
+def timeline(attempts: Sequence[Attempt]) -> list[TimelineEntry]:
+    """`attempts` are ordered oldest first."""
+    following = [each.attempted_at for each in attempts[1:]]
+    return [
+        TimelineEntry(
+            attempt=each,
+            title=f"{each.number}. {_outcome(each)}",
+            diagnosis=diagnose(each.http_status, each.error_class),
+            until_next=short_duration(then - each.attempted_at) if then else "",
+        )
+        for each, then in zip_longest(attempts, following)
+    ]
+
+
+def _outcome(attempt: Attempt) -> str:
+    diagnosis = diagnose(attempt.http_status, attempt.error_class)
+    if diagnosis is None or attempt.http_status is not None:
+        return f"Answered {attempt.http_status}"
+    return diagnosis.seen[:1].upper() + diagnosis.seen[1:]
+
+
+def plan(delivery: Delivery) -> list[PlannedAttempt]:
+    """The retry schedule with the outcome of each attempt. A resend starts a new schedule."""
+    made = delivery.attempts_made
+    return [
+        PlannedAttempt(wait=short_duration(wait), state=_state(delivery, number, made))
+        for number, wait in enumerate((timedelta(0), *retry.delays()), start=1)
+    ]
+
+
+def _state(delivery: Delivery, number: int, made: int) -> str:
+    if number < made:
+        return "bad"
+    if number == made:
+        return "ok" if delivery.status == DeliveryStatus.SUCCEEDED else "bad"
+    return "next" if number == made + 1 and delivery.status in WAITING else "later"
+
+
+def retry_schedule() -> str:
+    """`0 s, 30 s, 2 min, 8 min, 32 min, 2 h`."""
+    return ", ".join(short_duration(wait) for wait in (timedelta(0), *retry.delays()))
+
+
+def next_in(delivery: Delivery, now: datetime) -> str:
+    """When the next attempt is made: "in 30 s", "due now" or "being sent now"."""
+    if delivery.lease_until and delivery.lease_until > now:
+        return "being sent now"
+    if delivery.due_at is None or delivery.due_at <= now:
+        return "due now"
+    return f"in {short_duration(delivery.due_at - now)}"
+
+
+def request_of(delivery: Delivery, at: datetime) -> Message:
+    """The request that an attempt at that time sent: the same bytes and signatures, but the current URL."""
+    webhook = delivery.webhook
+    return compose(
+        event=delivery.event,
+        delivery_id=delivery.pk,
+        webhook_id=webhook.pk,
+        url=destination(webhook) or webhook.url,
+        secret=webhook.secret,
+        now=at,
+    )
+
+
+def header_lines(request: Message) -> str:
+    lines = [f"Host: {urlsplit(request.url).netloc.rpartition('@')[2]}", *_lines(request)]
+    return "\n".join([*lines, f"Content-Length: {len(request.body)}"])
+
+
+def _lines(request: Message) -> Iterator[str]:
+    return (f"{name}: {value}" for name, value in request.headers.items())
+
+
+def as_curl(request: Message) -> str:
+    """A curl command for a POSIX shell."""
+    parts = [f"curl {shlex.quote(request.url)}"]
+    parts += [f"-H {shlex.quote(line)}" for line in _lines(request)]
+    parts.append(f"--data-binary {shlex.quote(request.body.decode())}")
+    return " \\\n  ".join(parts)
+
+
+def tls_command(url: str) -> str:
+    """A command that shows the certificate the endpoint presents."""
+    parts = urlsplit(url)
+    host = shlex.quote(f"{parts.hostname}:{parts.port or 443}")
+    name = shlex.quote(parts.hostname or "")
+    return f"openssl s_client -connect {host} -servername {name} </dev/null | openssl x509 -noout -dates -subject"
+
+
+def is_cut(attempt: Attempt) -> bool:
+    """Whether the stored response may be the beginning of a longer one."""
+    return len(attempt.response_excerpt.encode()) >= EXCERPT_BYTES

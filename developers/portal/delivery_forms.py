@@ -1,0 +1,217 @@
+"""Forms about deliveries: filters, selection, recovery, the signature checker and test events."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.utils import timezone
+
+from common.web.forms import RadioLines
+from developers.portal.delivery_log import Filters
+from developers.portal.forms import Lines
+from webhooks import catalogue
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Webhook
+from webhooks.services.samples import SAMPLES
+
+MAX_CHOICES: Final = 100  # in a drop-down; others are found by ID
+RANGES: Final = {
+    "1h": ("Last hour", timedelta(hours=1)),
+    "24h": ("Last 24 hours", timedelta(hours=24)),
+    "7d": ("Last 7 days", timedelta(days=7)),
+}
+STATUS_LABELS: Final = {
+    DeliveryStatus.PENDING: "Waiting",
+    DeliveryStatus.RETRYING: "Retrying",
+    DeliveryStatus.SUCCEEDED: "Delivered",
+    DeliveryStatus.EXHAUSTED: "Failed",
+    DeliveryStatus.HELD: "Held",
+    DeliveryStatus.CANCELLED: "Not sent",
+}
+MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller
+
+ALL: Final = "all"
+
+Choices = list[tuple[str, str]]
+
+
+class Moment(forms.DateTimeField):
+    """A time to the minute, in UTC."""
+
+    default_error_messages = {"invalid": "Enter a date and a time, such as 2026-11-20T15:30."}
+
+    def __init__(self, **options: Any) -> None:
+        widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+        super().__init__(widget=widget, **options)
+
+
+def webhook_choices(webhooks: Sequence[Webhook]) -> Choices:
+    """`webhooks` must include their installations and businesses."""
+    return [
+        (str(each.pk), f"{_short(each.url)} ({each.installation.business.name})")
+        for each in webhooks[:MAX_CHOICES]
+    ]
+
+
+def _installation_choices(webhooks: Sequence[Webhook]) -> Choices:
+    names = {str(each.installation_id): str(each.installation.business.name) for each in webhooks}
+    return list(names.items())[:MAX_CHOICES]
+
+
+def _short(url: str) -> str:
+    bare = url.partition("://")[2]
+    return bare if len(bare) <= 60 else f"{bare[:59]}…"
+
+
+class FilterForm(forms.Form):
+    """The filters above the list, from the page's query string. All are optional."""
+
+    q = forms.CharField(
+        label="Delivery, event or order ID",
+        required=False,
+        max_length=80,
+        widget=forms.TextInput({"type": "search", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    status = forms.ChoiceField(required=False)
+    event = forms.ChoiceField(required=False)
+    webhook = forms.ChoiceField(label="Endpoint", required=False)
+    installation = forms.ChoiceField(label="Store", required=False)
+    range = forms.ChoiceField(label="Created", required=False)
+    since = Moment(label="From (UTC)", required=False)
+    until = Moment(label="To (UTC)", required=False)
+
+    def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
+        super().__init__(data)
+        self._offer("status", "Any status", [(each.value, label) for each, label in STATUS_LABELS.items()])
+        self._offer("event", "Any event", [(name, name) for name in catalogue.EVENTS])
+        self._offer("webhook", "Any endpoint", webhook_choices(webhooks))
+        self._offer("installation", "Any store", _installation_choices(webhooks))
+        self._offer("range", "Any time", [(name, label) for name, (label, _) in RANGES.items()])
+
+    def _offer(self, name: str, any_label: str, choices: Choices) -> None:
+        field: Any = self.fields[name]
+        field.choices = [("", any_label), *choices]
+        field.error_messages["invalid_choice"] = f"Choose an option of “{field.label or name.capitalize()}”."
+
+    def filters(self, now: datetime | None = None) -> Filters:
+        """The filters of a valid form. A range counts back from `now`."""
+        given = self.cleaned_data
+        since = given["since"]
+        if given["range"]:
+            since = (now or timezone.now()) - RANGES[given["range"]][1]
+        return Filters(
+            status=given["status"],
+            event=given["event"],
+            webhook=UUID(given["webhook"]) if given["webhook"] else None,
+            installation=UUID(given["installation"]) if given["installation"] else None,
+            since=since,
+            until=given["until"],
+            text=given["q"].strip(),
+        )
+
+    @property
+    def has_exact_times(self) -> bool:
+        return bool(self.data.get("since") or self.data.get("until"))
+
+
+class SelectionForm(forms.Form):
+    """The selected rows of the list."""
+
+    delivery = forms.TypedMultipleChoiceField(
+        coerce=UUID, error_messages={"required": "Select the deliveries to resend."}
+    )
+
+    def __init__(self, data: Any, *, most: int) -> None:
+        super().__init__(data)
+        field: Any = self.fields["delivery"]
+        field.choices = [(each, each) for each in data.getlist("delivery")[:most]]
+
+
+class RecoverForm(forms.Form):
+    """Failed and held deliveries since a time, of one endpoint or all."""
+
+    webhook = forms.ChoiceField(
+        label="Endpoint", error_messages={"invalid_choice": "Choose an endpoint from the list."}
+    )
+    since = Moment(
+        label="Created since (UTC)",
+        error_messages={"required": "Enter a time. Deliveries created since then are resent."},
+    )
+
+    def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
+        super().__init__(data)
+        field: Any = self.fields["webhook"]
+        field.choices = [(ALL, "All active endpoints"), *webhook_choices(webhooks)]
+
+
+class SignatureForm(forms.Form):
+    """A received request whose signatures are checked. Nothing is stored."""
+
+    headers = Lines(
+        widget=forms.Textarea(
+            {"class": "code-text", "rows": 6, "spellcheck": "false", "autocomplete": "off"}
+        ),
+        max_length=None,
+        help_text="One per line. X-Webhook-Timestamp and a signature are enough.",
+        error_messages={"required": "Paste the headers of the request."},
+    )
+    body = Lines(
+        strip=False,
+        widget=forms.Textarea(
+            {"class": "code-text", "rows": 6, "spellcheck": "false", "autocomplete": "off"}
+        ),
+        help_text="The raw body as received, before any parsing.",
+        error_messages={"required": "Paste the body of the request."},
+    )
+    secret = forms.CharField(
+        label="Webhook secret",
+        strip=False,
+        max_length=500,
+        required=False,
+        widget=forms.TextInput(
+            {"class": "mono", "autocomplete": "off", "spellcheck": "false", "placeholder": "whsec_…"}
+        ),
+    )
+    computed = forms.CharField(
+        label="The signature your code computed",
+        required=False,
+        max_length=500,
+        widget=forms.TextInput({"class": "mono", "autocomplete": "off", "spellcheck": "false"}),
+        help_text="Hexadecimal or base64. We look for the mistake that produces it.",
+    )
+
+    def __init__(self, data: Any = None, *, has_own_secret: bool, initial: Any = None) -> None:
+        super().__init__(data, initial=initial)
+        secret = self.fields["secret"]
+        secret.required = not has_own_secret
+        secret.error_messages["required"] = "Paste the secret that was shown when the webhook was created."
+        secret.help_text = (
+            "Leave empty to use this webhook's secret, which isn't shown."
+            if has_own_secret
+            else "It was shown once: in the response of POST /webhooks, or after the install."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        for name in ("headers", "body"):
+            if len(cleaned.get(name, "")) > MAX_PASTED:
+                self.add_error(name, "Too long. Paste at most 256 KiB.")
+        return cleaned
+
+
+class TestEventForm(forms.Form):
+    """The event to send with sample data."""
+
+    __test__ = False  # not a pytest class
+
+    event = forms.ChoiceField(
+        choices=[(name, name) for name in SAMPLES],
+        widget=RadioLines(
+            about={name: catalogue.EVENTS[name].sentence for name in SAMPLES},
+            groups={name: catalogue.EVENTS[name].group for name in SAMPLES},
+        ),
+        label="Event",
+        error_messages={"required": "Choose an event."},
+    )

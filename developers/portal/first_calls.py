@@ -1,0 +1,63 @@
+"""Example API requests for a new token, as curl commands."""
+
+import json
+import shlex
+from typing import Any, Final
+
+from django.conf import settings
+
+from accounts.models import Business
+from installations.models import Installation
+from marketplace.models import App
+from marketplace.scopes import SCOPE_OF_EVENT
+from stores.enums import ProductStatus
+from stores.models import Product
+from webhooks.catalogue import DATA_ERASURE
+
+TO_FILL_IN: Final = "YOUR_ACCESS_TOKEN"
+EXAMPLE_WEBHOOK_URL: Final = "https://your-server.example/webhooks"
+
+
+def first_calls(installation: Installation, token: str) -> list[tuple[str, str]]:
+    """Pairs of title and curl command, for calls that the token's scopes allow."""
+    scopes = installation.effective_scopes
+    calls = []
+    if "read_products" in scopes:
+        calls.append(("List products", _curl(token, "/app-api/products?limit=3")))
+    if "write_orders" in scopes and (product := _orderable_product(installation.business)):
+        calls.append(("Place an order", _curl(token, "/app-api/orders", _order(product))))
+    if events := [event for event, scope in SCOPE_OF_EVENT.items() if scope in scopes]:
+        body = {"url": installation.webhook_url or EXAMPLE_WEBHOOK_URL, "events": events[:1]}
+        calls.append(("Register a webhook", _curl(token, "/webhooks", body)))
+    if not calls:
+        calls.append(("Get the installation", _curl(token, "/app-api/installation")))
+    return calls
+
+
+def registration_call(app: App) -> str:
+    """The curl command that registers a webhook for the app's first event, with a placeholder for the token."""
+    events = [event for event, scope in SCOPE_OF_EVENT.items() if scope in app.scopes]
+    body = {"url": EXAMPLE_WEBHOOK_URL, "events": events[:1] or [DATA_ERASURE]}
+    return _curl(TO_FILL_IN, "/webhooks", body)
+
+
+def _orderable_product(business: Business) -> Product | None:
+    products = Product.objects.filter(business=business, status=ProductStatus.ACTIVE, is_available=True)
+    return products.filter(stock=None).first() or products.filter(stock__gt=0).first()
+
+
+def _order(product: Product) -> dict[str, Any]:
+    return {
+        "items": [{"productId": str(product.id), "quantity": 1}],
+        "customer": {"name": "Kim Test", "email": "kim@example.com"},
+        "deliveryMethod": "PICKUP",
+        "paymentMethod": "CASH",
+    }
+
+
+def _curl(token: str, path: str, body: dict[str, Any] | None = None) -> str:
+    """A GET, or a POST if there is a body."""
+    parts = [f"curl {shlex.quote(settings.BASE_URL + path)}", f"-H 'Authorization: Bearer {token}'"]
+    if body is not None:
+        parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(json.dumps(body, indent=2))}"]
+    return " \\\n  ".join(parts)

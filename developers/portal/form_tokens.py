@@ -1,0 +1,52 @@
+"""One-time tokens for forms, so that each submission is processed once.
+
+The page after such a form shows a secret, and reloading that page sends the form again. Without a token, a reload would
+issue another secret and invalidate the one that the developer has just stored.
+"""
+
+import hashlib
+import logging
+import secrets
+from datetime import datetime
+from typing import Final
+
+from django.core.cache import cache
+from django.utils import timezone
+from redis import RedisError
+
+from accounts.models import User
+
+log = logging.getLogger(__name__)
+
+LIFETIME: Final = 24 * 3600  # seconds
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def claim(user: User, token: str) -> datetime | None:
+    """Marks a token as used. Returns None on its first use, otherwise the time of the first use.
+
+    While the cache is unavailable, every use counts as the first.
+    """
+    now = timezone.now()
+    try:
+        if cache.add(_key(user, token), now.isoformat(), LIFETIME):
+            return None
+        return datetime.fromisoformat(cache.get(_key(user, token)) or now.isoformat())
+    except RedisError:
+        log.warning("Could not claim a form token: the cache is unavailable", exc_info=True)
+        return None
+
+
+def release(user: User, token: str) -> None:
+    """Frees a token whose form could not be processed, so that the user can retry."""
+    try:
+        cache.delete(_key(user, token))
+    except RedisError:
+        log.warning("Could not release a form token: the cache is unavailable", exc_info=True)
+
+
+def _key(user: User, token: str) -> str:
+    return f"form-token:{user.pk}:{hashlib.sha256(token.encode()).hexdigest()}"

@@ -1,0 +1,289 @@
+"""The portal's forms. `marketplace.rules` validates values; the services check the rest."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+
+from common.errors import ServiceError
+from common.web.forms import CheckboxLines
+from developers.portal.form_tokens import new_token
+from marketplace import rules
+from marketplace.enums import Category, SubmissionStatus
+from marketplace.models import App, Submission
+from marketplace.scopes import NAMEABLE_EVENTS, SCOPE_OF_EVENT, SCOPES
+from marketplace.services.pictures import BadPicture, Decoded, decode
+
+
+def validator(rule: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Turns a rule of the marketplace into a validator of a form field."""
+
+    def validate(value: Any) -> None:
+        try:
+            rule(value)
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
+
+    return validate
+
+
+def subject_of(name: str) -> str:
+    """The subject of a scope or event: "Orders" for both `read_orders` and `order.created`."""
+    stem = name.partition("_")[2] if name in SCOPES else name.partition(".")[0]
+    return (stem if stem.endswith("s") else f"{stem}s").capitalize()
+
+
+def event_group(name: str) -> str:
+    """The heading above an event: its subject and the scope it requires."""
+    scope = SCOPE_OF_EVENT.get(name)
+    return f"{subject_of(name)}, requires {scope}" if scope else f"{subject_of(name)}, always available"
+
+
+class Lines(forms.CharField):
+    """Text of several lines. A line break counts as one character, although browsers send two."""
+
+    widget = forms.Textarea
+
+    def to_python(self, value: Any) -> str:
+        return (super().to_python(value) or "").replace("\r\n", "\n")
+
+
+class OneTimeForm(forms.Form):
+    """A form that is processed once (`developers.portal.form_tokens`)."""
+
+    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, initial=new_token)
+
+
+def show_problems(form: forms.Form, error: ServiceError) -> None:
+    """Adds a service's problems to the fields they belong to, and the others to the top of the form."""
+    if not error.details:
+        form.add_error(None, error.message)
+    for detail in error.details:
+        field = detail["field"].partition("[")[0]
+        form.add_error(field if field in form.fields else None, detail["message"])
+
+
+def text(rule: Callable[[str], None], empty: str, **options: Any) -> forms.CharField:
+    options.setdefault("widget", forms.TextInput({"autocomplete": "off"}))
+    return forms.CharField(validators=[validator(rule)], error_messages={"required": empty}, **options)
+
+
+def address(rule: Callable[[str], None], **options: Any) -> forms.CharField:
+    widget = forms.URLInput({"autocomplete": "off", "placeholder": "https://"})
+    return text(rule, "Enter a redirect URL.", widget=widget, **options)
+
+
+def scope_choices() -> forms.MultipleChoiceField:
+    return forms.MultipleChoiceField(
+        choices=[(scope.name, scope.sentence) for scope in SCOPES.values()],
+        widget=CheckboxLines(
+            names={name: name for name in SCOPES}, groups={name: subject_of(name) for name in SCOPES}
+        ),
+        label="Scopes",
+        help_text="Merchants see these sentences before they install the app. Request only what the app uses.",
+        error_messages={"required": "Choose at least one scope."},
+    )
+
+
+class AppForm(forms.Form):
+    """The fields that an app requires, and its Webhook URL."""
+
+    name = text(rules.name, "Enter a name.", max_length=80, help_text="Shown to merchants.")
+    slug = text(
+        rules.slug,
+        "Enter a slug.",
+        max_length=60,
+        widget=forms.TextInput(
+            {"autocomplete": "off", "spellcheck": "false", "class": "mono", "data-slug-from": "id_name"}
+        ),
+        help_text="Part of the app's URL in the marketplace. You can't change it later.",
+    )
+    description = Lines(
+        validators=[validator(rules.description)],
+        max_length=300,
+        widget=forms.Textarea({"rows": 3}),
+        help_text="One or two sentences, shown in the marketplace.",
+        error_messages={"required": "Enter a description."},
+    )
+    category = forms.ChoiceField(
+        choices=[("", "Choose a category"), *Category.choices],
+        error_messages={"required": "Choose a category."},
+    )
+    scopes = scope_choices()
+    redirect_url = address(
+        rules.redirect_url,
+        label="Redirect URL",
+        help_text="Where we send the merchant's browser after the install, with the authorization code.",
+    )
+    webhook_url = address(
+        rules.webhook_url,
+        label="Webhook URL",
+        required=False,
+        help_text="Where we send events and hook calls. You can add it later.",
+    )
+
+
+class CreateAppForm(AppForm, OneTimeForm):
+    pass
+
+
+class PicturesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class PictureField(forms.FileField):
+    """One picture. Its value is a `Decoded`, or None if no file was chosen."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            required=False, widget=self.widget_class({"accept": ".png,.jpg,.jpeg,.webp"}), **options
+        )
+
+    widget_class = forms.FileInput
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        file = super().clean(data, initial)
+        return _decoded(file) if isinstance(file, UploadedFile) else None
+
+
+class PicturesField(PictureField):
+    """Several pictures, as a list of `Decoded`."""
+
+    widget_class = PicturesInput
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        files = data if isinstance(data, list | tuple) else [data]
+        if len(files) > rules.MAX_SCREENSHOTS:
+            raise ValidationError(f"Choose at most {rules.MAX_SCREENSHOTS} screenshots.")
+        cleaned = (PictureField.clean(self, file, initial) for file in files)
+        return [picture for picture in cleaned if picture is not None]
+
+
+def _decoded(file: UploadedFile) -> Decoded:
+    try:
+        return decode(file)
+    except BadPicture as error:
+        raise ValidationError(str(error)) from None
+
+
+class EditAppForm(AppForm):
+    """All fields of an app that its developer can edit. New screenshots are added to those that aren't removed."""
+
+    slug = None  # type: ignore[assignment]
+    version = text(
+        rules.version,
+        "Enter a version.",
+        max_length=64,
+        widget=forms.TextInput({"autocomplete": "off", "class": "mono"}),
+        help_text="Three numbers, such as 1.4.0 (Semantic Versioning 2.0).",
+    )
+    webhook_events = forms.MultipleChoiceField(
+        choices=[(name, name) for name in NAMEABLE_EVENTS],
+        widget=CheckboxLines(groups={name: event_group(name) for name in NAMEABLE_EVENTS}),
+        label="Events for the Webhook URL",
+        required=False,
+        help_text="If you choose none, the app receives every event that its scopes allow. Changes apply immediately.",
+    )
+    icon = PictureField(
+        label="Icon", help_text="Square, at least 256 pixels wide. PNG, JPEG or WebP, at most 2 MiB."
+    )
+    remove_icon = forms.BooleanField(label="Remove the icon", required=False)
+    remove_screenshots = forms.MultipleChoiceField(
+        label="Remove screenshots", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    screenshots = PicturesField(
+        label="Screenshots",
+        help_text="Added to the current ones, up to 5 in total. PNG, JPEG or WebP, at most 2 MiB each.",
+    )
+
+    def __init__(self, data: Any = None, files: Any = None, *, app: App) -> None:
+        self.app = app
+        super().__init__(data, files, initial=_initial(app))
+        shown: Any = self.fields["remove_screenshots"]
+        shown.choices = [
+            (picture_id, f"Remove screenshot {number}")
+            for number, picture_id in enumerate(app.screenshot_ids, start=1)
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if len(self._screenshots()) > rules.MAX_SCREENSHOTS:
+            self.add_error("screenshots", f"Choose at most {rules.MAX_SCREENSHOTS} screenshots in total.")
+        return cleaned
+
+    def changes(self) -> dict[str, Any]:
+        """For `marketplace.services.apps.update_app`."""
+        cleaned = self.cleaned_data
+        changes = {field: cleaned[field] for field in _initial(self.app)}
+        if cleaned["icon"] is not None or cleaned["remove_icon"]:
+            changes["icon"] = cleaned["icon"]
+        return changes | {"screenshots": self._screenshots()}
+
+    def _screenshots(self) -> list[Decoded | UUID]:
+        removed: Iterable[str] = self.cleaned_data.get("remove_screenshots", ())
+        kept = [UUID(picture_id) for picture_id in self.app.screenshot_ids if picture_id not in removed]
+        return [*kept, *self.cleaned_data.get("screenshots", ())]
+
+
+def _initial(app: App) -> dict[str, Any]:
+    fields = (
+        "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "webhook_events",
+    )  # fmt: skip
+    return {field: getattr(app, field) for field in fields}
+
+
+class SubmitForm(forms.Form):
+    """Notes for a submission. The reason for new scopes is a field only if the app requests new scopes."""
+
+    how_to_test = Lines(
+        validators=[validator(rules.how_to_test)],
+        max_length=rules.REMARKS["how_to_test"],
+        required=False,
+        widget=forms.Textarea({"rows": 5}),
+        label="How to test this app",
+        help_text="For the reviewer: what to click, in which order, and what should happen. Don't include your own passwords.",
+    )
+    scope_reason = Lines(
+        validators=[validator(rules.scope_reason)],
+        max_length=rules.REMARKS["scope_reason"],
+        required=False,
+        widget=forms.Textarea({"rows": 3}),
+        label="Why do you need this?",
+        help_text="Merchants see this when we ask them to approve the new scopes.",
+    )
+
+    def __init__(self, data: Any = None, *, previous: Submission | None, scopes_grow: bool) -> None:
+        """`previous` is the app's last submission, whose texts are filled in."""
+        initial = {"how_to_test": previous.how_to_test if previous else ""}
+        if previous and previous.status != SubmissionStatus.APPROVED:
+            initial["scope_reason"] = previous.scope_reason
+        super().__init__(data, initial=initial)
+        if not scopes_grow:
+            del self.fields["scope_reason"]
+
+
+class SlugForm(forms.Form):
+    """Confirms a destructive action by typing the app's slug."""
+
+    slug = forms.CharField(
+        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
+        error_messages={"required": "Enter the app's slug."},
+    )
+
+    def __init__(self, *args: Any, app: App, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.app = app
+        self.fields["slug"].label = f"Type {app.slug} to confirm"
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"]
+        if slug != self.app.slug:
+            raise ValidationError(f"Type {self.app.slug} exactly as shown.")
+        return slug
+
+
+class RegenerateForm(SlugForm, OneTimeForm):
+    pass

@@ -1,0 +1,74 @@
+"""Mounted at `/portal/`."""
+
+from django.urls import path
+
+from developers.portal.views import (
+    analytics,
+    apps,
+    deliveries,
+    device,
+    hooks,
+    manifests,
+    reviews,
+    sandbox,
+    signature_checker,
+    versions,
+    webhooks,
+)
+
+app_name = "portal"
+
+urlpatterns = [
+    path("", apps.app_list, name="app_list"),
+    path("device/", device.device, name="device"),
+    path("create/", apps.app_create, name="app_create"),
+    path("apps/<slug:slug>/", apps.app_overview, name="app"),
+    path("apps/<slug:slug>/details/", apps.app_edit, name="app_edit"),
+    path("apps/<slug:slug>/credentials/", apps.credentials, name="credentials"),
+    path("apps/<slug:slug>/credentials/regenerate/", apps.client_secret, name="client_secret"),
+    path("apps/<slug:slug>/manifest/", manifests.manifest, name="manifest"),
+    path("apps/<slug:slug>/manifest/check/", manifests.manifest_check, name="manifest_check"),
+    path("apps/<slug:slug>/manifest/download/", manifests.manifest_download, name="manifest_download"),
+    path("apps/<slug:slug>/manifest/history/", manifests.manifest_history, name="manifest_history"),
+    path(
+        "apps/<slug:slug>/manifest/history/<str:save_id>/",
+        manifests.manifest_restore,
+        name="manifest_restore",
+    ),
+    path("apps/<slug:slug>/test/", sandbox.test_install, name="test_install"),
+    path("apps/<slug:slug>/test/uninstall/", sandbox.test_uninstall, name="test_uninstall"),
+    path("apps/<slug:slug>/test/event/", sandbox.test_event, name="test_event"),
+    path("apps/<slug:slug>/webhooks/", webhooks.webhook_list, name="webhooks"),
+    path("apps/<slug:slug>/webhooks/<str:webhook_id>/test/", webhooks.webhook_test, name="webhook_test"),
+    path("apps/<slug:slug>/webhooks/<str:webhook_id>/pause/", webhooks.webhook_pause, name="webhook_pause"),
+    path(
+        "apps/<slug:slug>/webhooks/<str:webhook_id>/resume/", webhooks.webhook_resume, name="webhook_resume"
+    ),
+    path("apps/<slug:slug>/deliveries/", deliveries.delivery_list, name="deliveries"),
+    path("apps/<slug:slug>/deliveries/new/", deliveries.delivery_news, name="delivery_news"),
+    path("apps/<slug:slug>/deliveries/resend/", deliveries.deliveries_resend, name="deliveries_resend"),
+    path("apps/<slug:slug>/deliveries/recover/", deliveries.recover_failed, name="recover"),
+    path("apps/<slug:slug>/deliveries/<str:delivery_id>/", deliveries.delivery, name="delivery"),
+    path(
+        "apps/<slug:slug>/deliveries/<str:delivery_id>/resend/",
+        deliveries.delivery_resend,
+        name="delivery_resend",
+    ),
+    path("apps/<slug:slug>/hooks/", hooks.hook_list, name="hooks"),
+    path("apps/<slug:slug>/hooks/<str:point>/", hooks.hook_page, name="hook"),
+    path("apps/<slug:slug>/hooks/<str:point>/try/", hooks.hook_try, name="hook_try"),
+    path("apps/<slug:slug>/hooks/<str:point>/calls/<str:call_id>/", hooks.hook_call, name="hook_call"),
+    path(
+        "apps/<slug:slug>/hooks/<str:point>/reset/<str:installation_id>/", hooks.hook_reset, name="hook_reset"
+    ),
+    path("apps/<slug:slug>/erasures/", webhooks.erasure_list, name="erasures"),
+    path("apps/<slug:slug>/analytics/", analytics.analytics_page, name="analytics"),
+    path("apps/<slug:slug>/analytics/days.csv", analytics.analytics_csv, name="analytics_csv"),
+    path("apps/<slug:slug>/signatures/", signature_checker.signature_checker, name="signature_checker"),
+    path("apps/<slug:slug>/review/", reviews.review, name="review"),
+    path("apps/<slug:slug>/review/submit/", reviews.submit, name="submit"),
+    path("apps/<slug:slug>/review/withdraw/", reviews.withdraw, name="withdraw"),
+    path("apps/<slug:slug>/versions/", versions.version_list, name="versions"),
+    path("apps/<slug:slug>/versions/<int:number>/restore/", versions.version_restore, name="version_restore"),
+    path("apps/<slug:slug>/delete/", apps.app_delete, name="app_delete"),
+]

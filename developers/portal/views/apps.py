@@ -1,0 +1,141 @@
+"""A developer's apps: list, creation, overview, details, credentials and deletion."""
+
+from datetime import datetime
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.step_up import step_up
+from common.errors import ServiceError
+from common.web.pagination import page_request
+from developers.portal import form_tokens
+from developers.portal.forms import CreateAppForm, EditAppForm, RegenerateForm, SlugForm, show_problems
+from developers.portal.progress import progress
+from developers.portal.views.access import (
+    GET_OR_POST,
+    UNPROCESSABLE,
+    app_page,
+    current_developer,
+    developer_page,
+)
+from developers.portal.views.secrets import already_shown, client_secret_page
+from marketplace.enums import AppStatus
+from marketplace.models import App
+from marketplace.queries import own_app_by_slug, own_apps, with_last_submission
+from marketplace.scopes import SCOPES
+from marketplace.services.apps import create_app, delete_app, rotate_client_secret, update_app
+
+SAVED = "Saved."
+SAVED_AS_DRAFT = "Saved as a draft. Merchants keep seeing the approved version until the next approval."
+
+
+@require_safe
+@developer_page
+def app_list(request: HttpRequest) -> HttpResponse:
+    wanted = page_request(request.GET, default=20, maximum=100)
+    apps = with_last_submission(own_apps(current_developer(request)))
+    context = {"apps": apps[wanted.window], "total": apps.count(), "page_request": wanted}
+    return render(request, "developers/portal/app_list.html", context)
+
+
+@require_http_methods(GET_OR_POST)
+@developer_page
+def app_create(request: HttpRequest) -> HttpResponse:
+    form = CreateAppForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        response = _create(request, form)
+        if response is not None:
+            return response
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/app_create.html", {"form": form}, status=status)
+
+
+def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
+    """The page with the new app's client secret. Returns None if the service refused, with its problems in the form."""
+    developer = current_developer(request)
+    fields = dict(form.cleaned_data)
+    token = fields.pop("form_token")
+    if earlier := form_tokens.claim(developer, token):
+        return _secret_already_shown(request, own_app_by_slug(developer, fields["slug"]), earlier)
+    try:
+        issued = create_app(developer=developer, **fields)
+    except ServiceError as error:
+        form_tokens.release(developer, token)
+        show_problems(form, error)
+        return None
+    return client_secret_page(request, issued.app, issued.client_secret, is_new=True)
+
+
+@require_safe
+@app_page
+def app_overview(request: HttpRequest, app: App) -> HttpResponse:
+    context = {
+        "app": app,
+        "scopes": [SCOPES[name] for name in app.scopes],
+        "progress": progress(app),
+        "has_pictures": bool(app.icon_id and app.screenshot_ids),
+    }
+    return render(request, "developers/portal/app_overview.html", context)
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def app_edit(request: HttpRequest, app: App) -> HttpResponse:
+    is_post = request.method == "POST"
+    form = EditAppForm(request.POST if is_post else None, request.FILES if is_post else None, app=app)
+    if form.is_bound and form.is_valid() and (updated := _save(form)):
+        is_draft = updated.status == AppStatus.DRAFT and updated.approved_version_id is not None
+        messages.success(request, SAVED_AS_DRAFT if is_draft else SAVED)
+        return redirect("portal:app_edit", app.slug)
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/app_edit.html", {"app": app, "form": form}, status=status)
+
+
+def _save(form: EditAppForm) -> App | None:
+    """The updated app. Returns None if the service refused, with its problems in the form."""
+    try:
+        return update_app(app=form.app, changes=form.changes())
+    except ServiceError as error:
+        show_problems(form, error)
+        return None
+
+
+@require_safe
+@app_page
+def credentials(request: HttpRequest, app: App) -> HttpResponse:
+    return render(request, "developers/portal/credentials.html", {"app": app})
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+@step_up
+def client_secret(request: HttpRequest, app: App) -> HttpResponse:
+    """Asks for confirmation, then replaces the client secret and shows the new one."""
+    form = RegenerateForm(request.POST if request.method == "POST" else None, app=app)
+    if form.is_bound and form.is_valid():
+        if earlier := form_tokens.claim(current_developer(request), form.cleaned_data["form_token"]):
+            return _secret_already_shown(request, app, earlier)
+        return client_secret_page(request, app, rotate_client_secret(app=app), is_new=False)
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(
+        request, "developers/portal/client_secret_confirm.html", {"app": app, "form": form}, status=status
+    )
+
+
+def _secret_already_shown(request: HttpRequest, app: App, at: datetime) -> HttpResponse:
+    create_url = resolve_url("portal:client_secret", app.slug)
+    return already_shown(request, app, what="client secret", at=at, create_url=create_url)
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def app_delete(request: HttpRequest, app: App) -> HttpResponse:
+    form = SlugForm(request.POST if request.method == "POST" else None, app=app)
+    if form.is_bound and form.is_valid():
+        delete_app(app=app)
+        messages.success(request, f"{app.name} was deleted.")
+        return redirect("portal:app_list")
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/app_delete.html", {"app": app, "form": form}, status=status)

@@ -1,0 +1,215 @@
+"""An app's hooks: their health, calls and breakers, and a trial call."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from common.db.finders import get_or_not_found
+from common.errors import ServiceError
+from common.nesting import MAX_DEPTH, is_too_deep
+from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from extensions.addresses import hook_address
+from extensions.definitions import Hook
+from extensions.definitions import hook as read_hook
+from extensions.enums import CallOutcome
+from extensions.hooks import breaker, health, simulator
+from extensions.hooks.health import Health
+from extensions.models import Breaker, Definition, HookCall
+from installations.models import Installation
+from installations.queries import sandbox_installation
+from marketplace.models import App
+from stores.hookpoints import HookPoint
+
+MAX_DATA: Final = 64 * 1024  # characters
+
+# What checkout does if the hook fails.
+FALLBACKS: Final = {
+    HookPoint.PAYMENT_METHODS: "Checkout leaves out your payment methods.",
+    HookPoint.CREATE_PAYMENT: "The order is kept and its payment is marked as failed. The shopper can choose another method.",
+    HookPoint.SHIPPING_RATES: "Checkout keeps the current fee: the store's own, or the one set by an app before yours.",
+    HookPoint.VALIDATE: "The order is accepted and marked as not validated. Merchants can choose to refuse it instead.",
+    HookPoint.DISCOUNTS: "Checkout applies no discount from your app.",
+}
+
+# Kind, icon and label of the pill.
+OUTCOMES: Final = {
+    CallOutcome.ANSWERED: ("ok", "check", "Answered"),
+    CallOutcome.TIMEOUT: ("bad", "clock", "Timeout"),
+    CallOutcome.UNREACHABLE: ("bad", "plug", "Unreachable"),
+    CallOutcome.HTTP_ERROR: ("bad", "circle-x", "HTTP error"),
+    CallOutcome.NOT_JSON: ("bad", "braces", "Not JSON"),
+    CallOutcome.UNEXPECTED: ("bad", "braces", "Unexpected JSON"),
+    CallOutcome.BREAKER_OPEN: ("neutral", "pause", "Skipped"),
+    CallOutcome.NO_TIME_LEFT: ("neutral", "clock", "No time left"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerStatus:
+    """A breaker that is open, or counts failures."""
+
+    breaker: Breaker
+    is_skipped: bool
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookStatus:
+    """A hook with its health. `url` is based on the working copy, and empty without a Webhook URL."""
+
+    definition: Definition
+    hook: Hook
+    url: str
+    health: Health
+    breakers: list[BreakerStatus]
+    fallback: str
+
+    @property
+    def pill(self) -> tuple[str, str, str]:
+        """Kind, icon and label."""
+        if not self.definition.is_active:
+            return "neutral", "minus", "Not in the manifest"
+        if any(each.breaker.open_until for each in self.breakers):
+            return "bad", "pause", "Skipped in some stores"
+        if not self.health.asked:
+            return "neutral", "minus", "Not called yet"
+        return ("warn", "triangle-alert", "Failing") if self.breakers else ("ok", "check", "Working")
+
+
+def hook_status(app: App, definition: Definition) -> HookStatus:
+    now = timezone.now()
+    hook = read_hook(definition)
+    return HookStatus(
+        definition=definition,
+        hook=hook,
+        url=hook_address(app.webhook_url, hook.path) if app.webhook_url else "",
+        health=health.health_of(HookCall.objects.filter(definition=definition), now=now),
+        breakers=[_breaker_status(each, now) for each in health.troubled([definition])],
+        fallback=FALLBACKS[hook.point],
+    )
+
+
+def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
+    is_skipped = row.open_until is not None and health.is_paused(row, now)
+    if row.open_until is None:
+        return BreakerStatus(row, is_skipped, f"Called. {row.failures} of 5 consecutive failures.")
+    return BreakerStatus(row, is_skipped, "The next call is a trial.")
+
+
+@require_safe
+@app_page
+def hook_list(request: HttpRequest, app: App) -> HttpResponse:
+    hooks = [hook_status(app, each) for each in health.hooks_of(app)]
+    return render(request, "developers/portal/hooks.html", {"app": app, "hooks": hooks})
+
+
+@require_safe
+@app_page
+def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
+    definition = health.own_hook(app, point)
+    context = {
+        "app": app,
+        "hook_status": hook_status(app, definition),
+        "calls": [(each, *OUTCOMES[each.outcome]) for each in health.newest_calls(definition)],  # type: ignore[index]
+    }
+    return render(request, "developers/portal/hook.html", context)
+
+
+@require_safe
+@app_page
+def hook_call(request: HttpRequest, app: App, point: str, call_id: str) -> HttpResponse:
+    definition = health.own_hook(app, point)
+    call = health.own_call(definition, call_id)
+    kind, icon, label = OUTCOMES[call.outcome]  # type: ignore[index]
+    context = {
+        "app": app,
+        "definition": definition,
+        "call": call,
+        "kind": kind,
+        "icon_name": icon,
+        "label": label,
+    }
+    return render(request, "developers/portal/hook_call.html", context)
+
+
+@require_POST
+@app_page
+def hook_reset(request: HttpRequest, app: App, point: str, installation_id: str) -> HttpResponse:
+    """Resumes calls of the hook for one installation."""
+    definition = health.own_hook(app, point)
+    active = Installation.objects.active().with_app().filter(app=app)
+    installation = get_or_not_found(active, installation_id, "Installation not found")
+    breaker.reset(installation=installation, definition=definition)
+    messages.success(request, f"Reset. {installation.business.name} calls the hook again.")
+    return redirect("portal:hook", app.slug, point)
+
+
+class TrialForm(forms.Form):
+    request_data = forms.CharField(
+        help_text="The field data of the request, as JSON.",
+        max_length=MAX_DATA,
+        widget=forms.Textarea({"class": "code-text", "rows": 12, "spellcheck": "false"}),
+    )
+
+    def clean_request_data(self) -> dict[str, Any]:
+        written = self.cleaned_data["request_data"].encode(errors="surrogatepass")
+        try:
+            data = orjson.loads(written)
+        except orjson.JSONDecodeError as error:
+            raise forms.ValidationError(f"Enter valid JSON: {error}.") from None
+        if not isinstance(data, dict):
+            raise forms.ValidationError("Enter a JSON object: it begins with { and ends with }.")
+        if is_too_deep(written, data):
+            raise forms.ValidationError(f"Enter JSON that is nested at most {MAX_DEPTH} levels deep.")
+        return data
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def hook_try(request: HttpRequest, app: App, point: str) -> HttpResponse:
+    """Waits for the app's server, at most as long as the hook's timeout."""
+    definition = health.own_hook(app, point)
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    hook_point = HookPoint(point)
+    example = _pretty(simulator.example_data(hook_point, installation))
+    form = TrialForm(request.POST if request.method == "POST" else None, initial={"request_data": example})
+    context = {
+        "app": app,
+        "hook_status": hook_status(app, definition),
+        "installation": installation,
+        "form": form,
+        "expected": _pretty(simulator.example_answer(hook_point)),
+    }
+    status = 200
+    if form.is_bound:
+        status = _try(context, form, definition, installation) if installation else UNPROCESSABLE
+    return render(request, "developers/portal/hook_try.html", context, status=status)
+
+
+def _try(context: dict[str, Any], form: TrialForm, definition: Definition, installation: Installation) -> int:
+    """The page's status. Adds the response to the context."""
+    if not form.is_valid():
+        return UNPROCESSABLE
+    try:
+        trial = simulator.try_hook(
+            definition=definition, installation=installation, data=form.cleaned_data["request_data"]
+        )
+    except ServiceError as error:
+        form.add_error(None, error.message)
+        return error.status
+    body = trial.exchange.body.decode("utf-8", "replace")
+    headers = "\n".join(f"{name}: {value}" for name, value in trial.headers.items())
+    context |= {"trial": trial, "answer": body, "headers": headers}
+    return 200
+
+
+def _pretty(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,128 @@
+"""An app's review: checklist, submission, waiting, withdrawal, decision."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from common.errors import Conflict, ServiceError
+from common.web.pagination import page_request
+from developers.portal.forms import SubmitForm, show_problems
+from developers.portal.progress import readiness
+from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from extensions.queries import manifest_document, waiting_in
+from extensions.submission import may_submit, submit_app
+from installations.queries import affected_by_approval
+from marketplace.enums import AppStatus, SubmissionStatus
+from marketplace.models import App, Submission
+from marketplace.queries import (
+    in_review,
+    latest_submission,
+    listed_lookalikes,
+    position_in_queue,
+    submissions_of,
+)
+from marketplace.scopes import SCOPES, Scope
+from marketplace.services import reviews
+from marketplace.services.notifications import failed_criteria
+
+SUBMITTED = "Submitted for review. We'll e-mail you the decision."
+WITHDRAWN = "Withdrawn. The app is a draft again."
+
+
+@require_safe
+@app_page
+def review(request: HttpRequest, app: App) -> HttpResponse:
+    """The review status: what to do before a submission, the place in the queue, or the decision."""
+    wanted = page_request(request.GET, default=20, maximum=100)
+    submissions = submissions_of(app)
+    latest = latest_submission(app)
+    context = {
+        "app": app,
+        "latest": latest,
+        "submissions": submissions[wanted.window],
+        "total": submissions.count(),
+        "page_request": wanted,
+        **_review_status(app, latest),
+    }
+    return render(request, "developers/portal/review.html", context)
+
+
+def _review_status(app: App, latest: Submission | None) -> dict[str, Any]:
+    """The values that the page needs for the app's status."""
+    if app.status == AppStatus.PENDING_REVIEW and latest:
+        return {"place": position_in_queue(latest), "waiting": in_review().count()}
+    if app.status == AppStatus.APPROVED and not may_submit(app):
+        return {"scopes": _scopes(app.approved_scopes)}
+    rejected = latest and latest.status == SubmissionStatus.REJECTED
+    return {
+        "readiness": readiness(app),
+        "rejected": latest if rejected else None,
+        "failed": failed_criteria(latest) if latest and rejected else [],
+    }
+
+
+def _scopes(names: list[str]) -> list[Scope]:
+    return [SCOPES[name] for name in names]
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def submit(request: HttpRequest, app: App) -> HttpResponse:
+    """Explains what a review locks and what an approval changes, asks for notes, and submits."""
+    changes = reviews.scope_changes(app)
+    scopes_grow = app.approved_version is not None and bool(changes["added_scopes"])
+    form = SubmitForm(
+        request.POST if request.method == "POST" else None,
+        previous=latest_submission(app),
+        scopes_grow=scopes_grow,
+    )
+    if not may_submit(app) or (form.is_bound and form.is_valid() and _submit(request, app, form)):
+        return redirect("portal:review", app.slug)
+    context = {
+        "app": app,
+        "form": form,
+        "affected": affected_by_approval(app, changes["added_scopes"]),
+        "added": _scopes(changes["added_scopes"]),
+        "removed": _scopes(changes["removed_scopes"]),
+        "waiting": waiting_in(app, manifest_document(app)),
+        "lookalikes": listed_lookalikes(app),
+    }
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/submit.html", context, status=status)
+
+
+def _submit(request: HttpRequest, app: App, form: SubmitForm) -> bool:
+    """Whether the app was submitted. If not, the form shows the problems."""
+    try:
+        submit_app(app=app, developer=current_developer(request), **form.cleaned_data)
+    except ServiceError as error:
+        show_problems(form, error)
+        return False
+    messages.success(request, SUBMITTED)
+    return True
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def withdraw(request: HttpRequest, app: App) -> HttpResponse:
+    """Asks first, because the app loses its place in the queue."""
+    if request.method == "POST":
+        return _withdraw(request, app)
+    latest = latest_submission(app)
+    if app.status != AppStatus.PENDING_REVIEW or latest is None or latest.reviewer_id is not None:
+        return redirect("portal:review", app.slug)
+    context = {"app": app, "place": position_in_queue(latest), "waiting": in_review().count()}
+    return render(request, "developers/portal/withdraw.html", context)
+
+
+def _withdraw(request: HttpRequest, app: App) -> HttpResponse:
+    try:
+        reviews.withdraw(app=app)
+    except Conflict as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, WITHDRAWN)
+    return redirect("portal:review", app.slug)

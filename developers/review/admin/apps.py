@@ -1,0 +1,146 @@
+"""Apps in the admin: their pages, and suspending them.
+
+The OAuth library registers the model of its clients itself, so `OAUTH2_PROVIDER` in the settings names `AppAdmin`.
+"""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods
+
+from accounts.step_up import step_up
+from common.errors import Conflict
+from common.templatetags.ui import moment
+from common.web.admin import ReadOnly
+from developers.review import decision_effects
+from developers.review.admin.access import app_page, context, current_user, find_app
+from developers.review.admin.forms import SuspensionForm
+from developers.review.reviewers import MAY_SUSPEND
+from extensions.manifest.content import definitions_in
+from extensions.models import ManifestSave
+from extensions.queries import manifest_document
+from installations.models import Installation
+from marketplace.models import App
+from marketplace.services import reviews
+
+UNPROCESSABLE = 422
+PAGE = "admin:marketplace_app_change"
+METHODS = ["GET", "HEAD", "POST"]
+MAX_SAVES = 20  # of the manifest, on an app's page
+
+
+class ListedFilter(admin.SimpleListFilter):
+    title = "marketplace"
+    parameter_name = "marketplace"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("listed", "Listed"), ("suspended", "Suspended"), ("never", "Never approved")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        match self.value():
+            case "listed":
+                return queryset.filter(approved_version__isnull=False, suspended_at=None)
+            case "suspended":
+                return queryset.filter(suspended_at__isnull=False)
+            case "never":
+                return queryset.filter(approved_version=None)
+        return queryset
+
+
+class AppAdmin(ReadOnly, admin.ModelAdmin):
+    change_list_template = "developers/review/list.html"
+    list_display = ["name", "slug", "developer_name", "status", "listed", "updated"]
+    list_filter = [ListedFilter, "status", "category"]
+    list_select_related = ["developer"]
+    search_fields = ["name", "slug", "developer__email", "developer__name"]
+    search_help_text = "Name or slug of an app, or its developer"
+    ordering = ["-updated_at", "-id"]
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[App]:
+        return super().get_queryset(request).filter(deleted_at=None)
+
+    def get_urls(self) -> list[URLPattern]:
+        actions = {"suspend": suspend, "reinstate": lift_suspension}
+        return [
+            path(f"<path:object_id>/{name}/", view, name=f"marketplace_app_{name}")
+            for name, view in actions.items()
+        ] + super().get_urls()
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Read-only. Suspending has its own page."""
+        if request.method == "POST" or not self.has_view_permission(request):
+            raise PermissionDenied("Only its developer can change an app.")
+        return show(request, find_app(object_id))
+
+    @admin.display(description="developer", ordering="developer__name")
+    def developer_name(self, app: App) -> str:
+        return str(app.developer)
+
+    @admin.display(description="listed", boolean=True)
+    def listed(self, app: App) -> bool:
+        return app.is_listed
+
+    @admin.display(description="changed", ordering="updated_at")
+    def updated(self, app: App) -> SafeString:
+        return SafeString(moment(app.updated_at))
+
+
+def show(request: HttpRequest, app: App) -> HttpResponse:
+    """The page of an app, for everyone who may see apps."""
+    installed = Installation.objects.active().filter(app=app)
+    values = {
+        "app": app,
+        "may_suspend": current_user(request).has_perm(MAY_SUSPEND),
+        "added": list(definitions_in(manifest_document(app))),
+        "saves": ManifestSave.objects.filter(app=app).select_related("saved_by").order_by("-id")[:MAX_SAVES],
+        "installs": installed.filter(is_test=False).count(),
+        "tests": installed.filter(is_test=True).count(),
+        "submissions": app.submissions.select_related("reviewer").order_by("-submitted_at", "-id"),
+        "log": app.review_log.select_related("actor", "submission").order_by("-at", "-id"),
+    }
+    return render(request, "developers/review/app.html", context(request, app.name, **values))
+
+
+@app_page
+@require_http_methods(METHODS)
+@step_up
+def suspend(request: HttpRequest, app: App) -> HttpResponse:
+    form = SuspensionForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        reviews.suspend(app=app, reviewer=current_user(request), reason=form.cleaned_data["reason"])
+        messages.success(request, f"{app} is suspended.")
+        return redirect(PAGE, app.pk)
+    if app.suspended_at is not None:
+        raise Conflict("The app is already suspended.")
+    effects = list(decision_effects.of_suspension(app))
+    values = context(request, f"Suspend {app}", app=app, form=form, effects=effects)
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/review/suspend.html", values, status=status)
+
+
+@app_page
+@require_http_methods(METHODS)
+@step_up
+def lift_suspension(request: HttpRequest, app: App) -> HttpResponse:
+    if request.method == "POST":
+        reviews.reinstate(app=app, reviewer=current_user(request))
+        messages.success(request, f"The suspension of {app} is lifted.")
+        return redirect(PAGE, app.pk)
+    if app.suspended_at is None:
+        raise Conflict("The app is not suspended.")
+    effects = list(decision_effects.of_lifted_suspension(app))
+    values = context(request, f"Lift the suspension of {app}", app=app, effects=effects)
+    return render(request, "developers/review/lift_suspension.html", values)

@@ -1,0 +1,205 @@
+"""The page of a submission and its actions: start a review, release, judge, check, approve, reject."""
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.step_up import step_up
+from common.errors import Conflict
+from developers.review import checks, criteria, decision_effects, submissions
+from developers.review.admin.access import context, current_user, find_submission, submission_page
+from developers.review.admin.forms import DecisionForm, FindingsForm, RejectionForm
+from developers.review.reviewers import MAY_REVIEW
+from marketplace.enums import SubmissionStatus, Verdict
+from marketplace.models import Submission
+from marketplace.services import reviews
+from marketplace.services.findings import record_findings
+from marketplace.services.notifications import Mail, criteria_notes, decision_mail
+
+UNPROCESSABLE = 422
+PAGE = "admin:marketplace_submission_change"
+
+
+def show(request: HttpRequest, object_id: str) -> HttpResponse:
+    """The page for everyone who may see submissions. Only reviewers see the actions. Opening it changes nothing."""
+    user = current_user(request)
+    if not (user.has_perm("marketplace.view_submission") or user.has_perm(MAY_REVIEW)):
+        raise PermissionDenied(
+            "Your account doesn't have permission to see submissions. Ask an administrator."
+        )
+    submission = find_submission(object_id)
+    return _page(request, submission, FindingsForm(submission=submission))
+
+
+@submission_page
+@require_POST
+def take(request: HttpRequest, submission: Submission) -> HttpResponse:
+    reviews.take(submission=submission, reviewer=current_user(request))
+    return redirect(PAGE, submission.pk)
+
+
+@submission_page
+@require_POST
+def release(request: HttpRequest, submission: Submission) -> HttpResponse:
+    reviews.release(submission=submission, reviewer=current_user(request))
+    messages.success(request, f"{submission.app.name} is back in the queue.")
+    return redirect(PAGE, submission.pk)
+
+
+@submission_page
+@require_POST
+def findings(request: HttpRequest, submission: Submission) -> HttpResponse:
+    """Every button of the page saves the form. The button's name decides which page follows."""
+    form = FindingsForm(request.POST, submission=submission)
+    if not form.is_valid():
+        return _page(request, submission, form, status=UNPROCESSABLE)
+    record_findings(submission=submission, reviewer=current_user(request), findings=form.findings())
+    return _next_page(request, submission)
+
+
+def _next_page(request: HttpRequest, submission: Submission) -> HttpResponse:
+    pressed: QueryDict = request.POST
+    if "approve" in pressed or "reject" in pressed:
+        act = "approve" if "approve" in pressed else "reject"
+        return redirect(f"admin:marketplace_submission_{act}", submission.pk)
+    if "check" in pressed:
+        checks.run_checks(submission=submission)
+        messages.success(request, f"Checks finished: {checks.summary_of(submission).lower()}.")
+    else:
+        messages.success(request, "Findings saved.")
+    return redirect(PAGE, submission.pk)
+
+
+@submission_page
+@require_http_methods(["GET", "HEAD", "POST"])
+@step_up
+def approve(request: HttpRequest, submission: Submission) -> HttpResponse:
+    """Lists the effects and asks for confirmation. POST with `preview` shows the e-mail with the notes so far."""
+    _require_open(request, submission)
+    form = DecisionForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid() and "preview" not in request.POST:
+        reviews.approve(
+            submission=submission, reviewer=current_user(request), notes=form.cleaned_data["notes"]
+        )
+        messages.success(request, f"{submission} is approved.")
+        return redirect(PAGE, submission.pk)
+    notes = form.cleaned_data.get("notes", "") if form.is_bound else ""
+    return _confirm(
+        request,
+        "Approve",
+        submission,
+        form,
+        effects=decision_effects.of_approval(submission),
+        failing=criteria.judged(submission, Verdict.FAIL),
+        unjudged=criteria.judged(submission, ""),
+        mail=_mail(submission, SubmissionStatus.APPROVED, notes),
+    )
+
+
+@submission_page
+@require_http_methods(["GET", "HEAD", "POST"])
+def reject(request: HttpRequest, submission: Submission) -> HttpResponse:
+    """Like `approve`. Selected common reasons are added to the notes."""
+    _require_open(request, submission)
+    preview = "preview" in request.POST
+    needs_notes = not preview and not criteria_notes(submission)
+    form = RejectionForm(request.POST if request.method == "POST" else None, notes_required=needs_notes)
+    notes = ""
+    if form.is_bound and form.is_valid():
+        notes = form.cleaned_data["notes"]
+        if not preview:
+            reviews.reject(submission=submission, reviewer=current_user(request), notes=notes)
+            messages.success(request, f"{submission} is rejected.")
+            return redirect(PAGE, submission.pk)
+        form = RejectionForm(initial={"notes": notes})  # the notes now contain the reasons
+    return _confirm(
+        request,
+        "Reject",
+        submission,
+        form,
+        effects=decision_effects.of_rejection(submission),
+        mail=_mail(submission, SubmissionStatus.REJECTED, notes),
+    )
+
+
+def _require_open(request: HttpRequest, submission: Submission) -> None:
+    """Raises `Conflict` before asking for a confirmation that the service would refuse."""
+    if submission.status != SubmissionStatus.PENDING_REVIEW:
+        raise Conflict(
+            f"This submission has already been decided: {submission.get_status_display().lower()}."
+        )
+    if submission.reviewer is not None and submission.reviewer != request.user:
+        raise Conflict(f"{submission.reviewer.name} is reviewing this submission.")
+
+
+def _confirm(
+    request: HttpRequest,
+    verb: str,
+    submission: Submission,
+    form: DecisionForm,
+    *,
+    effects: Iterable[str],
+    **more: Any,
+) -> HttpResponse:
+    values = {
+        "verb": verb,
+        "submission": submission,
+        "app": submission.app,
+        "form": form,
+        "effects": list(effects),
+        **more,
+    }
+    return render(
+        request,
+        f"developers/review/{verb.lower()}.html",
+        context(request, f"{verb} {submission}", **values),
+        status=UNPROCESSABLE if form.is_bound and form.errors else 200,
+    )
+
+
+def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> Mail:
+    """The e-mail that the developer would receive."""
+    decided = copy(submission)
+    decided.status, decided.notes = status, notes
+    return decision_mail(decided)
+
+
+def _page(
+    request: HttpRequest, submission: Submission, form: FindingsForm, status: int = 200
+) -> HttpResponse:
+    user = current_user(request)
+    app = submission.app
+    is_open = submission.status == SubmissionStatus.PENDING_REVIEW
+    may_review = user.has_perm(MAY_REVIEW)
+    content = submissions.content_of(submission)
+    others = app.submissions.exclude(pk=submission.pk).select_related("reviewer")
+    values = {
+        "submission": submission,
+        "app": app,
+        "form": form,
+        "is_open": is_open,
+        "holds": submission.reviewer_id == user.pk,
+        "may_review": may_review,
+        "may_judge": may_review and is_open and submission.reviewer_id in (None, user.pk),
+        "may_release": may_review and is_open and (submission.reviewer_id == user.pk or user.is_superuser),
+        "kind": submissions.kind(submissions.with_kind(Submission.objects.filter(pk=submission.pk)).get()),
+        "content": content,
+        "changes": content.changes,
+        "manifests": submissions.manifests_of(submission, content),
+        "scopes": submissions.requested_scopes(submission, content.fields),
+        "screenshots": content.screenshot_paths,
+        "results": checks.results_of(submission),
+        "checked_at": checks.checked_at(submission),
+        "earlier": others.filter(submitted_at__lt=submission.submitted_at).order_by("-submitted_at", "-id"),
+        "log": app.review_log.select_related("actor", "submission").order_by("-at", "-id"),
+        "next": submissions.next_after(submission),
+    }
+    return render(
+        request, "developers/review/page.html", context(request, str(submission), **values), status=status
+    )
