@@ -1,4 +1,4 @@
-// Says a sentence to people who hear the page, without moving them.
+// Has screen readers say a sentence, without moving the focus.
 let region;
 
 export function announce(sentence) {
@@ -9,5 +9,5 @@ export function announce(sentence) {
     document.body.append(region);
   }
   region.textContent = "";
-  setTimeout(() => (region.textContent = sentence), 50); // a region filled as it appears isn't read out
+  setTimeout(() => (region.textContent = sentence), 50); // a region that is filled when it appears isn't read out
 }

@@ -1,11 +1,11 @@
-// The store's side of blocks and floating widgets: every <iframe data-block> gets its settings when it asks, and the
-// height that it asks for, at most 400 pixels. A message counts only if it comes from that very frame's window and from
-// the origin of the app (data-origin); answers go to that origin alone.
+// The store's side of blocks and floating widgets: every <iframe data-block> gets its settings on request, and the height
+// it requests, at most 400 pixels. Only messages from the frame's own window and the app's origin (data-origin) count, and
+// replies go to that origin alone.
 //
 // <iframe data-block="<blockId>" data-origin="https://app.example.com" data-settings="{…}">
 //
-// A classic script in the head, not a module: it has to listen before the first frame can speak. Others talk to it by
-// events on the frame: "block:update" with the settings to show hands them on, "block:ready" says that the app spoke.
+// A classic script in the head, not a module, because it must listen before the first frame can send a message. Other
+// scripts use events on the frame: "block:update" passes on new settings, "block:ready" fires when the app is ready.
 (() => {
   const MAX_HEIGHT = 400;
 
@@ -34,7 +34,7 @@
     }
   });
 
-  // Before the app has spoken there is nobody to tell: it gets the frame's settings when it does.
+  // Before the app's first message nothing listens in the frame. The app then gets the latest settings.
   addEventListener("block:update", ({ target, detail }) => {
     target.dataset.settings = JSON.stringify(detail);
     if ("ready" in target.dataset) post(target, "SERVICE_BLOCK_UPDATE", detail);

@@ -1,4 +1,4 @@
-// <button data-copy="ID">: copies the field or element with that id; an empty ID, the code block around it.
+// <button data-copy="ID">: copies the field or element with that ID. If the ID is empty, copies the surrounding code block.
 import { announce } from "./announce.js";
 
 const SHOWN = 2000; // ms
@@ -22,7 +22,7 @@ async function copy(button) {
   try {
     await navigator.clipboard.writeText(element.value ?? element.textContent);
   } catch {
-    select(element); // the clipboard is refused: leave the text ready for Ctrl+C
+    select(element); // the browser refused: select the text, ready for Ctrl+C
     announce("Selected. Press Control and C to copy.");
     return;
   }

@@ -1,4 +1,4 @@
-// <p data-counter="ID" data-most="300">: how many characters the field with that id holds.
+// <p data-counter="ID" data-most="300">: counts the characters in the field with that ID.
 function show(counter, field) {
   const most = Number(counter.dataset.most);
   const length = [...field.value].length;

@@ -1,2 +1,2 @@
-// The summary of what is wrong takes the focus, also where the address has a fragment and `autofocus` yields.
+// Focuses the error summary, also if the URL has a fragment, which makes browsers ignore `autofocus`.
 document.querySelector(".error-summary[autofocus]")?.focus();

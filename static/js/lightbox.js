@@ -1,9 +1,9 @@
-// Pictures open over the page, one after the other. Without this script their links open the picture itself.
+// Opens pictures in a dialog with previous and next. Without this script, their links open the picture.
 const list = document.querySelector("[data-lightbox]");
 const dialog = document.getElementById(list.dataset.lightbox);
 const links = [...list.querySelectorAll("a")];
 const shown = dialog.querySelector("img");
-const place = dialog.querySelector(".place");
+const position = dialog.querySelector(".place");
 const steps = [...dialog.querySelectorAll("[data-step]")];
 let current = 0;
 
@@ -11,12 +11,12 @@ function show(index) {
   current = (index + links.length) % links.length;
   shown.src = links[current].href;
   shown.alt = links[current].querySelector("img").alt;
-  place.textContent = `${current + 1} of ${links.length}`;
+  position.textContent = `${current + 1} of ${links.length}`;
 }
 
 links.forEach((link, index) => {
   link.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // asked for in a tab or window of its own
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // opens a new tab or window
     event.preventDefault();
     show(index);
     dialog.showModal();
@@ -34,7 +34,7 @@ dialog.addEventListener("keydown", (event) => {
 });
 
 dialog.addEventListener("click", (event) => {
-  if (event.target === dialog) dialog.close(); // beside the picture
+  if (event.target === dialog) dialog.close(); // outside the picture
 });
 
 dialog.addEventListener("close", () => links[current].focus());

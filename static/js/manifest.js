@@ -1,10 +1,10 @@
-// <form data-manifest data-check="URL" data-nonce="…">: its textarea becomes CodeMirror, whose problems the server tells.
-// The textarea goes on holding the text, so every button works as it does without this file.
+// <form data-manifest data-check="URL" data-nonce="…">: replaces its textarea by CodeMirror, with problems from the server.
+// The textarea keeps the text, so every button works as it does without this file.
 const { EditorState, EditorView, keymap, lineNumbers, highlightActiveLine, minimalSetup } = window.CodeMirror;
 const { indentUnit, bracketMatching, foldGutter, foldKeymap, indentOnInput } = window.CodeMirror;
 const { syntaxHighlighting, HighlightStyle, json, linter, lintGutter, lintKeymap, tags } = window.CodeMirror;
 
-const DELAY = 600; // ms without typing before the server is asked
+const DELAY = 600; // ms without typing before the text is checked
 
 const colors = HighlightStyle.define([
   { tag: tags.propertyName, class: "cm-key" },
@@ -13,7 +13,7 @@ const colors = HighlightStyle.define([
   { tag: [tags.separator, tags.squareBracket, tags.brace], class: "cm-mark" },
 ]);
 
-// The colours are those of the site, which know by themselves whether it is dark.
+// The site's colours, which adapt to the dark theme by themselves.
 const look = EditorView.theme({
   "&": {
     maxHeight: "70vh",
@@ -55,7 +55,7 @@ const look = EditorView.theme({
   ".cm-foldPlaceholder": { borderColor: "var(--line)", backgroundColor: "var(--sunken)", color: "var(--soft)" },
 });
 
-/** The offset of a place that is told by its line and its characters, of which JavaScript counts some twice. */
+/** The offset of a line and column. The column counts characters; JavaScript counts some of them twice. */
 function offset(doc, line, column) {
   const at = doc.line(Math.min(line, doc.lines));
   return at.from + [...at.text].slice(0, column - 1).join("").length;
@@ -72,7 +72,7 @@ function diagnostic(doc, problem) {
   return { from, to: Math.max(to, from), severity: "error", message: path + problem.message, actions };
 }
 
-function asking(form) {
+function problemSource(form) {
   return async (view) => {
     const body = new URLSearchParams({ manifest: view.state.doc.toString() });
     const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
@@ -81,12 +81,12 @@ function asking(form) {
       if (!answer.ok || answer.redirected) return [];
       return (await answer.json()).problems.map((problem) => diagnostic(view.state.doc, problem));
     } catch {
-      return []; // offline: Check and Save will tell
+      return []; // offline: Check and Save report the problems later
     }
   };
 }
 
-/** Chromium gives text that is typed over a selection the look of what was there, as a style that the policy refuses. */
+/** Chromium adds an inline style to text typed over a selection, which the Content-Security-Policy forbids. */
 function typedOver(event, view) {
   if (event.inputType !== "insertText" || !event.data || view.composing || view.state.selection.main.empty) return false;
   event.preventDefault();
@@ -127,7 +127,7 @@ function edit(form) {
         keymap.of([...foldKeymap, ...lintKeymap]),
         json(),
         syntaxHighlighting(colors),
-        linter(asking(form), { delay: DELAY }),
+        linter(problemSource(form), { delay: DELAY }),
       ],
     }),
   });
@@ -138,7 +138,7 @@ function edit(form) {
   return view;
 }
 
-await document.fonts.ready; // lines are measured once, and have another height in another font
+await document.fonts.ready; // the editor measures lines once, and their height depends on the font
 
 for (const form of document.querySelectorAll("form[data-manifest]")) {
   const view = edit(form);

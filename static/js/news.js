@@ -1,39 +1,39 @@
-// <p data-news="URL" hidden>…<span data-count>: asks how much is new and shows a link, so that no list jumps.
-// Asks every 5 seconds at first, slower while nothing comes, and not at all while the page is hidden.
+// <p data-news="URL" hidden>…<span data-count>: asks for the number of new items and shows a link to them, so that the
+// list doesn't jump. Asks every 5 seconds at first, slower while there is nothing new, and never on a hidden page.
 import { announce } from "./announce.js";
 
 const FIRST = 5_000; // ms
 const SLOWEST = 30_000;
 
-function watch(place) {
+function watch(notice) {
   let wait = FIRST;
   let timer;
 
   async function ask() {
     try {
-      const answer = await fetch(place.dataset.news, { headers: { Accept: "application/json" } });
+      const answer = await fetch(notice.dataset.news, { headers: { Accept: "application/json" } });
       if (answer.redirected || answer.status === 404 || answer.status === 403) return; // signed out, or gone
       if (answer.ok) show((await answer.json()).count);
     } catch {
-      // offline: the next time will tell
+      // offline: try again later
     }
     wait = Math.min(wait * 1.25, SLOWEST);
     plan();
   }
 
   function show(count) {
-    if (!count || place.shown === count) return;
+    if (!count || notice.shown === count) return;
     wait = FIRST;
-    const words = count >= 100 ? "100 or more new" : `${count} new`;
-    if (!place.shown) announce(words);
-    place.shown = count;
-    place.querySelector("[data-count]").textContent = words;
-    place.hidden = false;
+    const text = count >= 100 ? "100 or more new" : `${count} new`;
+    if (!notice.shown) announce(text);
+    notice.shown = count;
+    notice.querySelector("[data-count]").textContent = text;
+    notice.hidden = false;
   }
 
   function plan() {
     clearTimeout(timer);
-    if (!document.hidden && place.shown !== 100) timer = setTimeout(ask, wait);
+    if (!document.hidden && notice.shown !== 100) timer = setTimeout(ask, wait);
   }
 
   document.addEventListener("visibilitychange", () => {

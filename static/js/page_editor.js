@@ -1,5 +1,5 @@
-// <form data-live="address" data-for="blockId">: while somebody types, its block on the canvas shows what the settings
-// would be. The server reads the form, as it does on Save, and nothing is kept before that.
+// <form data-live="URL" data-for="blockId">: while the merchant types, the block on the canvas shows the new settings.
+// The server reads the form as it does on Save, but stores nothing.
 const PAUSE = 150; // ms
 const LATE = 8000; // ms
 
@@ -13,7 +13,7 @@ if (form) {
   const show = async () => {
     const number = ++asked;
     const answer = await fetch(form.dataset.live, { method: "POST", body: new FormData(form) });
-    // A later answer may have come first; a value that can't be kept is not shown either.
+    // Ignore outdated responses, and values that can't be saved.
     if (number !== asked || !answer.ok) return;
     const { settings } = await answer.json();
     frame.dispatchEvent(new CustomEvent("block:update", { detail: settings, bubbles: true }));
@@ -26,7 +26,7 @@ if (form) {
   });
 }
 
-// A block that says nothing for eight seconds is said to be late; it may still come.
+// Shows a notice beside a block that hasn't loaded within eight seconds. It may still load.
 for (const notice of document.querySelectorAll("[data-late]")) {
   const frame = document.querySelector(`iframe[data-block="${notice.dataset.late}"]`);
   const wait = () =>

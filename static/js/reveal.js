@@ -1,4 +1,4 @@
-// <button data-reveal="ID" hidden>: shows and hides the password in the field with that id.
+// <button data-reveal="ID" hidden>: shows and hides the password in the field with that ID.
 for (const button of document.querySelectorAll("[data-reveal]")) {
   const field = document.getElementById(button.dataset.reveal);
   if (!field) continue;
@@ -10,5 +10,5 @@ for (const button of document.querySelectorAll("[data-reveal]")) {
     button.setAttribute("aria-pressed", String(shown));
     button.firstChild.textContent = shown ? "Hide" : "Show";
   });
-  field.form?.addEventListener("submit", () => (field.type = "password")); // so that no browser stores it as text
+  field.form?.addEventListener("submit", () => (field.type = "password")); // so that browsers don't store it as text
 }

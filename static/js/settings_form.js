@@ -1,11 +1,11 @@
-// Settings forms, smoother. Without this, a list's buttons send the form and the page comes back with the list changed.
+// Changes lists in settings forms without a page load. Without this script, a list's buttons submit the form.
 import { announce } from "./announce.js";
 
 const changing = new WeakSet();
-const SAID = { add: "Added", remove: "Removed", up: "Moved up", down: "Moved down" };
+const DONE = { add: "Added", remove: "Removed", up: "Moved up", down: "Moved down" };
 
-// Of a form only what no setting's name can hide is used: a setting may be called "action".
-// The server changes the list; only that list is put in place, and the focus stays with what was pressed.
+// Never reads properties of the form that a setting's name can shadow, since a setting may be called "action".
+// The server changes the list, this replaces only that list, and the focus stays on the pressed button.
 async function change(button) {
   const { form } = button;
   const list = button.closest("[data-list]");
@@ -16,25 +16,25 @@ async function change(button) {
   });
   const answer = new DOMParser().parseFromString(await response.text(), "text/html");
   const fresh = answer.getElementById(list.id);
-  if (!response.ok || !fresh) throw new Error(`The list has not come: ${response.status}`);
+  if (!response.ok || !fresh) throw new Error(`Could not load the list: ${response.status}`);
   const entry = button.closest(".entry");
-  const place = entry ? [...entry.parentElement.children].indexOf(entry) : -1;
+  const index = entry ? [...entry.parentElement.children].indexOf(entry) : -1;
   list.replaceWith(document.importNode(fresh, true));
-  focus(document.getElementById(list.id), button.dataset.act, place);
-  announce(SAID[button.dataset.act]);
+  focus(document.getElementById(list.id), button.dataset.act, index);
+  announce(DONE[button.dataset.act]);
   document.getElementById(list.id).dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-function focus(list, act, place) {
+function focus(list, act, index) {
   const entries = [...(list.querySelector(":scope > .entries")?.children ?? [])];
   const add = list.querySelector(":scope > [data-act=add]");
   const tool = (entry, name) => entry?.querySelector(`:scope > .tools > [data-act=${name}]:enabled`);
   if (act === "add") {
     entries.at(-1)?.querySelector(":is(input:not([type=hidden]), select, textarea)")?.focus();
   } else if (act === "remove") {
-    (tool(entries[Math.min(place, entries.length - 1)], "remove") ?? add)?.focus();
+    (tool(entries[Math.min(index, entries.length - 1)], "remove") ?? add)?.focus();
   } else {
-    const moved = entries[act === "up" ? place - 1 : place + 1];
+    const moved = entries[act === "up" ? index - 1 : index + 1];
     (tool(moved, act) ?? tool(moved, act === "up" ? "down" : "up"))?.focus();
   }
 }
@@ -47,11 +47,11 @@ document.addEventListener("click", (event) => {
   if (changing.has(form)) return;
   changing.add(form);
   change(button)
-    .catch(() => HTMLFormElement.prototype.requestSubmit.call(form, button)) // the way that always works
+    .catch(() => HTMLFormElement.prototype.requestSubmit.call(form, button)) // fall back to submitting the form
     .finally(() => changing.delete(form));
 });
 
-// A color is shown as text beside its picker; picking one means that there is one.
+// Shows a color as text beside its picker. Picking a color unchecks "None".
 document.addEventListener("input", ({ target }) => {
   if (target.type !== "color") return;
   const shown = document.querySelector(`[data-color-of="${CSS.escape(target.id)}"]`);

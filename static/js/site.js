@@ -1,5 +1,4 @@
-// What every page may use. Each part finds its elements by a data attribute and adds to a page that
-// works without it.
+// Behaviour for every page. Each part finds its elements by a data attribute, and pages work without it.
 import "./copy.js";
 import "./counter.js";
 import "./errors.js";

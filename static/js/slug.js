@@ -1,5 +1,5 @@
-// <input data-slug-from="ID">: follows the name in the field with that id until it is changed by hand.
-// A name typed before this script had come is followed at once.
+// <input data-slug-from="ID">: derives the slug from the name in the field with that ID, until the slug is edited.
+// Includes a name that was typed before this script loaded.
 export function slugOf(text) {
   return text
     .normalize("NFKD")

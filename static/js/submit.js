@@ -1,5 +1,5 @@
-// A form that is on its way isn't sent twice; its button shows that, and stays focusable.
-const WAIT = 10_000; // ms; then the answer was a download, or the load was stopped
+// Prevents submitting a form twice. Its button looks disabled but stays focusable.
+const WAIT = 10_000; // ms; by then, the response was a download, or loading was cancelled
 
 function release(form) {
   delete form.dataset.sent;
@@ -15,7 +15,7 @@ document.addEventListener("submit", (event) => {
   setTimeout(release, WAIT, form);
 });
 
-// The page came back from the browser's history.
+// The browser restored the page from its history.
 addEventListener("pageshow", (event) => {
   if (event.persisted) document.querySelectorAll("form[data-sent]").forEach(release);
 });
