@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     unknown = set(chosen.names) - set(BENCHMARKS)
     if unknown:
         sys.exit(f"There is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}.")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Told to stop."))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Stopped."))
     try:
         with environment.prepared() as folder:
             return _run(chosen, folder)

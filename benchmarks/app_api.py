@@ -159,7 +159,7 @@ def _gets(path: str, tokens: Any) -> list[bytes]:
 
 
 def _pages(first: int, tokens: Any) -> list[bytes]:
-    """Pages one after another, as an app reads that wants them all; the connections take them by turns."""
+    """Pages one after another, like an app that reads all of them, spread over the connections."""
     return [
         request("GET", f"/app-api/products?page={page}", {"Authorization": f"Bearer {token}"})
         for page, token in enumerate(tokens, first)

@@ -1,6 +1,6 @@
-"""What a run stands on: PostgreSQL, Redis, and a database of its own that is gone afterwards.
+"""Prepares a run: PostgreSQL, Redis, and a separate database that is dropped afterwards.
 
-`prepared` is entered before Django is set up, since it writes the environment that the settings read.
+Enter `prepared` before Django is set up, because it writes the environment variables that the settings read.
 """
 
 import base64
@@ -26,7 +26,7 @@ DEFAULTS = {
 
 
 class Missing(Exception):
-    """A service that the benchmarks need is not there. The message is for whoever started them."""
+    """A service that the benchmarks need is missing. The message is for the person who started them."""
 
 
 @contextmanager
@@ -45,6 +45,8 @@ def prepared() -> Iterator[Path]:
             "REDIS_URL": redis_url,
             "CELERY_BROKER_URL": redis_url,
             "DEBUG": "0",
+            "ALLOW_LOCAL_DESTINATIONS": "0",  # `benchmarks.settings` allows them
+            "STORES_URL": "http://{slug}.stores.localhost",
             "SECRET_KEY": secrets.token_urlsafe(48),
             "FIELD_ENCRYPTION_KEYS": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
             "VAR_DIR": str(folder),

@@ -44,7 +44,7 @@ def insert(webhook: Webhook) -> Committed:
 
 
 def warm_up() -> None:
-    """Connect, and go the way of an event that nobody listens to."""
+    """Connect, and publish an event without listeners."""
     publishing.publish(business=Business(), event_type=shops.EVENT_TYPE, data=shops.DATA)
 
 

@@ -1,4 +1,4 @@
-"""What an event costs whoever causes it, where many listen."""
+"""The cost of an event for the request that causes it, with many listeners."""
 
 import time
 from collections.abc import Iterator

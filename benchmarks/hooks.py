@@ -7,6 +7,7 @@ from statistics import median
 
 import orjson
 import requests
+from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Business
@@ -20,7 +21,6 @@ from extensions.models import Breaker, HookCall
 from stores import hookpoints
 from stores.hookpoints import HookPoint
 from webhooks.signing import hook_signature_headers
-from webhooks.transport import USER_AGENT
 
 POINT = HookPoint.SHIPPING_RATES
 DATA = {"deliveryMethod": "DELIVERY", "subtotal": 2500, "builtInFee": 400}
@@ -87,7 +87,7 @@ def _bare(session: requests.Session, live: LiveHook, business: Business) -> None
     envelope = {"hookPoint": POINT, "businessId": str(business.pk), "timestamp": "2026-11-20T12:00:00.000Z"}
     body = orjson.dumps(envelope | {"data": DATA})
     headers = {
-        "User-Agent": USER_AGENT,
+        "User-Agent": settings.OUTGOING_USER_AGENT,
         "Content-Type": "application/json",
         **hook_signature_headers(live.secret, int(time.time()), body),
     }

@@ -1,8 +1,8 @@
 """The portal's deliveries of an app that has 100,000: `python -m benchmarks.portal_deliveries [rows]`.
 
-Server time of each page, by the test client: session, query, template and all, without a socket. Beside the time
-on the clock stands that of the processors, of this process and of PostgreSQL's, which a busy neighbour does not
-lengthen. Another app has as many deliveries that are newer, which a plan that walks through everybody's would pass.
+Measures the server time of each page with the test client: session, query and template, without a socket. Besides the wall
+time it shows the CPU time of this process and of PostgreSQL, which other load doesn't lengthen. Another app has as many newer
+deliveries, which would slow down a plan that scans the deliveries of all apps.
 """
 
 import os

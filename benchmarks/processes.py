@@ -81,7 +81,7 @@ class Process:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith(field + ":"):
                 return int(line.split()[1]) / 1024
-        raise Failed(f"The kernel does not tell {field} of {self.name}.")
+        raise Failed(f"The kernel has no {field} for {self.name}.")
 
     def reset_peak(self) -> None:
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")

@@ -14,7 +14,7 @@ from benchmarks.processes import wait_for
 from benchmarks.targets import Target
 from common.secrets import new_webhook_secret
 from extensions.enums import ExtensionType
-from extensions.models import Definition
+from extensions.models import Definition, LiveDefinition
 from installations.models import Installation
 from marketplace.enums import Category
 from marketplace.models import App, AppVersion
@@ -64,6 +64,7 @@ def hooked(url: str, point: HookPoint) -> tuple[Business, Installation, Definiti
     hook = Definition.objects.create(
         app=made, type=ExtensionType.HOOK, key=point, position=0, content=content
     )
+    LiveDefinition.objects.create(definition=hook, version=made.approved_version, content=content)
     return owner, installed, hook
 
 
@@ -156,6 +157,7 @@ def installation(app: App, business: Business) -> Installation:
     return Installation(
         app=app,
         business=business,
+        agreed_version=app.approved_version,
         webhook_secret=new_webhook_secret(test=False),
         granted_scopes=SCOPES,
         installed_by_id=business.owner_id,

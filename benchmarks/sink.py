@@ -1,7 +1,7 @@
-"""The receiver of every benchmark: `python -m benchmarks.sink`, a process of its own on a loopback port.
+"""The receiver of every benchmark: `python -m benchmarks.sink`, a separate process on a loopback port.
 
-It does as little as a server can, so that it is not what is measured: asyncio's protocol, no framework. What it
-does with a request stands in the first part of the path:
+It does as little as possible, so that it isn't what is measured: an asyncio protocol without a framework. The first part of
+the path selects its behavior:
 
 /instant/…   answers at once         /endless/…  an endless body
 /wait/20/…   answers after 20 ms     /bomb/…     1 GB of zeros, packed to 1 MB
@@ -140,7 +140,7 @@ async def _serve() -> None:
 
 
 class Sink:
-    """The harness's side: where the sink is, what came, and how hard it had to work."""
+    """The harness's side: the sink's address, the requests that it received, and its CPU time."""
 
     def __init__(self, process: Process) -> None:
         self.process = process

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from stores.models import Product
-from stores.records import PRODUCT_COLUMNS
+from stores.serializers import PRODUCT_COLUMNS
 
 
 def products(request: HttpRequest, business_id: str) -> HttpResponse:

@@ -1,5 +1,7 @@
-"""As a team writes it by default: ModelSerializer, a paginator that counts, the library's token authentication.
-It limits nobody's rate."""
+"""The default way of a team: ModelSerializer, a paginator that counts, the library's token authentication.
+
+It has no rate limit.
+"""
 
 from typing import Any
 
@@ -12,7 +14,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import ModelSerializer
 
 from stores.models import Product
-from stores.records import PRODUCT_COLUMNS
+from stores.serializers import PRODUCT_COLUMNS
 
 
 class ProductSerializer(ModelSerializer):

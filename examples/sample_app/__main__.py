@@ -35,7 +35,7 @@ def main() -> int:
 def _serve(server: Server, config: Config, stop: threading.Event) -> None:
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, name="http").start()
     server.app.start.run_in_background()
-    print(f"Order Bell is on http://127.0.0.1:{server.server_port}/ for {config.platform_url}", flush=True)
+    print(f"Order Bell is on http://localhost:{server.server_port}/ for {config.platform_url}", flush=True)
     stop.wait()
     server.app.start.stop()
     server.shutdown()

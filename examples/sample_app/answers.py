@@ -40,7 +40,7 @@ def html(page: str, headers: Mapping[str, str], status: int = 200) -> Answer:
 
 
 def data(record: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
-    """JSON that nobody keeps."""
+    """JSON that must not be cached."""
     return Answer(
         status,
         "application/json",

@@ -44,7 +44,8 @@ class App:
     """Everything behind the HTTP server, which listens on ``port``."""
 
     def __init__(self, config: Config, port: int) -> None:
-        public_url = config.public_url or f"http://127.0.0.1:{port}"
+        public_url = config.public_url or f"http://localhost:{port}"
+        self.stores_origin = config.stores_origin
         self.connections = ConnectionStore(config.state_file)
         self.inbox = Inbox(config.state_file.with_suffix(".received.jsonl"))
         oauth = _oauth(config, f"{public_url}/callback")

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 class Cache(Generic[Value]):
     """The newest ``size`` values by store, each for ``seconds``; safe to use from several threads.
 
-    Where the platform has no answer the former value stands, or the one for want of any, for as long: what a shopper
-    waits for must not wait for that again and again.
+    If the platform doesn't respond, the previous value (or the default) is used for the same time, so that shoppers don't
+    wait for the platform again and again.
     """
 
     def __init__(self, *, seconds: float, size: int = 1000) -> None:
@@ -30,7 +30,7 @@ class Cache(Generic[Value]):
         self._lock = threading.Lock()
 
     def get(self, business_id: str, read: Callable[[], Value], *, otherwise: Value) -> Value:
-        """The value of a store, read anew where it is too old; ``otherwise`` where there is none at all."""
+        """The value of a store, read again if it is too old; ``otherwise`` if there is none."""
         with self._lock:
             value, until = self._kept.get(business_id, (otherwise, 0.0))
         if time.monotonic() < until:

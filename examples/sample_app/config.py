@@ -13,12 +13,13 @@ from pathlib import Path
 class Config:
     """``port`` 0 takes a free one; ``public_url`` is where the platform reaches this app, ``None`` for here.
 
-    ``stores`` are to be connected at the start: an access token each, and its webhook secret where that is known.
+    ``stores`` are connected at the start: an access token each, and its webhook secret if it is known.
     Without ``client_id`` and ``client_secret`` stores are connected by access tokens only.
     """
 
     port: int
     platform_url: str
+    stores_origin: str
     state_file: Path
     client_id: str | None
     client_secret: str | None
@@ -44,6 +45,11 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
         help="base URL of the platform (PLATFORM_URL, default http://127.0.0.1:8000)",
     )
     parser.add_argument(
+        "--stores",
+        default=environment.get("STORES_ORIGIN", "http://localhost:8000"),
+        help="origin of the stores, with * for the name of one (STORES_ORIGIN, default http://localhost:8000)",
+    )
+    parser.add_argument(
         "--state-file",
         type=Path,
         default=environment.get("SAMPLE_APP_STATE", "var/sample-app.json"),
@@ -63,7 +69,7 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
     parser.add_argument(
         "--public-url",
         default=environment.get("SAMPLE_APP_URL"),
-        help="base URL of this app as the platform reaches it (SAMPLE_APP_URL, default http://127.0.0.1:<port>)",
+        help="base URL of this app as the platform reaches it (SAMPLE_APP_URL, default http://localhost:<port>)",
     )
     parser.add_argument(
         "--exit-with-stdin",
@@ -83,6 +89,7 @@ def read_config(arguments: Sequence[str], environment: Mapping[str, str]) -> Con
     return Config(
         port=options.port,
         platform_url=options.platform.rstrip("/"),
+        stores_origin=options.stores.rstrip("/"),
         state_file=options.state_file,
         client_id=options.client_id or None,
         client_secret=client_secret or None,

@@ -19,8 +19,8 @@ class Connection:
     After the erasure ``access_token`` is empty and ``erased_at`` is set. Webhook id and secret stay: they are no data
     of the store, and without them a repeat of the erasure call could not be verified.
 
-    ``installation_secret`` is the installation's webhook secret, which signs hook calls and session tokens; empty where
-    the app was told an access token only. The webhook's own is the same where the app's Webhook URL brought it.
+    ``installation_secret`` is the installation's webhook secret, which signs hook calls and session tokens; empty if
+    the app only knows an access token. The webhook's own is the same where the app's Webhook URL brought it.
     """
 
     installation_id: str

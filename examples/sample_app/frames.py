@@ -46,22 +46,22 @@ OVERVIEW = """<p id="state" class="soft" role="status">Waiting for the platform 
 </div>"""
 
 
-def frame_headers(platform_origin: str) -> dict[str, str]:
-    """Of a page that only the platform may frame; there is no ``X-Frame-Options``, which knows no such thing."""
+def frame_headers(platform_origin: str, stores_origin: str) -> dict[str, str]:
+    """Of a page that only the platform and its stores may frame; there is no ``X-Frame-Options``, which knows no such thing."""
     return {
         "Content-Security-Policy": (
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-            f"form-action 'none'; base-uri 'none'; frame-ancestors {platform_origin}"
+            f"form-action 'none'; base-uri 'none'; frame-ancestors {platform_origin} {stores_origin}"
         ),
         "Referrer-Policy": "no-referrer",
         "Cache-Control": "no-store",
     }
 
 
-def render_frame(title: str, script: str, main: str, platform_origin: str) -> str:
+def render_frame(title: str, script: str, main: str, platform_origin: str, stores_origin: str) -> str:
     """The page whose script is ``/static/<script>``. It learns from here whose messages it may believe."""
     return f"""<!doctype html>
-<html lang="en" data-platform="{escape(platform_origin)}">
+<html lang="en" data-platform="{escape(platform_origin)}" data-stores="{escape(stores_origin)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -72,7 +72,7 @@ class Inbox:
         return call
 
     def forget(self, business_id: str, webhook_id: str) -> int:
-        """Delete every call of a store, in memory and on disk, and say how many; refused ones are told by their webhook."""
+        """Delete every call of a store, in memory and on disk, and return how many; refused ones are found by their webhook."""
         with self._lock:
             left = [
                 call

@@ -129,10 +129,10 @@ def _store(app: App, connection: Connection, look: str) -> str:
 
 
 def _store_body(app: App, connection: Connection, look: str, back: str = "") -> str:
-    """What is to be said of a store and done with it; ``back`` names the page that a button leads back to."""
+    """The state of a store and its buttons; ``back`` is the page that a button returns to."""
     if connection.ended_at:
         said = f"""<p class="small">The access token ended. This was noticed on {for_people(connection.ended_at)}.
-What is kept of the store is deleted when the platform says so, 48 hours after the uninstall.</p>"""
+What is kept of the store is deleted when the platform asks for it, some time after the uninstall.</p>"""
         forget = "" if connection.by_oauth else _button(app, connection, "/disconnect", "Disconnect", "quiet")
         return f'<div class="stack">{said}{forget}{_ids(connection)}</div>'
     missing = ""
@@ -142,7 +142,7 @@ What is kept of the store is deleted when the platform says so, 48 hours after t
     leave = "Uninstall" if connection.by_oauth else "Disconnect"
     settings = f"{app.platform.url}/merchant/apps/{quote(connection.installation_id)}/settings/"
     return f"""<div class="stack">{missing}
-<p class="small"><a href="{escape(settings)}">Set it up in your shop</a>: what it charges, and where its block stands.</p>
+<p class="small"><a href="{escape(settings)}">Set it up in your store</a>: its prices, and the place of its block.</p>
 {_button(app, connection, "/sample-order", "Place a sample order", look, back)}
 <div class="more">
 {_button(app, connection, "/test-event", "Send a test event", "quiet", back)}
@@ -190,7 +190,7 @@ def _products(app: App, connection: Connection) -> str:
     except PlatformError as error:
         if isinstance(error, ApiError) and error.status_code == 401:
             return """<p class="empty">The platform answered 401: the access token has ended, because Order Bell was
-uninstalled from this store or installed anew.</p>"""
+uninstalled from this store or installed again.</p>"""
         return f'<p class="empty">{escape(explain(error, app.platform.url))}</p>'
     return render_products(page, connection.currency)
 

@@ -29,7 +29,7 @@ _ENDED = {
 
 
 def render_payment(invoice: Invoice, connection: Connection | None, problem: str = "") -> str:
-    """What is to be paid, and the two buttons while it can be paid. ``problem`` is why the last press did nothing."""
+    """The amount, and two buttons while it can be paid. ``problem`` is why the last press did nothing."""
     store = connection.business_name if connection else ""
     amount = money(to_major(invoice.amount, invoice.currency), invoice.currency)
     main = f"""<main><article class="payment">

@@ -39,7 +39,7 @@ class NothingToOrder(Exception):
 
 
 class SecretNeeded(PlatformError):
-    """The platform sends to this app under a webhook secret that nobody has told it."""
+    """The platform signs deliveries to this app with a webhook secret that the app doesn't know."""
 
 
 class Platform:
@@ -163,7 +163,7 @@ class Platform:
                 raise
 
     def place_sample_order(self, connection: Connection) -> dict[str, Any]:
-        """Order one piece of the first product that can be had, and return the order.
+        """Order one piece of the first available product, and return the order.
 
         Raises ``NothingToOrder`` where there is none. Needs the scopes ``read_products`` and ``write_orders``.
         """

@@ -51,7 +51,7 @@ class Receiver:
         logger.info("New order %s", event.data.get("orderNumber"))
 
     def _erase(self, event: WebhookEvent) -> None:
-        """Delete everything of the store (service interface, "Data erasure")."""
+        """Delete everything of the store."""
         for forget in self._forget:
             forget(event.business_id)
         deleted = self._inbox.forget(event.business_id, event.webhook_id)

@@ -1,4 +1,4 @@
-"""What was ordered last in a store, for its own pages: whoever visits the store sees it."""
+"""The last orders of a store, for blocks on its own pages: every visitor sees them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Entry = dict[str, Any]
 
 
 class RecentOrders:
-    """Goods and times only: names, addresses and amounts of customers are nobody else's business."""
+    """Goods and times only, because names, addresses and amounts of customers are private."""
 
     def __init__(self, platform: Platform, *, seconds: float = 10) -> None:
         self._platform = platform

@@ -70,7 +70,7 @@ def overview_frame(app: App, request: Request) -> Answer:
 
 
 def admin_session(app: App, request: Request) -> Answer:
-    """``POST /admin/session``: a session for the platform's session token, ``businessId`` being what the page was told."""
+    """``POST /admin/session``: a session for the platform's session token, with the ``businessId`` that the page received."""
     business_id = str(_json_object(request.body).get("businessId", ""))
     try:
         return data({"session": app.visitors.let_in(request.bearer(), business_id)})
@@ -94,7 +94,7 @@ def manifest(app: App, request: Request) -> Answer:
 
 
 def payment(app: App, request: Request, problem: str = "", status: int = 200) -> Answer:
-    """``GET /pay/<invoice>``: whoever knows the invoice's id may see and pay it."""
+    """``GET /pay/<invoice>``: anyone who knows the invoice's id may see and pay it."""
     invoice = app.invoices.get(request.path.removeprefix("/pay/"))
     if invoice is None:
         return html(render_no_payment(), PAGE_HEADERS, 404)
@@ -142,8 +142,8 @@ def allowed_methods(path: str) -> list[str]:
 
 
 def _frame(app: App, title: str, script: str, main: str) -> Answer:
-    origin = app.platform.origin
-    return html(render_frame(title, script, main, origin), frame_headers(origin))
+    origins = app.platform.origin, app.stores_origin
+    return html(render_frame(title, script, main, *origins), frame_headers(*origins))
 
 
 def _json_object(body: bytes) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Rules:
 
 
 class Rulebook:
-    """The rules of every store, asked for anew every few seconds: a change shows in the checkout soon."""
+    """The rules of every store, read again every few seconds, so that changes reach the checkout soon."""
 
     def __init__(self, platform: Platform, *, seconds: float = 3) -> None:
         self._platform = platform

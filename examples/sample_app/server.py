@@ -178,7 +178,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.server.app.take_notice(query["notice"][0]) if "notice" in query else None
 
     def _redirect(self, location: str, notice: Notice | None = None, cookie: str | None = None) -> None:
-        """With a notice for the page it leads to, and with the state's cookie set anew."""
+        """With a notice for the page it leads to, and with a new cookie for the state."""
         if notice:
             location += f"?notice={self.server.app.keep_notice(notice)}"
         headers = {"Location": location, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}

@@ -1,4 +1,4 @@
-"""Who looks at the admin page: merchants, as the platform's session token says and nobody else.
+"""Visitors of the admin page: merchants, identified only by the platform's session token.
 
 The token lives for a minute. A page that stays open gets a session of this app for it, which it keeps in its script:
 cookies of a framed page are third-party cookies, which browsers refuse.
@@ -38,8 +38,8 @@ class Visitors:
     def let_in(self, token: str, business_id: str) -> str:
         """Begin a session for a session token, and return its key.
 
-        ``business_id`` is what the page was told. It gives no access: a page that was told another one than the token's is
-        a forged one. Raises ``InvalidSession``.
+        ``business_id`` is the one that the page received. It gives no access: a page with another one than the token's is
+        forged. Raises ``InvalidSession``.
         """
         if self._client_id is None:
             raise InvalidSession("this app was started without its Client ID")

@@ -1,7 +1,8 @@
 // The iframe's side of an app's blocks, widgets and admin pages.
 //
-// Every function takes `platformOrigin`, such as "https://platform.example.com": messages are sent to that origin
-// alone, and taken from no other and from no window but the one around this page.
+// Every function takes `platformOrigin`, such as "https://platform.example.com", and those of blocks and widgets
+// `storesOrigin`, such as "https://*.stores.example.com", where `*` stands for the store. Messages of other origins and of
+// other windows than the one around this page are ignored.
 
 const READY = "SERVICE_BLOCK_READY";
 const INIT = "SERVICE_BLOCK_INIT";
@@ -18,14 +19,14 @@ export const MAX_HEIGHT = 400;
  * `onSettings(settings, blockId)` is called at first, and again while the merchant edits: show what is not saved yet,
  * too. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.
  */
-export function connectBlock({ platformOrigin, onSettings }) {
-  const stop = listen(platformOrigin, (message) => {
+export function connectBlock({ platformOrigin, storesOrigin, onSettings }) {
+  const stop = listen([platformOrigin, storesOrigin], (message) => {
     if (message.type === INIT || message.type === UPDATE) onSettings(message.settings, message.blockId);
   });
-  send(platformOrigin, { type: READY });
+  send({ type: READY });
   return {
     resize(height) {
-      if (Number.isFinite(height)) send(platformOrigin, { type: RESIZE, height });
+      if (Number.isFinite(height)) send({ type: RESIZE, height });
     },
     stop,
   };
@@ -48,16 +49,16 @@ export function followHeight(block, element = document.documentElement) {
  * your server read the token before it answers with anything of the store. Returns a function that ends the waiting.
  */
 export function connectAdminPage({ platformOrigin, onInit }) {
-  return listen(platformOrigin, (message) => {
+  return listen([platformOrigin], (message) => {
     if (message.type !== ADMIN_INIT) return;
     const { type, ...context } = message;
     onInit(context);
   });
 }
 
-function listen(platformOrigin, onMessage) {
+function listen(origins, onMessage) {
   const receive = (event) => {
-    if (event.source !== window.parent || event.origin !== platformOrigin) return;
+    if (event.source !== window.parent || !origins.some((each) => covers(each, event.origin))) return;
     if (typeof event.data !== "object" || event.data === null) return;
     onMessage(event.data);
   };
@@ -65,6 +66,15 @@ function listen(platformOrigin, onMessage) {
   return () => window.removeEventListener("message", receive);
 }
 
-function send(platformOrigin, message) {
-  window.parent.postMessage(message, platformOrigin);
+// Whether an origin is the expected one; `*` stands for one part of the host.
+function covers(expected, origin) {
+  const [before, after] = expected.split("*");
+  if (after === undefined) return origin === expected;
+  const store = origin.slice(before.length, -after.length);
+  return origin === before + store + after && /^[a-z0-9-]+$/.test(store);
+}
+
+// What blocks say is no secret, and which store is around them they need not know: it may go to any.
+function send(message) {
+  window.parent.postMessage(message, "*");
 }

@@ -62,7 +62,7 @@ function draw({ businessName, today, problem, received, rings, rules }, locale) 
     `Order ${order.orderNumber} · ${order.amount}`, [order.status, order.payment && `payment ${order.payment}`], order.orderedAt]);
   fill("received", received, "Nothing has arrived yet.", (call) =>
     [call.summary || call.event, call.summary ? [call.event] : [], call.receivedAt]);
-  fill("rings", rings, "Nobody has pressed it yet.", (moment) => ["Somebody pressed the bell", [], moment]);
+  fill("rings", rings, "No one has pressed it yet.", (moment) => ["Someone pressed the bell", [], moment]);
   fill("rules", rules, "", (rule) => [rule, [], null]);
   at("overview").hidden = false;
 

@@ -72,6 +72,7 @@ async function renew() {
 
 const block = connectBlock({
   platformOrigin: document.documentElement.dataset.platform,
+  storesOrigin: document.documentElement.dataset.stores,
   onSettings(given) {
     settings = given;
     draw();

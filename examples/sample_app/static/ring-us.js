@@ -32,7 +32,6 @@ function say(text, isHeard) {
   if (settings.phone && isHeard) {
     const call = document.createElement("a");
     call.href = `tel:${settings.phone.replace(/[^0-9+]/g, "")}`;
-    call.target = "_blank";
     call.textContent = settings.phone;
     parts.push(document.createTextNode(" Or call "), call, document.createTextNode("."));
   }
@@ -44,6 +43,7 @@ function say(text, isHeard) {
 at("ring").addEventListener("click", ring);
 const block = connectBlock({
   platformOrigin: document.documentElement.dataset.platform,
+  storesOrigin: document.documentElement.dataset.stores,
   onSettings(given) {
     settings = given;
     draw();

@@ -1,4 +1,4 @@
-"""The app API and the webhook endpoints, for one installation (service interface, "Endpoints").
+"""The app API and the webhook endpoints, for one installation.
 
 Records are the platform's JSON objects as dicts, with their names unchanged (``orderNumber``, not
 ``order_number``). Arguments are Python's: ``updated_since=datetime(...)`` is sent as ``updatedSince``.
@@ -233,12 +233,12 @@ class AppClient:
         return self._transport.record("GET", path)
 
     def redeliver(self, webhook_id: str, delivery_id: str) -> Record:
-        """Have one sent again under the same ``X-Service-Event-Id``, and return it; 409 for an inactive webhook."""
+        """Resend one delivery with the same ``X-Service-Event-Id``, and return it; 409 for an inactive webhook."""
         path = f"/webhooks/{_part(webhook_id)}/deliveries/{_part(delivery_id)}/redeliver"
         return self._transport.record("POST", path)
 
     def recover(self, webhook_id: str, *, since: datetime, until: datetime | None = None) -> int:
-        """Have everything sent again that was given up or held in a time; returns how many deliveries that are."""
+        """Resend all deliveries of a period that were given up or held; returns how many."""
         body = _given({"since": _text(since), "until": _text(until)})
         return int(
             self._transport.record("POST", f"/webhooks/{_part(webhook_id)}/recover", body)["deliveries"]

@@ -19,7 +19,7 @@ class Unreachable(PlatformError):
 
 
 class ApiError(PlatformError):
-    """The platform answered with an error (service interface, "Errors").
+    """The platform answered with an error.
 
     ``status_code`` is the HTTP status, ``message`` says what is wrong, ``error`` is the status's name, and
     ``details`` is a list of ``{"field": str, "message": str}``, empty unless the input was invalid.
@@ -62,7 +62,7 @@ class StateMismatch(PlatformError):
 
 
 def error_from(response: requests.Response) -> ApiError:
-    """Make the error of an answer that isn't 2xx, whoever gave it: a proxy in between may not speak JSON."""
+    """Make an error from a response that isn't 2xx. It may come from a proxy in between, and not be JSON."""
     try:
         body = response.json()
     except ValueError:

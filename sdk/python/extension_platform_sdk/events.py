@@ -1,4 +1,4 @@
-"""From the HTTP request of a delivery to the handler of its event (service interface, "Events").
+"""From the HTTP request of a delivery to the handler of its event.
 
 The router knows no web framework: hand it headers and raw body, and send back the status and body it returns::
 

@@ -1,4 +1,4 @@
-"""From the HTTP request of a hook call to its handler (service interface, "Hook calls").
+"""From the HTTP request of a hook call to its handler.
 
 The platform waits for the answer and uses it at once. As with webhooks, no web framework is assumed::
 
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 class HookCall:
     """A verified call: what is asked (``data``), where, and when the platform asked.
 
-    ``data`` is the specification's for its ``hook_point``; money in it is in minor units.
+    ``data`` depends on the ``hook_point``; money in it is in minor units.
     """
 
     hook_point: str

@@ -1,4 +1,4 @@
-"""Installing the app on a store: OAuth 2.0 with an authorization code (service interface, "Authentication").
+"""Installing the app on a store: OAuth 2.0 with an authorization code.
 
 1. ``begin`` makes the address to send the merchant's browser to. Keep its ``state`` and ``code_verifier`` with the
    browser's session.

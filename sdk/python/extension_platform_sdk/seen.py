@@ -1,7 +1,7 @@
 """Which deliveries were processed already.
 
 The platform delivers at least once: an answer that was lost on the way is followed by a retry with the same
-``X-Service-Event-Id`` (service interface, "Delivery headers"). A seen store lets the router tell such a repeat.
+``X-Service-Event-Id``. A seen store lets the router tell such a repeat.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is looking at an admin page: the session token of ``service:init`` (service interface, "Admin page iframe contract").
+"""Who is looking at an admin page: the session token of ``service:init``.
 
 The host's message reaches the page in the browser, where anybody can forge one. Its ``sessionToken`` can't be forged:
 send it to your server, and trust nothing but what ``read_session_token`` returns there.

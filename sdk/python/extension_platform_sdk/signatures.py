@@ -1,4 +1,4 @@
-"""Signatures of webhook and hook calls (service interface, "Signature").
+"""Signatures of webhook and hook calls.
 
 The header ``X-Webhook-Signature`` is ``sha256=`` followed by the hex HMAC-SHA256 of
 ``<timestamp>.<rawBody>``. The timestamp is the text of ``X-Webhook-Timestamp``, the body is the bytes exactly as
