@@ -4,15 +4,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK := not slow and not fault and not benchmark
+# detect-secrets looks for credentials that others issue; what may be one of ours is tools.tracked_files' to find.
+GUESSING := KeywordDetector Base64HighEntropyString HexHighEntropyString BasicAuthDetector JwtTokenDetector
+NOT_GUESSING := $(addprefix --disable-plugin ,$(GUESSING))
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-slow test-embedded test-faults test-faults-unprotected lint format bench screenshots clean
+.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench screenshots clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
-	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-1} exec $(BIN)/python manage.py demo
+	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
 
 test: $(VENV)/.development ## the test suite, on PostgreSQL and Redis where they are there
-	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" --compliance docs/compliance.md $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
+
+coverage: $(VENV)/.development ## `make test`, and at least 95 % of the branches of services and the delivery engine
+	$(BIN)/python -m pytest -n 2 -m "$(QUICK)" --cov --cov-report=term --cov-report=html $(ARGS)
+
+compliance: $(VENV)/.development ## which test holds which rule of the specification, into build/compliance.md
+	$(BIN)/python -m pytest -q --compliance build/compliance.md
 
 test-slow: $(VENV)/.development ## every page in every look; the demo and the workers as real processes
 	$(BIN)/python -m pytest -n 2 -m "slow and not fault" $(ARGS)
@@ -26,14 +35,26 @@ test-faults: $(VENV)/.development ## processes and servers killed, paused and st
 test-faults-unprotected: $(VENV)/.development ## the same with each protection taken out: they have to fail
 	$(BIN)/python -m pytest -m fault tests/faults --unprotected $(ARGS)
 
+test-attacks-unprotected: $(VENV)/.development ## attacks on the wire with each protection taken out: they have to succeed
+	$(BIN)/python -m pytest -m attack tests/security --unprotected $(ARGS)
+
 lint: export DEBUG := 1
 lint: export VAR_DIR := build/lint
-lint: $(VENV)/.development ## style, types, the import contract, missing migrations
+lint: $(VENV)/.development ## style, types, imports, migrations, spelling, templates, prose, stray files, credentials
+	$(BIN)/python -m tools.root_files
+	$(BIN)/python -m tools.tracked_files
+	$(BIN)/detect-secrets-hook --no-verify $(NOT_GUESSING) $$(git ls-files)
+	$(BIN)/codespell $$(git ls-files)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --config pyproject.toml
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -m tools.templates
+	$(BIN)/python -m tools.prose
+
+audit: $(VENV)/.development ## known vulnerabilities of the pinned packages; says so where no source answers
+	$(BIN)/python -m tools.audit
 
 format: $(VENV)/.development
 	$(BIN)/ruff check --fix .
@@ -43,7 +64,7 @@ bench: $(VENV)/.development ## ratios against a baseline of the same run; ARGS="
 	$(BIN)/python -m benchmarks $(ARGS)
 
 screenshots: $(VENV)/.development ## every page in light, dark and at 390 px, into build/screenshots
-	$(BIN)/python -m tests.screenshots
+	$(BIN)/python -m tools.screenshots
 
 clean:
 	rm -rf $(VENV) build var

@@ -1,0 +1,202 @@
+"""Finds phrases that this project avoids, and suggests better ones: `python -m tools.prose`.
+
+It reads what people read: templates and mails, documents, comments, docstrings, and those strings in code that are words
+for people. Names, links and quoted code are left out. With paths (`python -m tools.prose docs templates/merchants`) it checks
+only these.
+"""
+
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+from tools.tracked_files import ROOT, tracked
+
+# Text of others, the two files that quote the phrases, and migrations, which stay as they were released.
+SKIPPED = ("static/vendor", "tests/browser/vendor", "tools/prose.py", "tests/tools/test_prose.py")
+MIGRATIONS = "/migrations/"
+
+# Read by developers, merchants and shoppers.
+FOR_USERS = (
+    "templates", "docs", "storefront", "merchants", "developers", "sdk", "examples", "README.md", "CHANGELOG.md", "SECURITY.md",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Words to avoid, what to write instead, and the reason.
+
+    `words` is a regular expression without regard to capitals. A space in it matches any white space, line ends included.
+    """
+
+    words: str
+    instead: str
+    reason: str
+    areas: tuple[str, ...] = ()  # none: everywhere
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(
+            rf"(?<!\w)(?:{self.words})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE | re.MULTILINE
+        )
+
+
+ARCHAIC = "found in old and legal texts"
+RIDDLE = "leaves the reader to guess what is meant"
+FOREIGN = "means something else in everyday English"
+ONE_WORD = "one word for one thing"
+
+PHRASES = (
+    Phrase("who(?:m|so)?ever", "anyone who, the person who", ARCHAIC),
+    Phrase("anew", "again", ARCHAIC),
+    Phrase("(?:where|there|here)(?:of|by|in|upon|with)|whence|hence|lest|hitherto", "so, by it, of it", ARCHAIC),
+    Phrase("(?:is|are|was|were) to be", "must be, should be, will be", ARCHAIC),
+    Phrase("be had", "available", ARCHAIC),
+    Phrase("former", "previous, earlier", ARCHAIC),
+    Phrase("nobody(?:['’]s)?", "no user, no app; or: only the owner can", RIDDLE),
+    Phrase("what (?:comes|came)", "the request, the response, the result", RIDDLE),
+    Phrase("none that", "no … that", RIDDLE),
+    Phrase("however (?:apps|stores|things|they|it) (?:do|does|did)", "no matter how", RIDDLE),
+    Phrase("a (?:yes|no)(?= (?:to|of|takes|holds|grants|means|is|does)\\b)", "approval, refusal", RIDDLE),
+    Phrase("the way (?:that|in which)", "how", "two relative words where one is enough"),
+    Phrase("(?<!-)st(?:ands?|ood|anding)(?! for| out| in for|-)", "is, appears, remains, stays", FOREIGN),
+    Phrase("told", "notified, shown, given", FOREIGN),
+    Phrase("tell(?:s|ing)? of", "describe, report, mention", FOREIGN),
+    Phrase("not taken(?! away| out| off)|(?:do|does|did) not take(?! part| place| effect| long| away)", "not accepted, not received", FOREIGN),
+    Phrase("takes? (?:them|what|whatever|any|no|only|either|both|every)(?! time| along| away| off| out)", "accepts, receives, reads", FOREIGN),
+    Phrase("(?:md|docs?|document|page|table|module|column|field|model|schema) says? (?:what|which|how|where|whether|who|when)", "describes, names, shows", FOREIGN),
+    Phrase("sa(?:y|ys|id) of", "describe, report, mention", FOREIGN),
+    Phrase("(?:an?|the|no|as) own", "its own, a separate", FOREIGN),
+    Phrase("work(?:s|ed)? (?:it|them|this|the \\w+) out(?: again)?", "calculate, update", FOREIGN),
+    Phrase("take the \\w+ from a file", "upload a file", FOREIGN),
+    Phrase("un?ticked|ticked|un?tick (?:the|a|all|every|those)", "selected, select", ONE_WORD),
+    Phrase("sen(?:d|ds|t|ding) (?:\\w+ )?again", "resend, resent; of requests: retry", ONE_WORD),
+    Phrase("present (?=(?:token|secret|name|permission|manifest|version|state|value|price|total|setting|one)s?\\b)", "current", ONE_WORD),
+    Phrase("(?:sandbox|test) shops?", "sandbox store", ONE_WORD),
+    Phrase("(?<![-/])shops?(?!-)", "store", ONE_WORD, FOR_USERS),
+    Phrase("# (?:How often|Lists|Records|Answers)$", "Rate limits, Pagination, Objects, Responses", "the field's words", ("docs", "templates")),
+)  # fmt: skip
+
+
+def main(areas: list[str]) -> int:
+    names = [name for name in readable() if not areas or within(name, areas)]
+    problems = [problem for name in names for problem in check(name)]
+    print(*problems, sep="\n", end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+def readable() -> list[str]:
+    return [
+        name
+        for name in tracked()
+        if PurePath(name).suffix in READERS and MIGRATIONS not in name and not within(name, SKIPPED)
+    ]
+
+
+def within(name: str, areas: tuple[str, ...] | list[str]) -> bool:
+    return any(name == area or name.startswith(f"{area.rstrip('/')}/") for area in areas)
+
+
+def check(name: str) -> Iterator[str]:
+    """Problems of one file, each as `name:line: phrase: suggestion (reason)`."""
+    text = (ROOT / name).read_text()
+    prose = READERS[PurePath(name).suffix](text)
+    for phrase in PHRASES:
+        if phrase.areas and not within(name, phrase.areas):
+            continue
+        for match in phrase.pattern.finditer(prose):
+            line = prose.count("\n", 0, match.start()) + 1
+            found = " ".join(match[0].split())
+            yield f'{name}:{line}: "{found}": write {phrase.instead} ({phrase.reason})'
+
+
+# A reader returns the text with everything but prose blank, so that lines stay where they are.
+
+
+def markdown(text: str) -> str:
+    text = blanked(r"^ *(```|~~~)[^\n]*\n.*?^ *\1", text)
+    return blanked(rf"{CODE}|\]\([^)]*\)|<!--.*?-->", text)
+
+
+def python(text: str) -> str:
+    """Comments, and strings that are words for people."""
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    kept = [
+        (starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1])
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT or (token.type in STRINGS and is_prose(token.string))
+    ]
+    return blanked(rf"{CODE}|\{{[^{{}}]*\}}", only(kept, text))
+
+
+def template(text: str) -> str:
+    """Text and comments of a Django template, and attributes and arguments that are words for people."""
+    text = re.sub(r"\{%.*?%\}|\{\{.*?\}\}", lambda tag: only_strings(tag[0]), text)
+    return re.sub(r"</?[a-zA-Z][^<>]*>", lambda tag: only_strings(blanked(NOT_FOR_PEOPLE, tag[0])), text)
+
+
+def script(text: str) -> str:
+    """Comments and strings of JavaScript or CSS."""
+    return blanked(
+        CODE,
+        only([match.span() for match in COMMENTS_AND_STRINGS.finditer(text) if is_prose(match[0])], text),
+    )
+
+
+def hash_comments(text: str) -> str:
+    return only([match.span() for match in re.finditer(r"(?m)(?<!\S)#.*$", text)], text)
+
+
+READERS: dict[str, Callable[[str], str]] = {
+    ".css": script,
+    ".html": template,
+    ".js": script,
+    ".md": markdown,
+    ".py": python,
+    ".toml": hash_comments,
+    ".txt": template,
+    ".yaml": hash_comments,
+    ".yml": hash_comments,
+    "": hash_comments,
+}
+
+CODE = r"``.+?``|`[^`\n]+`|https?://\S+"
+STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+COMMENTS_AND_STRINGS = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`", re.DOTALL)
+NOT_FOR_PEOPLE = r"""\b(?:class|style|d|viewBox|sizes|srcset|points|transform|allow|sandbox|rel)="[^"]*\""""
+
+
+def is_prose(literal: str) -> bool:
+    """Whether a string or comment has several words, or is one like a label: `Resend`."""
+    return " " in literal.strip() or re.fullmatch(r"\W*[A-Z][a-z]+\W*", literal) is not None
+
+
+def only_strings(tag: str) -> str:
+    return only(
+        [match.span() for match in re.finditer(r"\"[^\"]*\"|'[^']*'", tag) if is_prose(match[0])], tag
+    )
+
+
+def only(spans: list[tuple[int, int]], text: str) -> str:
+    """The text of these spans, and blanks around it."""
+    parts, end = [], 0
+    for start, stop in spans:
+        parts += blank(text[end:start]), text[start:stop]
+        end = stop
+    return "".join(parts) + blank(text[end:])
+
+
+def blanked(pattern: str, text: str) -> str:
+    return re.sub(pattern, lambda match: blank(match[0]), text, flags=re.DOTALL | re.MULTILINE)
+
+
+def blank(text: str) -> str:
+    return re.sub(r"\S", " ", text)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
