@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partialmethod
 from typing import Any
 from uuid import uuid4
 
 import pytest
+import time_machine
+from celery import Task
+from django.utils import timezone
 
 from accounts.models import Business, User
-from common import rate_limits
+from common.web import rate_limits
+from config.celery import app as celery_app
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -26,14 +31,39 @@ def _fresh_cache(settings: Any) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _agreeing_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests travel in time, and the database does not come along: nobody asks for its time."""
-    monkeypatch.setattr("webhooks.clocks.database_ahead", timedelta)
+    """Tests travel in time and the database does not, so its clock is not read."""
+    monkeypatch.setattr("webhooks.engine.clocks.database_ahead", timedelta)
 
 
 @pytest.fixture(autouse=True)
 def _payloads_fit_their_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a test publishes has to fit the schema that is published for it."""
     hold_to_schemas(monkeypatch)
+
+
+@pytest.fixture
+def tasks_run_at_once() -> Iterator[None]:
+    """An enqueued task runs at once, in the test's own process."""
+    celery_app.conf.task_always_eager = celery_app.conf.task_eager_propagates = True
+    yield
+    celery_app.conf.task_always_eager = celery_app.conf.task_eager_propagates = False
+
+
+@pytest.fixture
+def dead_broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Tasks are published to a port where nothing listens."""
+    celery_app.conf.task_always_eager = False
+    gone, options = "redis://127.0.0.1:1/0", {"max_retries": 0}
+    with celery_app.connection_for_write(gone, transport_options=options) as broker:
+        monkeypatch.setattr(Task, "apply_async", partialmethod(Task.apply_async, connection=broker))
+        yield
+
+
+@pytest.fixture
+def stopped_clock() -> Iterator[None]:
+    """Keep what a test sends within one minute of the rate limits, however slow the machine is."""
+    with time_machine.travel(timezone.now(), tick=False):
+        yield
 
 
 @pytest.fixture

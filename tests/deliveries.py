@@ -10,9 +10,9 @@ from common.ids import id_at
 from installations.models import Installation
 from tests.webhooks import helpers
 from webhooks import catalogue
+from webhooks.engine.retry import delays
 from webhooks.enums import WAITING, DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
-from webhooks.retry import delays
 
 # What an attempt came to: status, class of the error, milliseconds, first part of the answer.
 Outcome = tuple[int | None, str, int, str]
@@ -86,8 +86,8 @@ def one_of_each(installation: Installation, now: datetime | None = None) -> dict
         ["order.created"],
         is_active=False,
         disabled_at=now - timedelta(hours=3),
-        disabled_reason="No delivery has succeeded for 72 hours, while at least 3 were given up after at least 20 "
-        "failed attempts.",
+        disabled_reason="No delivery has succeeded for 72 hours. At least 3 deliveries and 20 attempts failed in "
+        "that time.",
     )
     paused = helpers.webhook(
         installation, "https://paused.example.com/in", ["order.created"], is_active=False

@@ -1,16 +1,22 @@
 """Rows for tests, made plainly: what a test does not name has a dull, valid value."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
+from django.core.files.base import ContentFile
+from django.utils import timezone
 
 from accounts.enums import Role
 from accounts.models import Business, User
-from common.secrets import digest, hint, new_access_token, new_webhook_secret
+from appapi.enums import ExportResource, ExportStatus
+from appapi.models import Export
+from appapi.services.exports import EXPORTS
+from common.secrets import digest, last_four, new_access_token, new_webhook_secret
 from extensions.enums import ExtensionType
-from extensions.models import Definition
+from extensions.models import ApprovedManifest, Definition, LiveDefinition
+from extensions.queries import manifest_document
 from installations.models import Installation
 from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
@@ -91,7 +97,7 @@ def order(business: Business, **fields: Any) -> Order:
 
 
 def payment(order: Order, **fields: Any) -> Payment:
-    """A payment that an app has made and nobody has taken yet."""
+    """A payment that an app has created and that is not settled yet."""
     return Payment.objects.create(order=order, **({"provider": "app"} | fields))
 
 
@@ -122,7 +128,7 @@ def app(developer: User, **fields: Any) -> App:
 
 
 def submit(app: App, **fields: Any) -> Submission:
-    """The state that `services.reviews.submit` leaves behind; nobody holds it."""
+    """The state that `services.reviews.submit` leaves behind: held by no reviewer."""
     app.status = AppStatus.PENDING_REVIEW
     app.save(update_fields=["status"])
     made = Submission.objects.create(app=app, **({"version": app.version} | scope_changes(app) | fields))
@@ -145,7 +151,18 @@ def approve(app: App, **fields: Any) -> AppVersion:
     submission.decided_at = version.approved_at
     submission.save()
     _log(submission, ReviewKind.APPROVED, submission.reviewer, version.approved_at)
+    _release(version)
     return version
+
+
+def _release(version: AppVersion) -> None:
+    """The manifest is kept with the version, and stores that agreed to it run every active definition."""
+    app = version.app
+    ApprovedManifest.objects.create(version=version, document=manifest_document(app))
+    LiveDefinition.objects.bulk_create(
+        LiveDefinition(definition=each, version=version, content=each.content)
+        for each in Definition.objects.filter(app=app, is_active=True)
+    )
 
 
 def _log(submission: Submission, kind: ReviewKind, actor: User, at: datetime) -> None:
@@ -159,9 +176,10 @@ def installation(app: App, business: Business, **fields: Any) -> Installation:
     defaults = {
         "is_test": is_test,
         "token_digest": digest(token),
-        "token_hint": hint(token),
+        "token_hint": last_four(token),
         "webhook_secret": new_webhook_secret(test=is_test),
         "granted_scopes": app.scopes,
+        "agreed_version": None if _is_own_sandbox(app, business) else app.approved_version,
         "installed_by": business.owner,
     }
     made = Installation.objects.create(app=app, business=business, **(defaults | fields))
@@ -169,12 +187,35 @@ def installation(app: App, business: Business, **fields: Any) -> Installation:
     return made
 
 
+def _is_own_sandbox(app: App, business: Business) -> bool:
+    return business.is_sandbox and business.owner_id == app.developer_id
+
+
 def hook(app: App, point: str, **content: Any) -> Definition:
     """A hook in force, as a saved manifest would leave it; `content` are the manifest's fields."""
-    return Definition.objects.create(
-        app=app,
-        type=ExtensionType.HOOK,
-        key=point,
-        position=app.definitions.filter(type=ExtensionType.HOOK).count(),
-        content={"hookPoint": point, "url": f"/{point}", "timeout": 5000, "priority": 100} | content,
+    fields = {"hookPoint": point, "url": f"/{point}", "timeout": 5000, "priority": 100}
+    return definition(app, ExtensionType.HOOK, point, fields | content)
+
+
+def definition(app: App, kind: ExtensionType, key: str, content: dict[str, Any]) -> Definition:
+    """An active definition, which stores run as if each version of the app had been approved with it."""
+    position = Definition.objects.filter(app=app, type=kind).count()
+    made = Definition.objects.create(app=app, type=kind, key=key, position=position, content=content)
+    for version in AppVersion.objects.filter(app=app):
+        LiveDefinition.objects.create(definition=made, version=version, content=content)
+    return made
+
+
+def export(installation: Installation) -> Export:
+    """Ready, with a file that holds nothing worth reading."""
+    made = Export.objects.create(
+        installation=installation,
+        resource=ExportResource.PRODUCTS,
+        status=ExportStatus.READY,
+        rows=0,
+        etag="0" * 64,
+        feed_cursor="MC4w",
+        expires_at=timezone.now() + timedelta(hours=24),
     )
+    EXPORTS.save(made.file_name, ContentFile(b"file"))
+    return made

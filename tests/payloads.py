@@ -1,48 +1,54 @@
-"""Holding what events carry to the schemas that are published for them."""
+"""Validating what events carry against the schemas that are published for them."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from developers.docs.calls import data_schema
 from webhooks import catalogue, payloads, receivers
-from webhooks.services import publishing
+from webhooks.services import samples
+
+PUBLISHERS = ((receivers, "publish"), (samples, "publish_to"))
+BUILDERS = {"data_erasure": catalogue.DATA_ERASURE, "test_event": catalogue.WEBHOOK_TEST}
 
 
 def validate(event_type: str, data: Any) -> None:
-    """Raises where `data` doesn't fit the event's schema, or has its fields in another order."""
-    _validator(event_type).validate(data)
-    assert list(data) == list(catalogue.EVENTS[event_type].schema["properties"])
+    """Raises if `data` doesn't fit the event's schema, or has its fields in another order."""
+    validator = validator_of(event_type)
+    validator.validate(data)
+    assert list(data) == list(validator.schema["properties"])
 
 
 @cache
-def _validator(event_type: str) -> Draft202012Validator:
-    schema = catalogue.EVENTS[event_type].schema
+def validator_of(event_type: str) -> Draft202012Validator:
+    schema = data_schema(catalogue.EVENTS[event_type])
     return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
 def hold_to_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on every payload is validated where it is published: what the shop tells (heard by somebody or
-    not), what is written down for webhooks, and the two that have a path of their own."""
-    told, written = receivers.publish, publishing._write
-    erased, tested = payloads.data_erasure, payloads.test_event
+    """Validate every payload where it is published: what the shop tells, whether somebody hears it or not, test
+    events, and the two that have a path of their own."""
+    for module, name in PUBLISHERS:
+        monkeypatch.setattr(module, name, _validating(getattr(module, name)))
+    for name, event_type in BUILDERS.items():
+        monkeypatch.setattr(payloads, name, _valid(event_type, getattr(payloads, name)))
 
-    def tell(*, event_type: str, data: Any, **rest: Any) -> Any:
+
+def _validating(publish: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(*, event_type: str, data: Any, **rest: Any) -> Any:
         validate(event_type, data)
-        return told(event_type=event_type, data=data, **rest)
+        return publish(event_type=event_type, data=data, **rest)
 
-    def write(business: Any, event_type: str, data: Any, *rest: Any) -> Any:
-        validate(event_type, data)
-        return written(business, event_type, data, *rest)
+    return checked
 
-    def valid(event_type: str, data: Any) -> Any:
+
+def _valid(event_type: str, build: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(subject: Any) -> Any:
+        data = build(subject)
         validate(event_type, data)
         return data
 
-    monkeypatch.setattr(receivers, "publish", tell)
-    monkeypatch.setattr(publishing, "_write", write)
-    monkeypatch.setattr(payloads, "data_erasure", lambda ended: valid(catalogue.DATA_ERASURE, erased(ended)))
-    monkeypatch.setattr(
-        payloads, "test_event", lambda webhook: valid(catalogue.WEBHOOK_TEST, tested(webhook))
-    )
+    return checked

@@ -17,7 +17,7 @@ def picture(kind: str = "PNG", size: tuple[int, int] = (32, 32), mode: str = "RG
 
 
 def upload(content: bytes | None = None, name: str = "icon.png") -> SimpleUploadedFile:
-    """As a form sends it; the declared type is a lie, which nobody may believe."""
+    """As a form sends it, with a declared type that is wrong."""
     return SimpleUploadedFile(name, picture() if content is None else content, content_type="text/html")
 
 

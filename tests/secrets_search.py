@@ -66,11 +66,10 @@ def database() -> dict[str, bytes]:
 
 def cached() -> dict[str, bytes]:
     """Keys and values of the cache."""
-    if hasattr(cache, "_cache") and isinstance(cache._cache, dict):  # the in-process one
-        return {
-            "cache": b"\n".join(_bytes(key) + b"\n" + _bytes(value) for key, value in cache._cache.items())
-        }
-    client = cache._cache.get_client()
+    held = cache._cache  # noqa: SLF001 - Django has no public way to list what its caches hold
+    if isinstance(held, dict):  # the in-process one
+        return {"cache": b"\n".join(_bytes(key) + b"\n" + _bytes(value) for key, value in held.items())}
+    client = held.get_client()
     lines = []
     for key in client.scan_iter(match=f"*{cache.key_prefix}*"):
         lines.append(key)

@@ -25,7 +25,7 @@ from tests.secrets_search import Log, cached, database, forms, mailed, where
 from tests.webhooks.helpers import drain, is_signed
 from webhooks.models import Webhook
 
-SECRET = re.compile(r"(?:fbat|fbcs|whsec)_[A-Za-z0-9_+/=-]{30,}")
+SECRET = re.compile(r"(?:fbat|fbcs|fbdt|whsec)_[A-Za-z0-9_+/=-]{30,}")
 
 
 # A code is the key of its grant: dead after 60 seconds or one use, and nothing without the client secret.
@@ -57,9 +57,14 @@ class Run:
         self.call("POST", "/auth/login", status=401, json={"email": email, "password": wrong})
         pair = self.call("POST", "/auth/login", json={"email": email, "password": password})
         self._keep_pair(pair)
+        replaced = self.call("POST", "/auth/refresh", json={"refreshToken": pair["refreshToken"]})
+        self._keep_pair(replaced)
+        self.call("POST", "/auth/refresh", status=401, json={"refreshToken": pair["refreshToken"]})
+        # That ended the sign-in with all its tokens.
+        pair = self.call("POST", "/auth/login", json={"email": email, "password": password})
+        self._keep_pair(pair)
         renewed = self.call("POST", "/auth/refresh", json={"refreshToken": pair["refreshToken"]})
         self._keep_pair(renewed)
-        self.call("POST", "/auth/refresh", status=401, json={"refreshToken": pair["refreshToken"]})
         return {"email": email, "password": password, **renewed}
 
     def _keep_pair(self, pair: dict[str, Any]) -> None:
@@ -145,6 +150,7 @@ class Run:
         )
         assert answer.status_code == (302 if leave else 200), answer.text
         assert "/accounts/login/" not in answer.url
+        self.keep("session key", browser.cookies["sessionid"])
         return answer
 
     def by_pages(self, email: str, password: str, slug: str) -> None:
@@ -155,9 +161,10 @@ class Run:
         base = f"/portal/apps/{slug}"
         shown = self.press(browser, f"{base}/credentials/regenerate/", slug=slug).text
         shown += self.press(browser, f"{base}/test/").text
+        shown += self.press(browser, "/accounts/tokens/", name="CI", days="30").text
         found = set(SECRET.findall(shown))
         kinds = {secret.partition("_")[0] for secret in found}
-        assert kinds == {"fbcs", "fbat", "whsec"}
+        assert kinds == {"fbcs", "fbat", "fbdt", "whsec"}
         for secret in found:
             self.keep("shown on a page", secret)
 
@@ -255,7 +262,7 @@ def test_base64_is_recognized_wherever_the_secret_begins(before: str) -> None:
 
 
 def test_webhook_secrets_are_kept_and_can_be_read_with_the_key(db: None, installation: Installation) -> None:
-    """They are found by nobody because they are encrypted, not because they are lost."""
+    """The search misses them because they are encrypted, not because they are lost."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT webhook_secret FROM installations_installation")
         (column,) = cursor.fetchone()

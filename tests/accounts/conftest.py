@@ -1,12 +1,4 @@
-from typing import Any
-
 import pytest
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(settings: Any) -> None:
-    """One round of hashing: these tests sign in hundreds of times."""
-    settings.PASSWORD_HASHERS = ["common.hashers.RandomSecretHasher"]
 
 
 @pytest.fixture

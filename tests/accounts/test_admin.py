@@ -4,7 +4,9 @@ from django.test import Client
 
 from accounts.enums import Role
 from accounts.models import Business, User
+from tests import factories
 from tests.factories import PASSWORD
+from tests.state import unchanged
 
 pytestmark = pytest.mark.django_db
 
@@ -57,14 +59,44 @@ def test_administrator_closes_an_account(admin_client: Client, dana: User) -> No
     assert (dana.name, dana.is_active, dana.role) == ("Dana D.", False, Role.DEVELOPER)
 
 
-def test_staff_can_not_promote_themselves(client: Client) -> None:
+@pytest.fixture
+def helpdesk(client: Client) -> Client:
+    """Staff with Django's own rights to change and delete people, but no superuser."""
     rae = User.objects.create_user("rae@example.com", PASSWORD, name="Rae", role=Role.REVIEWER, is_staff=True)
-    rae.user_permissions.add(*Permission.objects.filter(codename__in=["change_user", "view_user"]))
+    rights = ["add_user", "change_user", "delete_user", "view_user"]
+    rae.user_permissions.add(*Permission.objects.filter(codename__in=rights))
     client.force_login(rae)
-    body = {"email": rae.email, "name": "Rae R.", "is_active": "on", "is_staff": "on", "is_superuser": "on"}
-    assert client.post(f"/admin/accounts/user/{rae.pk}/change/", body).status_code == 302
-    rae.refresh_from_db()
-    assert (rae.name, rae.is_superuser) == ("Rae R.", False)
+    return client
+
+
+def test_staff_change_people_but_not_their_rights(helpdesk: Client, dana: User) -> None:
+    body = {"email": dana.email, "name": "Dana D.", "is_active": "on", "is_staff": "on", "is_superuser": "on"}
+    assert helpdesk.post(f"/admin/accounts/user/{dana.pk}/change/", body).status_code == 302
+    dana.refresh_from_db()
+    assert (dana.name, dana.is_staff, dana.is_superuser) == ("Dana D.", False, False)
+
+
+@pytest.mark.parametrize("who", ["themselves", "another", "superuser"])
+def test_staff_can_not_touch_staff(helpdesk: Client, ada: User, who: str) -> None:
+    other = factories.reviewer()
+    target = {"themselves": User.objects.get(email="rae@example.com"), "another": other, "superuser": ada}[
+        who
+    ]
+    place = f"/admin/accounts/user/{target.pk}"
+    password = {"usable_password": "true", "password1": "a long walk home", "password2": "a long walk home"}
+    fields = {"email": "mine@example.com", "name": "Mine", "is_active": "on"}
+    chosen = {"action": "delete_selected", "_selected_action": str(target.pk), "post": "yes"}
+    with unchanged(User):
+        helpdesk.post(f"{place}/password/", password)
+        helpdesk.post(f"{place}/change/", fields)
+        helpdesk.post(f"{place}/delete/", {"post": "yes"})
+        helpdesk.post("/admin/accounts/user/", chosen)
+    assert target.email not in helpdesk.get("/admin/accounts/user/").content.decode().partition("<table")[2]
+
+
+def test_staff_can_not_make_staff(helpdesk: Client) -> None:
+    body = {"email": "new@example.com", "name": "New", "usable_password": "false"}
+    assert helpdesk.post("/admin/accounts/user/add/", body).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["user/", "business/", "user/?q=dana", "business/?q=dana", "user/add/"])

@@ -40,7 +40,7 @@ def errors(response: Any) -> dict[str, list[str]]:
     return {name: list(messages) for name, messages in response.context["form"].errors.items()}
 
 
-@pytest.mark.spec("Contract 7 Pages", "Whoever registers on the page is signed in")
+@pytest.mark.spec("Contract 7 Pages", "Registering on the page signs in")
 def test_developer_registered_and_signed_in(client: Client, person: Body) -> None:
     response = register(client, person)
     assert (response.status_code, response["Location"]) == (302, "/accounts/")
@@ -63,14 +63,14 @@ def test_shop_without_currency_is_in_dollars(client: Client, shop_owner: Body) -
 
 def test_merchant_without_shop_name_told(client: Client, shop_owner: Body) -> None:
     response = register(client, shop_owner | {"business_name": " "})
-    assert errors(response) == {"business_name": ["Enter the name of your shop."]}
+    assert errors(response) == {"business_name": ["Enter a store name."]}
     assert "<title>Error: " in response.content.decode()
     assert not User.objects.exists()
 
 
 def test_taken_address_told_at_its_field(client: Client, dana: User, person: Body) -> None:
     response = register(client, person | {"email": "DANA@example.com"})
-    assert errors(response) == {"email": ["There is an account with this e-mail address already."]}
+    assert errors(response) == {"email": ["An account with this e-mail address already exists."]}
     assert b'value="DANA@example.com"' in response.content
     assert b"a long walk home" not in response.content
     assert not signed_in_as(client)
@@ -144,7 +144,7 @@ def test_same_error_for_unknown_wrong_and_closed(client: Client, dana: User, sam
             ("sam@example.com", PASSWORD),
         )
     }
-    assert told == {"{'__all__': ['The e-mail address or the password is wrong.']}"}
+    assert told == {"{'__all__': ['Wrong e-mail address or password.']}"}
     assert not signed_in_as(client)
 
 
@@ -170,10 +170,10 @@ def test_signed_in_person_sent_on(client: Client, dana: User) -> None:
     assert client.get("/accounts/register/?next=/marketplace/")["Location"] == "/marketplace/"
 
 
-def test_signed_in_person_may_change_account_for_a_closed_page(client: Client, dana: User) -> None:
+def test_signed_in_user_may_change_account_for_a_closed_page(client: Client, dana: User) -> None:
     client.force_login(dana)
     page = client.get("/accounts/login/?next=/admin/").content.decode()
-    assert "You are signed in as dana@example.com" in page
+    assert "You’re signed in as dana@example.com" in page
 
 
 def test_sign_out_takes_a_post(client: Client, dana: User) -> None:
@@ -185,7 +185,7 @@ def test_sign_out_takes_a_post(client: Client, dana: User) -> None:
 
 
 def test_home_leads_by_role(client: Client, dana: User, mira: User, settings: Any) -> None:
-    settings.HOME_OF_ROLE = {"DEVELOPER": "accounts:register", "MERCHANT": "home", "REVIEWER": "admin:index"}
+    settings.HOME_OF_ROLE = {"DEVELOPER": "account_signup", "MERCHANT": "home", "REVIEWER": "admin:index"}
     rae = User.objects.create_superuser("rae@example.com", "a long walk home")
     for person, target in ((dana, "/accounts/register/"), (mira, "/"), (rae, "/admin/")):
         client.force_login(person)
@@ -196,13 +196,13 @@ def test_home_of_stranger_is_sign_in(client: Client) -> None:
     assert client.get("/accounts/")["Location"] == "/accounts/login/?next=/accounts/"
 
 
-@pytest.mark.parametrize("name", ["register", "login", "logout", "password_reset"])
+@pytest.mark.parametrize("name", ["signup", "login", "logout", "reset_password"])
 def test_form_of_another_site_refused(dana: User, name: str) -> None:
     client = Client(enforce_csrf_checks=True)
-    url = reverse(f"accounts:{name}")
+    url = reverse(f"account_{name}")
     response = client.post(url, {}, headers={"Accept": "text/html"})
     assert response.status_code == 403
-    assert "This page was too old to be sent." in response.content.decode()
+    assert "This form has expired." in response.content.decode()
     answer = client.post(url, {}, headers={"Accept": "application/json"})
     assert answer.json()["error"] == "Forbidden"
 

@@ -1,11 +1,14 @@
+import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from django.test import Client
 
 from accounts.models import Business, User
 from accounts.signals import business_created
+from config import settings as product_settings
 from tests.accounts.api import assert_error, post, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +38,14 @@ def test_developer_registered_with_sandbox(client: Client, newcomer: Body) -> No
     }  # fmt: skip
     assert (sandbox.owner, sandbox.is_sandbox, sandbox.name) == (user, True, "Nora's sandbox")
     assert response["Cache-Control"] == "no-store"
+
+
+def test_password_is_hashed_with_all_of_djangos_rounds(client: Client, newcomer: Body, settings: Any) -> None:
+    settings.PASSWORD_HASHERS = product_settings.PASSWORD_HASHERS  # tests have a quick one
+    post(client, "/auth/register", newcomer)
+    algorithm, rounds, _ = User.objects.get().password.split("$", 2)
+    assert (algorithm, int(rounds)) == ("pbkdf2_sha256", PBKDF2PasswordHasher.iterations)
+    assert sign_in(client, "nora@example.com", newcomer["password"]).status_code == 200
 
 
 @pytest.mark.spec("Contract 1 Accounts", "A merchant registers with a business")
@@ -161,6 +172,7 @@ def test_large_body_refused(client: Client, newcomer: Body) -> None:
 
 def test_path_with_slash_answers_alike(client: Client, newcomer: Body) -> None:
     assert post(client, "/auth/register/", newcomer).status_code == 201
+    assert User.objects.get().email == newcomer["email"]
 
 
 def test_slugs_of_one_name_differ(client: Client, shopkeeper: Body) -> None:
@@ -171,10 +183,20 @@ def test_slugs_of_one_name_differ(client: Client, shopkeeper: Body) -> None:
     assert len(set(slugs)) == 12
 
 
+@pytest.mark.parametrize("name", ["harbour_bakery", "_a_", "x" * 120, "x" * 55 + " bakery", "--a--b--"])
+def test_slug_can_be_part_of_a_host_name(client: Client, shopkeeper: Body, name: str) -> None:
+    """Stores have hosts of their own."""
+    for number in range(11):
+        body = shopkeeper | {"email": f"mary{number}@example.com", "businessName": name}
+        assert post(client, "/auth/register", body).status_code == 201
+    for slug in Business.objects.values_list("slug", flat=True):
+        assert re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", slug)
+
+
 def test_name_without_latin_letters_has_a_slug(client: Client, shopkeeper: Body) -> None:
     post(client, "/auth/register", shopkeeper | {"businessName": "パン屋"})
     business = Business.objects.get()
-    assert (business.name, business.slug) == ("パン屋", "shop")
+    assert (business.name, business.slug) == ("パン屋", "store")
 
 
 def test_failing_receiver_undoes_registration(client: Client, newcomer: Body) -> None:

@@ -22,7 +22,7 @@ from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 
 JSON = "application/json"
-CLOSED = "https://127.0.0.1:9/hook"  # nobody listens there
+CLOSED = "https://127.0.0.1:9/hook"  # nothing listens there
 METHODS = ("get", "post", "put", "patch", "delete")
 
 Ids = dict[str, str]
@@ -33,6 +33,7 @@ class Endpoint:
     scope: str | None
     status: int = 200  # of a call that succeeds
     body: Callable[[Ids], dict[str, Any]] | None = None
+    needs: str | None = None  # a scope that depends on what is asked for
 
 
 def order_body(ids: Ids) -> dict[str, Any]:
@@ -56,6 +57,10 @@ ENDPOINTS: dict[str, Endpoint] = {
         "write_orders", body=lambda ids: {"status": "COMPLETED"}
     ),
     "GET /app-api/payment-methods": Endpoint("write_orders"),
+    "GET /app-api/events": Endpoint(None),
+    "POST /app-api/exports": Endpoint(None, 202, lambda ids: {"resource": "products"}, "read_products"),
+    "GET /app-api/exports/<export_id>": Endpoint(None, needs="read_products"),
+    "GET /app-api/exports/<export_id>/file": Endpoint(None, needs="read_products"),
     "GET /app-api/reviews": Endpoint("read_reviews"),
     "GET /app-api/reviews/stats": Endpoint("read_reviews"),
     "GET /app-api/analytics/dashboard": Endpoint("read_analytics"),
@@ -96,11 +101,13 @@ def world(installation: Installation, slug: str = "tea") -> Ids:
     create_review(product=product, rating=5, author_name="Kim")
     create_page(business=business, title=slug, slug=slug)
     webhook = helpers.webhook(installation, CLOSED, ["order.created"])
+    export = factories.export(installation)
     exhausted = delivery(webhook, DeliveryStatus.EXHAUSTED, UNAVAILABLE)
     return {
         "product_id": str(product.pk),
         "order_id": str(order.pk),
         "slug": slug,
+        "export_id": str(export.pk),
         "webhook_id": str(webhook.pk),
         "delivery_id": str(exhausted.pk),
     }

@@ -144,7 +144,7 @@ BODIES = [
 ]
 
 
-@pytest.mark.spec("Errors", "415, 413 and 400 stand before 404")
+@pytest.mark.spec("Errors", "415, 413 and 400 come before 404")
 @pytest.mark.parametrize(("method", "path"), BODIES)
 @pytest.mark.parametrize(
     ("body", "content_type", "status"),
@@ -171,6 +171,14 @@ def test_bodies_that_cannot_be_read(
     answer = api.generic(method, path, body, content_type=content_type)
     assert answer.status_code == status
     assert answer.json()["statusCode"] == status
+
+
+def test_other_media_types_are_refused_with_advice(api: Client) -> None:
+    def message(content_type: str) -> str:
+        return str(api.generic("POST", "/webhooks", "{}", content_type=content_type).json()["message"])
+
+    assert message("") == "The Content-Type header is missing. Send application/json."
+    assert message("text/plain") == 'Content-Type "text/plain" is not accepted. Send application/json.'
 
 
 def test_calls_without_a_body_take_any_content_type(api: Client) -> None:

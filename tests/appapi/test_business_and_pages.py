@@ -35,7 +35,7 @@ def test_business_record_names_every_field(
     assert answer.json() == {
         "id": str(sandbox.pk),
         "slug": sandbox.slug,
-        "storefrontUrl": f"http://testserver/store/{sandbox.slug}/",
+        "storefrontUrl": f"http://stores.test/store/{sandbox.slug}/",
         "name": "Harbour Bakery",
         "type": "Bakery",
         "address": "1 Quay Street\nPortside",

@@ -74,7 +74,7 @@ def test_read_takes_one_round_trip_to_redis(
     assert len(round_trips) == 1, round_trips
 
 
-@pytest.mark.parametrize(("lines", "stock", "count"), [(1, None, 13), (3, None, 13), (3, 10, 14)])
+@pytest.mark.parametrize(("lines", "stock", "count"), [(1, None, 18), (3, None, 18), (3, 10, 19)])
 def test_placing_an_order_takes_as_many_statements_for_many_lines(
     api: Client, sandbox: Business, statements: Statements, lines: int, stock: int | None, count: int
 ) -> None:

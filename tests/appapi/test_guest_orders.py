@@ -157,7 +157,9 @@ def test_empty_body_names_what_is_required(api: Client) -> None:
 def test_wrong_input_is_400_and_named(
     api: Client, body: dict[str, Any], change: dict[str, Any], fields: list[str]
 ) -> None:
-    assert problems(post(api, body | change)) == fields
+    answer = post(api, body | change)
+    assert problems(answer) == fields
+    assert answer.json()["message"].startswith(f"{answer.json()['details'][0]['field']}: ")
     assert Order.objects.count() == 0
 
 
@@ -170,6 +172,7 @@ def test_promo_discount_has_the_decimals_of_the_currency(
     for places in range(4):
         answer = post(api, deepcopy(body) | {"promoDiscount": round(1 + 10**-places, places)})
         assert answer.status_code == (201 if places <= taken else 400)
+        assert Order.objects.count() == min(places, taken) + 1
         Product.objects.update(stock=5)
 
 
@@ -204,7 +207,7 @@ def test_order_refused_by_a_hook_is_422(api: Client, body: dict[str, Any]) -> No
     assert Order.objects.count() == 0
 
 
-@pytest.mark.spec("Errors", "400 stands before 404, and 404 before 409")
+@pytest.mark.spec("Errors", "400 comes before 404, and 404 before 409")
 def test_order_of_errors_of_an_order(api: Client, body: dict[str, Any], sandbox: Business) -> None:
     sold_out = {"productId": str(factories.product(sandbox, price=100, stock=0).pk), "quantity": 1}
     unknown = {"productId": str(uuid4()), "quantity": 1}

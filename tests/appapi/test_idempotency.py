@@ -21,7 +21,7 @@ from installations.models import Installation
 from marketplace.models import App
 from stores import hookpoints
 from stores.models import Order, Product
-from stores.records import order_record
+from stores.serializers import order_payload
 from tests import factories
 from tests.appapi.conftest import client_of
 
@@ -123,7 +123,9 @@ def test_refusal_is_the_same_with_a_key_and_without(api: Client, body: dict[str,
 
 def test_bad_body_does_not_use_the_key_up(api: Client, body: dict[str, Any]) -> None:
     assert post(api, body | {"items": []}).status_code == 400
+    assert not Order.objects.exists()
     assert post(api, body).status_code == 201
+    assert Order.objects.count() == 1
 
 
 def test_key_is_free_again_after_24_hours(api: Client, body: dict[str, Any]) -> None:
@@ -153,7 +155,7 @@ def test_failure_of_ours_frees_the_key_at_once(
     api: Client, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("appapi.views.orders.order_record", fail_with(RuntimeError("a bug")))
+        patch.setattr("appapi.views.orders.order_payload", fail_with(RuntimeError("a bug")))
         assert post(api, body).status_code == 500
     assert (Order.objects.count(), stock()) == (0, 5)
     assert post(api, body).status_code == 201
@@ -168,11 +170,11 @@ def test_failure_after_the_order_is_saved_keeps_its_answer(
     def fail_later(order: Order) -> dict[str, Any]:
         if records:
             raise RuntimeError("a bug")
-        records.append(order_record(order))
+        records.append(order_payload(order))
         return records[0]
 
     with monkeypatch.context() as patch:
-        patch.setattr("appapi.views.orders.order_record", fail_later)
+        patch.setattr("appapi.views.orders.order_payload", fail_later)
         assert post(api, body).status_code == 500
     answer = post(api, body)
     assert (answer.status_code, answer.json()) == (201, records[0])

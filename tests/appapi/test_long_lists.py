@@ -1,4 +1,4 @@
-"""Pages far down a list, where remembered places take the offset's part: nobody should notice."""
+"""Pages far down a list, which start from bookmarks instead of an offset, with the same results."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,8 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business
 from appapi import pages
-from common import totals
-from common.places import Places
+from common.db import totals
 from installations.models import Installation
 from stores.models import Product
 from stores.services.products import archive_product, delete_product, restore_product
@@ -23,9 +22,8 @@ Read = Callable[..., list[str]]
 
 @pytest.fixture(autouse=True)
 def few_rows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the fourth row a list is long here; each test begins with nothing remembered."""
+    """Beyond the fourth row a list is long here."""
     monkeypatch.setattr(pages, "NEAR_TOP", 4)
-    monkeypatch.setattr(pages, "_places", Places())
     monkeypatch.setattr("appapi.limits.REQUESTS_A_MINUTE", 1000)
 
 
@@ -219,3 +217,12 @@ def test_total_of_a_filtered_list_is_counted_in_full(
     monkeypatch.setattr(totals, "COUNTED_EXACTLY", 10)
     assert read(1, "&category=C0", total=15) == ["P28", "P26", "P24"]
     assert read(1, "&category=C0&isAvailable=false", total=5) == ["P24", "P18", "P12"]
+
+
+def test_total_is_remembered_only_past_the_rows_that_are_counted_each_time(
+    sandbox: Business, shelf: list[Product], read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(totals, "COUNTED_EXACTLY", 15)
+    for total in (15, 16, 16):  # 16 is remembered, so the 17th is not counted yet
+        read(1, "&category=C0", total=total)
+        factories.product(sandbox, category="C0")

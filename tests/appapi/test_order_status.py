@@ -45,6 +45,7 @@ def test_each_pair(
     placed = place_order(business=sandbox, request=order_request((product, 2)))
     type(placed).objects.filter(pk=placed.pk).update(status=current)
     helpers.webhook(installation, "https://app.example.com/", EVENTS)
+    Event.objects.all().delete()  # those of placing it
     before = api.get(f"/app-api/orders/{placed.pk}").json()
 
     answer = api.patch(

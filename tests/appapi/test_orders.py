@@ -31,7 +31,7 @@ def move(api: Client, order: Order, status: Any) -> Any:
 
 @pytest.fixture
 def moves() -> Any:
-    """The moves that the shop told of, as (from, to)."""
+    """The moves that signals reported, as (from, to)."""
     told: list[tuple[str, str]] = []
 
     def hear(order: Order, previous: str, **kwargs: Any) -> None:
@@ -176,7 +176,7 @@ def test_list_takes_three_statements(
     assert len(asked) == 3, [query["sql"] for query in asked]
 
 
-@pytest.mark.spec("Order status", "Forward moves are allowed and may skip stages; each is told of once")
+@pytest.mark.spec("Order status", "Forward moves are allowed and may skip stages; each publishes one event")
 def test_order_moves_forward_and_may_skip(api: Client, sandbox: Business, moves: Any) -> None:
     order = factories.order(sandbox)
     answer = move(api, order, "PREPARING")

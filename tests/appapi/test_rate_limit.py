@@ -1,6 +1,7 @@
 """The allowance of an installation, as its app sees it in the headers."""
 
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from appapi.limits import REQUESTS_A_MINUTE
-from common import rate_limits
+from common.web import rate_limits
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -75,6 +76,7 @@ def test_installations_have_buckets_of_their_own(
 
 
 @pytest.mark.spec("Limits", "A request with no valid token is counted by client address")
+@pytest.mark.usefixtures("stopped_clock")
 def test_request_without_valid_token_is_counted_by_address(anonymous: Client, api: Client) -> None:
     wrong = {"Authorization": "Bearer fbat_wrong"}
     for _ in range(30):
@@ -102,7 +104,7 @@ def test_forwarded_address_counts_only_behind_a_proxy(anonymous: Client, setting
         return limit_of(answer)[1]
 
     assert [left("198.51.100.1"), left("198.51.100.2")] == ["59", "58"]
-    settings.BEHIND_PROXY = True
+    settings.TRUSTED_PROXIES = (ip_network("127.0.0.1"),)
     assert [left("198.51.100.1"), left("198.51.100.2"), left("10.0.0.1, 198.51.100.1")] == ["59", "59", "58"]
 
 
@@ -114,7 +116,8 @@ def test_ipv6_callers_are_told_apart_by_network(anonymous: Client) -> None:
     assert [left("198.51.100.7"), left("::ffff:198.51.100.7"), left("")] == ["59", "58", "59"]
 
 
-@pytest.mark.spec("Errors", "429 stands before 401, and 401 before 403")
+@pytest.mark.spec("Errors", "429 comes before 401, and 401 before 403")
+@pytest.mark.usefixtures("stopped_clock")
 def test_exhausted_installation_hears_429_before_403(api_with: Any) -> None:
     api = api_with("read_orders")
     for _ in range(REQUESTS_A_MINUTE):
@@ -122,9 +125,7 @@ def test_exhausted_installation_hears_429_before_403(api_with: Any) -> None:
     assert api.get("/app-api/products").status_code == 429
 
 
-@pytest.mark.spec(
-    "Limits", "The rate headers stand on every response of /app-api and /webhooks, errors included"
-)
+@pytest.mark.spec("Limits", "Every response of /app-api and /webhooks has the rate headers, errors included")
 @pytest.mark.parametrize(
     ("method", "path", "content_type", "body", "status"),
     [
@@ -153,7 +154,7 @@ def test_crash_answers_json_with_rate_headers(api: Client, monkeypatch: pytest.M
     def crash(*args: Any) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("appapi.views.installation.settings_of", crash)
+    monkeypatch.setattr("appapi.views.business.settings_of", crash)
     answer = api.get("/app-api/installation")
     assert answer.status_code == 500
     assert limit_of(answer)[:2] == ("60", "59")
@@ -162,7 +163,7 @@ def test_crash_answers_json_with_rate_headers(api: Client, monkeypatch: pytest.M
 
 
 def test_crash_while_rendering_keeps_the_count(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("appapi.views.installation.settings_of", lambda installation: object())
+    monkeypatch.setattr("appapi.views.business.settings_of", lambda installation: object())
     answer = api.get("/app-api/installation")
     assert (answer.status_code, limit_of(answer)[1]) == (500, "59")
 
@@ -170,7 +171,7 @@ def test_crash_while_rendering_keeps_the_count(api: Client, monkeypatch: pytest.
 def test_unknown_host_is_a_400_with_rate_headers(api: Client) -> None:
     answer = api.get("/app-api/products", headers={"Host": "elsewhere.example"})
     assert (answer.status_code, limit_of(answer)[1]) == (400, "59")
-    assert answer.json()["message"] == "This host is not served here."
+    assert answer.json()["message"] == "Unknown host name."
 
 
 def test_other_paths_have_no_rate_headers(anonymous: Client) -> None:

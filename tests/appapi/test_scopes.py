@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.models import Business, User
 from installations.models import Installation
 from marketplace.scopes import SCOPES
-from tests import factories
+from tests import documented, factories
 from tests.appapi.conftest import client_of
 from tests.appapi.endpoints import ENDPOINTS, JSON, WITH_SCOPE, call, served, world
 
@@ -40,9 +40,10 @@ def test_table_of_scopes_names_what_needs_a_scope() -> None:
 @pytest.mark.parametrize("name", ENDPOINTS)
 def test_call_succeeds_with_its_own_scope_alone(name: str, install: Install) -> None:
     endpoint = ENDPOINTS[name]
-    installation = install(*([endpoint.scope] if endpoint.scope else []))
+    installation = install(*filter(None, [endpoint.scope, endpoint.needs]))
     answer = call(client_of(installation), name, world(installation))
     assert answer.status_code == endpoint.status, answer.content
+    documented.validate(answer.request["REQUEST_METHOD"], answer.request["PATH_INFO"], answer)
 
 
 @pytest.mark.spec("Authentication", "A call needing a scope that the token lacks is a 403 naming the scope")
@@ -57,7 +58,7 @@ def test_call_with_every_scope_but_its_own_is_403_and_names_it(name: str, instal
     assert named == {scope}
 
 
-@pytest.mark.spec("Errors", "403 stands before 415, 400 and 404")
+@pytest.mark.spec("Errors", "403 comes before 415, 400 and 404")
 @pytest.mark.parametrize("name", WITH_SCOPE)
 def test_missing_scope_is_told_before_anything_else(name: str, install: Install) -> None:
     api = client_of(install())
@@ -93,5 +94,12 @@ def test_closing_slash_changes_nothing(name: str, api: Client, installation: Ins
     for parameter, value in ids.items():
         path = path.replace(f"<{parameter}>", value)
     plain, slashed = api.get(path), api.get(path + "/")
-    assert (plain.status_code, plain.content) == (200, slashed.content)
+    if plain.streaming:
+        assert (plain.status_code, plain.getvalue()) == (200, slashed.getvalue())
+        return
+    bodies = [answer.json() for answer in (plain, slashed)]
+    for body in bodies:
+        body.pop("nextCursor", None)  # the feed's goes on with the time
+    assert plain.status_code == slashed.status_code == 200
+    assert bodies[0] == bodies[1]
     assert slashed.headers["Content-Type"] == JSON

@@ -18,7 +18,7 @@ from webhooks.models import Delivery, Webhook
 from webhooks.services.app_defined import follow_app
 
 JSON = "application/json"
-URL = "https://127.0.0.1:9/hook"  # nobody listens there
+URL = "https://127.0.0.1:9/hook"  # nothing listens there
 NOBODYS = (uuid4(), "nonsense", "%00")
 
 
@@ -213,7 +213,7 @@ def test_switching_on_ends_the_disabling(api: Client, webhook: Webhook, sandbox:
         disabled_at=now,
         disabled_reason="It failed.",
         failing_since=now,
-        told_stage=Stage.DISABLED,
+        notified_stage=Stage.DISABLED,
     )
     shown = api.get(f"/webhooks/{webhook.id}").json()
     assert (shown["isActive"], shown["disabledReason"]) == (False, "It failed.")
@@ -225,7 +225,7 @@ def test_switching_on_ends_the_disabling(api: Client, webhook: Webhook, sandbox:
     held.refresh_from_db()
     assert (held.status, held.due_at) == (DeliveryStatus.HELD, None)
     webhook.refresh_from_db()
-    assert (webhook.failing_since, webhook.told_stage) == (None, Stage.WELL)
+    assert (webhook.failing_since, webhook.notified_stage) == (None, Stage.WELL)
 
 
 def test_switching_off_what_is_disabled_goes_on_holding(

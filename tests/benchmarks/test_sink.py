@@ -59,6 +59,7 @@ def test_sink_never_answers_where_it_hangs(receiver: Sink) -> None:
     assert len(receiver.arrivals()) == 1
 
 
+@pytest.mark.slow
 def test_sink_unpacks_to_a_gigabyte(receiver: Sink) -> None:
     with requests.post(receiver.url("bomb/0"), stream=True) as answer:
         size = sum(len(chunk) for chunk in answer.iter_content(1024 * 1024))

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 SDK = (Path(__file__).resolve().parents[2] / "sdk/js/extension-platform.js").read_bytes()
 
-# Does what a block of an app does, and keeps what it was told where a test can read it.
+# Does what a block of an app does, and keeps its messages where a test can read it.
 BLOCK = b"""<!doctype html><html lang="en"><title>Block</title><h1 id="title">Waiting</h1>
 <script type="module">
 import { connectBlock } from "/sdk.js";
 window.heard = [];
-window.block = connectBlock({ platformOrigin: "PLATFORM", onSettings(settings, blockId) {
+window.block = connectBlock({ platformOrigin: "PLATFORM", storesOrigin: "STORES", onSettings(settings, blockId) {
   window.heard.push({ settings, blockId });
   document.getElementById("title").textContent = settings.title ?? "No title";
 } });
@@ -38,10 +38,10 @@ SCRIPT = b"""(() => {
 class AppSite:
     """A context manager; `url` is its origin. `pages` may be added to.
 
-    In its pages PLATFORM stands for the platform's origin, which an app knows.
+    In its pages PLATFORM and STORES stand for the origins that an app knows.
     """
 
-    def __init__(self, platform: str) -> None:
+    def __init__(self, platform: str, stores: str) -> None:
         self.pages: dict[str, tuple[str, bytes]] = {
             "/sdk.js": ("text/javascript", SDK),
             "/block": ("text/html", BLOCK),
@@ -50,6 +50,7 @@ class AppSite:
             "/script.js": ("text/javascript", SCRIPT),
             "/favicon.ico": ("image/png", b""),
         }
+        self.stores = stores
         self.asked: list[str] = []
         site = self
 
@@ -59,7 +60,7 @@ class AppSite:
             def do_GET(self) -> None:
                 site.asked.append(self.path)
                 kind, body = site.pages.get(urlsplit(self.path).path, ("", b""))
-                body = body.replace(b"PLATFORM", platform.encode())
+                body = body.replace(b"PLATFORM", platform.encode()).replace(b"STORES", site.stores.encode())
                 self.send_response(200 if kind else 404)
                 self.send_header("Content-Type", f"{kind or 'text/plain'}; charset=utf-8")
                 self.send_header("Content-Length", str(len(body)))
@@ -70,7 +71,7 @@ class AppSite:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"http://localhost:{self._server.server_port}"
 
     def __enter__(self) -> Self:
         threading.Thread(

@@ -40,19 +40,27 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def site(live_server: Any, settings: Any) -> str:
-    """The live server's address, which is the site's for this test."""
-    settings.BASE_URL = live_server.url
-    return str(live_server.url)
+    """The platform's address on the live server, which has the stores on another site, and apps (`AppSite`) on a third."""
+    settings.BASE_URL = live_server.url.replace("localhost", "127.0.0.1")
+    settings.STORES_URL = live_server.url.replace("localhost", "stores.localhost")
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "stores.localhost"]
+    return str(settings.BASE_URL)
+
+
+@pytest.fixture
+def stores(site: str, settings: Any) -> str:
+    """The address of the stores there. Paths of stores lead there from the platform's, too."""
+    return str(settings.STORES_URL)
 
 
 @pytest.fixture
 def other_hosts() -> list[str]:
-    """The origins besides the site's that pages of this test may ask; none, unless a test's folder says otherwise."""
+    """Origins besides ours that pages of this test may ask; none, unless a test module says otherwise."""
     return []
 
 
 @pytest.fixture
-def new_page(chromium: Browser, site: str, other_hosts: list[str]) -> Iterator[NewPage]:
+def new_page(chromium: Browser, site: str, stores: str, other_hosts: list[str]) -> Iterator[NewPage]:
     """Makes a page in a profile of its own; takes the options of Playwright's `new_context`.
 
     At the end every page must have been free of errors and of requests to other hosts.
@@ -65,7 +73,7 @@ def new_page(chromium: Browser, site: str, other_hosts: list[str]) -> Iterator[N
         context.set_default_timeout(10_000)
         contexts.append(context)
         page = context.new_page()
-        watches.append(Watch(page, site, *other_hosts))
+        watches.append(Watch(page, site, stores, *other_hosts))
         return page
 
     yield make

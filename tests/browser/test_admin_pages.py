@@ -11,7 +11,7 @@ from extensions.enums import ExtensionType
 from installations.models import Installation
 from installations.services import uninstall
 from tests.extensions.cast import define
-from tests.installations.pages import installed, listed_app
+from tests.merchants.pages import installed, listed_app
 
 from .app_site import AppSite
 from .axe import violations
@@ -19,8 +19,8 @@ from .conftest import NewPage, SignIn
 
 
 @pytest.fixture
-def app_site(site: str) -> Iterator[AppSite]:
-    with AppSite(site) as app_site:
+def app_site(site: str, stores: str) -> Iterator[AppSite]:
+    with AppSite(site, stores) as app_site:
         yield app_site
 
 

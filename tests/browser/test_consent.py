@@ -70,7 +70,7 @@ def test_page_is_accessible(new_page: NewPage, sign_in: SignIn, app: App, mira: 
     sign_in(page.context, mira)
     page.goto(address(app))
     assert violations(page) == []
-    expect(page.locator("h1")).to_have_text("Loyalty Stars wants to connect to your shop")
+    expect(page.locator("h1")).to_have_text("Loyalty Stars wants to connect to your store")
 
 
 def test_page_fits_320_pixels_with_long_names(
@@ -103,7 +103,7 @@ def test_install_leads_to_the_app_and_on(
     page.goto(address(app))
     page.get_by_role("button", name="Install").click()
     page.wait_for_url(elsewhere.url)
-    assert set(query_of(callback)) == {"code", "state"}
+    assert set(query_of(callback)) == {"code", "state", "iss"}
 
 
 def test_cancel_leads_to_the_app_with_the_error(
@@ -155,14 +155,14 @@ def test_reconsent_shows_what_is_new_first_with_the_reason(
     page = new_page(java_script_enabled=scripted)
     sign_in(page.context, mira)
     page.goto(address(app))
-    expect(page.locator("h1")).to_have_text("Loyalty Stars asks for more on Mira's shop")
+    expect(page.locator("h1")).to_have_text("Loyalty Stars asks for more permissions on Mira's shop")
     expect(page.get_by_text("To count the stars.")).to_be_visible()
     new = page.locator(".permissions").first.get_by_role("listitem")
     expect(new).to_have_count(1)
     expect(new).to_contain_text("Your orders and customers")
     expect(new).to_contain_text("New")
     expect(page.get_by_text("Your products", exact=True)).to_be_hidden()
-    page.get_by_text("What it may do already", exact=True).click()
+    page.get_by_text("Permissions it already has", exact=True).click()
     expect(page.get_by_text("Your products", exact=True)).to_be_visible()
     if scripted:
         assert violations(page) == []

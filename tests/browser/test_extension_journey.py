@@ -9,14 +9,14 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
-from extensions.models import EmbedState, Manifest, Placement
+from extensions.models import ExtensionState, Manifest, Placement
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.services.apps import rotate_client_secret
 from stores.services.pages import create_page
 from tests import factories
 from tests.extensions.cast import define
-from tests.installations.pages import listed_app
+from tests.merchants.pages import listed_app
 from tests.receivers import Answer, Receiver
 
 from .app_site import AppSite
@@ -30,8 +30,8 @@ BLOCK = {"type": "object", "properties": {"title": {"type": "string", "title": "
 
 
 @pytest.fixture
-def app_site(site: str) -> Iterator[AppSite]:
-    with AppSite(site) as app_site:
+def app_site(site: str, stores: str) -> Iterator[AppSite]:
+    with AppSite(site, stores) as app_site:
         app_site.pages["/callback"] = (
             "text/html",
             b"<!doctype html><title>Connected</title><h1>Connected</h1>",
@@ -137,4 +137,4 @@ def test_install_set_up_place_a_block_and_uninstall(
     hooks = [request for request in receiver.requests[asked:] if b"hookPoint" in request.body]
     assert hooks == []
     assert not Placement.objects.exists()
-    assert not EmbedState.objects.exists()
+    assert not ExtensionState.objects.exists()

@@ -20,7 +20,8 @@ from installations.models import Installation
 from marketplace.models import App
 from marketplace.services.apps import rotate_client_secret
 from tests import factories
-from tests.demo.process import free_port, wait_until
+from tests.demo.process import wait_until
+from tests.ports import free_port
 from tests.webhooks.helpers import drain, publish
 from webhooks.models import Webhook
 
@@ -33,7 +34,7 @@ PASSWORD = "sea otters hold hands"
 @pytest.fixture
 def bell(dana: User) -> App:
     """Order Bell, approved and listed; it listens on a port of its own."""
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://localhost:{free_port()}"
     app = factories.app(
         dana,
         name="Order Bell",
@@ -60,7 +61,7 @@ def bell_url(bell: App, site: str, tmp_path: Path) -> Iterator[str]:
         "CLIENT_SECRET": rotate_client_secret(app=bell),
     }
     with subprocess.Popen(
-        [sys.executable, "-m", "examples.sample_app"], cwd=ROOT, env=environment, stdin=subprocess.PIPE
+        [sys.executable, "-m", "examples.sample_app"], cwd=tmp_path, env=environment, stdin=subprocess.PIPE
     ) as process:
         wait_until(lambda: _answers(url), 20)
         yield url
@@ -90,7 +91,7 @@ def register(page: Page) -> Business:
     page.get_by_label("Your name").fill("Mary Merchant")
     page.get_by_label("E-mail").fill("mary@example.net")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("Name of your shop").fill("Harbour Bakery")
+    page.get_by_label("Store name").fill("Harbour Bakery")
     page.get_by_role("button", name="Register").click()
     page.wait_for_url(lambda url: "/register/" not in url)
     shop = Business.objects.get(owner__email="mary@example.net")

@@ -7,7 +7,7 @@ from accounts.models import Business, User
 from installations.models import Installation
 from installations.services import uninstall
 from tests import factories
-from tests.installations.pages import ask_for_more, installed, listed_app
+from tests.merchants.pages import ask_for_more, installed, listed_app
 
 from .axe import violations
 from .chromium import overflow
@@ -95,8 +95,8 @@ def test_keeping_an_app_as_it_is_takes_two_presses(
 ) -> None:
     page = merchant("/merchant/", java_script_enabled=scripted)
     page.get_by_role("link", name="Review what").click()
-    page.get_by_role("button", name="Keep as it is").click()
-    expect(page.get_by_text("stays as it was")).to_be_visible()
+    page.get_by_role("button", name="Not now").click()
+    expect(page.get_by_text("keeps its current permissions")).to_be_visible()
     page.goto("/merchant/")
     expect(page.get_by_role("link", name="Review what")).to_have_count(0)
     stars.refresh_from_db()
@@ -116,7 +116,7 @@ def test_uninstall_takes_two_presses_from_the_apps_page(
     page = merchant(f"/merchant/apps/{stars.pk}/", java_script_enabled=scripted)
     page.get_by_role("link", name="Uninstall", exact=True).click()
     page.get_by_role("button", name="Uninstall", exact=True).click()
-    expect(page.get_by_role("heading", level=1, name="Receipt of Loyalty Stars")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Receipt for Loyalty Stars")).to_be_visible()
     expect(page.get_by_text("Planned", exact=True)).to_be_visible()
     stars.refresh_from_db()
     assert not stars.is_active
@@ -128,16 +128,16 @@ def test_receipt_prints_alone(merchant: NewPage, paths: dict[str, object]) -> No
     page.emulate_media(media="print")
     for hidden in (".top-bar", ".side-nav", ".footer", ".breadcrumb", ".button"):
         assert all(not part.is_visible() for part in page.locator(hidden).all())
-    expect(page.get_by_role("heading", name="Your data at the app")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your data")).to_be_visible()
 
 
 def test_merchant_switches_to_another_shop_and_adds_one(merchant: NewPage, stars: Installation) -> None:
     page = merchant("/merchant/")
-    page.get_by_label("Shop", exact=True).select_option(label=Business.objects.latest("created_at").name)
-    page.get_by_role("button", name="Switch shop").click()
+    page.get_by_label("Store", exact=True).select_option(label=Business.objects.latest("created_at").name)
+    page.get_by_role("button", name="Switch store").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(Business.objects.latest("created_at").name)
     page.get_by_role("link", name="Businesses").first.click()
     page.get_by_role("link", name="Add a business").click()
-    page.get_by_label("Name of the shop").fill("Corner Café")
+    page.get_by_label("Store name").fill("Corner Café")
     page.get_by_role("button", name="Add a business").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Corner Café")

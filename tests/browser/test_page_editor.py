@@ -13,7 +13,7 @@ from installations.models import Installation
 from stores.models import SitePage
 from stores.services.pages import create_page
 from tests.extensions.cast import define
-from tests.installations.pages import installed, listed_app
+from tests.merchants.pages import installed, listed_app
 
 from .app_site import AppSite
 from .axe import violations
@@ -29,8 +29,8 @@ SCHEMA = {
 
 
 @pytest.fixture
-def app_site(site: str) -> Iterator[AppSite]:
-    with AppSite(site) as app_site:
+def app_site(site: str, stores: str) -> Iterator[AppSite]:
+    with AppSite(site, stores) as app_site:
         yield app_site
 
 

@@ -92,8 +92,8 @@ def test_from_the_list_to_a_token_in_four_presses(portal: NewPage, sandbox: Busi
         assert violations(page) == []
     page.get_by_label("I have stored this secret").check()
     page.get_by_role("button", name="Continue").click()
-    page.get_by_role("link", name="Install for test").click()
-    page.get_by_role("button", name="Install for test").click()
+    page.get_by_role("link", name="Install on sandbox").click()
+    page.get_by_role("button", name="Install on sandbox").click()
     expect(page.get_by_label("Access token")).to_have_value(_starting("fbat_test_"))
     expect(page.locator("figcaption", has_text="Place an order")).to_be_visible()
     if scripted:
@@ -139,7 +139,7 @@ def test_leaving_the_secret_unstored_is_asked_about_once(portal: NewPage, stars:
     assert asked == ["beforeunload"]
 
 
-def test_continue_needs_the_tick(portal: NewPage, stars: App) -> None:
+def test_continue_needs_the_checkbox(portal: NewPage, stars: App) -> None:
     page = portal("/portal/apps/stars/test/")
     page.get_by_role("button", name="Issue a new token").click()
     page.get_by_role("button", name="Continue").click()
@@ -153,7 +153,7 @@ def test_uninstall_takes_two_presses(portal: NewPage, stars: App) -> None:
     page = portal("/portal/apps/stars/test/")
     page.get_by_role("link", name="Uninstall").click()
     page.get_by_role("button", name="Uninstall").click()
-    expect(page.get_by_role("button", name="Install for test")).to_be_visible()
+    expect(page.get_by_role("button", name="Install on sandbox")).to_be_visible()
     assert not Installation.objects.active().exists()
 
 

@@ -89,21 +89,19 @@ def test_verdict_is_accessible(portal: NewPage, made: Made) -> None:
 
 
 @pytest.mark.parametrize("scripted", [True, False])
-def test_from_a_failing_delivery_to_sent_again_in_two_presses(
-    portal: NewPage, made: Made, scripted: bool
-) -> None:
+def test_failing_delivery_is_resent_in_two_presses(portal: NewPage, made: Made, scripted: bool) -> None:
     page = portal("/portal/apps/stars/deliveries/?status=EXHAUSTED", java_script_enabled=scripted)
     page.get_by_role("link", name="product.low_stock").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^Failed: no answer"))
-    page.get_by_role("button", name="Send again now").click()
-    expect(page.get_by_text("It goes out again now")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^Failed: no response"))
+    page.get_by_role("button", name="Resend now").click()
+    expect(page.get_by_text("The delivery is being resent")).to_be_visible()
     made["failed"].refresh_from_db()
     assert made["failed"].status == DeliveryStatus.PENDING
 
 
 def test_from_a_401_to_its_signature_in_one_press(portal: NewPage, made: Made) -> None:
     page = portal("/portal/apps/stars/deliveries/{failing.id}/".format(**made))
-    page.get_by_role("link", name="Check a signature").click()
+    page.get_by_role("link", name="Check the signature").click()
     expect(page.get_by_label("Headers")).to_have_value(re.compile("X-Webhook-Signature: sha256="))
 
 
@@ -134,11 +132,11 @@ def test_hidden_page_asks_for_nothing(portal: NewPage, made: Made) -> None:
     assert not [url for url in asked if "/deliveries/new/" in url]
 
 
-def test_one_box_ticks_all_rows(portal: NewPage, made: Made) -> None:
+def test_one_checkbox_selects_all_rows(portal: NewPage, made: Made) -> None:
     page = portal("/portal/apps/stars/deliveries/?event=order.created")
-    page.get_by_label("Tick all of this page").check()
+    page.get_by_label("Select all on this page").check()
     count = page.locator("tbody input:checked").count()
     assert count == Delivery.objects.filter(event__type="order.created").count()
-    expect(page.get_by_text(f"{count} ticked")).to_be_visible()
+    expect(page.get_by_text(f"{count} selected")).to_be_visible()
     page.locator("tbody input").first.uncheck()
-    expect(page.get_by_text(f"{count - 1} ticked")).to_be_visible()
+    expect(page.get_by_text(f"{count - 1} selected")).to_be_visible()

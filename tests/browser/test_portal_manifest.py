@@ -93,9 +93,9 @@ def test_all_of_it_without_scripts(editor: Open, stars: App) -> None:
     expect(page.get_by_text("The manifest is saved")).to_be_visible()
     assert manifest_document(stars) == {"blocks": [block(name="Ratings")]}
     page.get_by_role("link", name="History").click()
-    page.get_by_role("link", name="Put back…").click()
-    page.get_by_role("button", name="Put back").click()
-    expect(page.get_by_text("The earlier manifest is in force again.")).to_be_visible()
+    page.get_by_role("link", name="Restore…").click()
+    page.get_by_role("button", name="Restore manifest").click()
+    expect(page.get_by_text("The earlier manifest is live again.")).to_be_visible()
     assert manifest_document(stars) == full()
 
 
@@ -116,6 +116,6 @@ def test_pages_have_no_axe_findings(editor: Open, stars: App, dana: User, look: 
     assert violations(page) == []
     page.goto("/portal/apps/stars/manifest/history/")
     assert violations(page) == []
-    page.get_by_role("link", name="Put back…").first.click()
+    page.get_by_role("link", name="Restore…").first.click()
     assert violations(page) == []
     assert overflow(page) == 0

@@ -84,7 +84,7 @@ def test_pages_fit_into_320_pixels(portal: NewPage, pages: list[str]) -> None:
 @pytest.mark.parametrize("script", [True, False])
 def test_submitting_takes_two_presses(portal: NewPage, stars: App, script: bool) -> None:
     page = portal("/portal/apps/stars/review/", java_script_enabled=script)
-    expect(page.get_by_text("Everything that can be checked from here is in order.")).to_be_visible()
+    expect(page.get_by_text("All checks passed.")).to_be_visible()
     page.get_by_role("button", name="Submit for review").click()
     expect(page.get_by_role("heading", name="While it is in review")).to_be_visible()
     page.get_by_role("button", name="Submit for review").click()
@@ -105,7 +105,7 @@ def test_withdrawing_takes_two_presses(portal: NewPage, stars: App) -> None:
 def test_rejected_app_is_mended_and_submitted_again(portal: NewPage, stars: App) -> None:
     reviews.reject(submission=factories.submit(stars), reviewer=factories.reviewer(), notes="Say more.")
     page = portal("/portal/")
-    page.get_by_role("link", name="A reviewer wants changes").click()
+    page.get_by_role("link", name="Changes requested").click()
     expect(page.get_by_text("Say more.")).to_be_visible()
     page.get_by_role("button", name="Submit for review").click()
     page.get_by_label("How to test this app").fill("Buy two.")

@@ -1,4 +1,4 @@
-"""Reviewing in the administration as a reviewer does it: by eye, by keyboard, with few presses."""
+"""Reviewing in the admin: with the mouse, by keyboard, with few presses."""
 
 import re
 
@@ -61,7 +61,7 @@ def rounds(dana: User, rae: User, sandbox: Business) -> dict[str, Submission]:
 
 @pytest.fixture
 def admin(new_page: NewPage, sign_in: SignIn, rae: User, rounds: dict[str, Submission]) -> NewPage:
-    """Makes a page of the administration that Rae sees."""
+    """Opens a page of the admin as Rae."""
 
     def make(path: str, **options: object) -> Page:
         page = new_page(**options)
@@ -93,33 +93,33 @@ def test_pages_fit_a_window_of_320_pixels(admin: NewPage, path: str) -> None:
 @pytest.mark.parametrize("scripted", [True, False])
 def test_a_review_takes_nine_presses(admin: NewPage, rounds: dict[str, Submission], scripted: bool) -> None:
     page = admin(QUEUE, java_script_enabled=scripted)
-    presses = [page.get_by_role("button", name="Take Loyalty Stars Pro")]
+    presses = [page.get_by_role("button", name="Start review of Loyalty Stars Pro")]
     for criterion in CRITERIA:
         group = page.get_by_role("group", name=criterion)
         presses.append(group.get_by_label("Pass", exact=True))
     presses.append(page.get_by_role("button", name="Approve", exact=True))
     presses.append(page.get_by_role("button", name="Approve", exact=True))
-    presses.append(page.get_by_role("button", name="Take the next"))
+    presses.append(page.get_by_role("button", name="Review next"))
     assert len(presses) <= 9
     for press in presses:
         press.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("A name that goes on")
-    expect(page.locator(".review-notice")).to_contain_text("You have held this")
+    expect(page.locator(".review-notice")).to_contain_text("You started this review")
     update = Submission.objects.get(pk=rounds["update"].pk)
     assert update.status == "APPROVED"
     assert [finding["verdict"] for finding in update.findings.values()] == ["PASS"] * 5
     assert Submission.objects.get(pk=rounds["next"].pk).reviewer == update.reviewer
 
 
-def test_a_rejection_with_a_usual_reason(admin: NewPage, rounds: dict[str, Submission]) -> None:
+def test_a_rejection_with_a_common_reason(admin: NewPage, rounds: dict[str, Submission]) -> None:
     page = admin(f"{QUEUE}{{update.pk}}/change/")
     page.get_by_role("group", name="Security").get_by_label("Fail").check()
-    page.get_by_label("Note for the developer on security").fill("A stale signature got 200.")
+    page.get_by_label("Note for the developer on security").fill("An old signature got 200.")
     page.get_by_role("button", name="Reject").click()
-    page.get_by_text("Usual reasons").click()
+    page.get_by_text("Common reasons").click()
     page.get_by_label("Use a square icon").check()
-    page.get_by_role("button", name="Show them in the mail").click()
-    expect(page.locator(".review-mail")).to_contain_text("A stale signature got 200.")
+    page.get_by_role("button", name="Preview e-mail").click()
+    expect(page.locator(".review-mail")).to_contain_text("An old signature got 200.")
     expect(page.locator(".review-mail")).to_contain_text("Use a square icon of at least 256 pixels.")
     page.get_by_role("button", name="Reject").click()
     expect(page.locator(".review-notice")).to_contain_text("Rejected by Rae Ito")
@@ -128,7 +128,7 @@ def test_a_rejection_with_a_usual_reason(admin: NewPage, rounds: dict[str, Submi
 
 def test_keyboard_judges_and_approves(admin: NewPage, rounds: dict[str, Submission]) -> None:
     page = admin(f"{QUEUE}{{update.pk}}/change/")
-    page.get_by_role("button", name="Run the checks").focus()
+    page.get_by_role("button", name="Run checks").focus()
     for _ in CRITERIA:
         page.keyboard.press("Tab")
         page.keyboard.press("Space")
@@ -146,7 +146,7 @@ def test_keyboard_judges_and_approves(admin: NewPage, rounds: dict[str, Submissi
 def test_an_app_is_suspended_and_that_is_lifted(admin: NewPage, rounds: dict[str, Submission]) -> None:
     page = admin("/admin/marketplace/app/{update.app.pk}/change/")
     page.get_by_role("link", name="Suspend").click()
-    page.get_by_label("The developer reads it").fill("Sends spam.")
+    page.get_by_label("Shown to the developer").fill("Sends spam.")
     page.get_by_role("button", name="Suspend").click()
     expect(page.locator(".review-notice")).to_contain_text("Sends spam.")
     page.get_by_role("link", name="Lift suspension").click()

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import Business, User
 from installations.models import Installation
 from tests.extensions.settings import give_settings
-from tests.installations.pages import installed, listed_app, page_of
+from tests.merchants.pages import installed, listed_app, page_of
 
 from .axe import violations
 from .chromium import overflow
@@ -58,7 +58,7 @@ def test_list_is_filled_and_moved_by_keyboard(
     press(page, "Remove Treat 2")
     expect(page.get_by_role("group", name="Treat 2")).to_have_count(0)
     page.get_by_label("Heading").press("Enter")  # saves, and presses no list's button
-    expect(page.get_by_text("has your new settings")).to_be_visible()
+    expect(page.get_by_text("sees the new settings")).to_be_visible()
     stars.refresh_from_db()
     assert stars.settings["heading"] == "Typed before"
     assert stars.settings["treats"] == [{"name": "A free cake"}]
@@ -73,7 +73,7 @@ def test_picking_a_color_means_that_there_is_one(settings_page: NewPage, stars: 
     page.get_by_label("Text color").fill("#ff0000")
     expect(none).not_to_be_checked()
     page.get_by_role("button", name="Save").last.click()
-    expect(page.get_by_text("has your new settings")).to_be_visible()
+    expect(page.get_by_text("sees the new settings")).to_be_visible()
     stars.refresh_from_db()
     assert stars.settings["ink"] == "#ff0000"
 

@@ -63,7 +63,7 @@ def test_a_long_name_fits_the_top_bar_of_a_phone(new_page: NewPage, sign_in: Sig
 def test_theme_is_switched_from_the_top_bar(new_page: NewPage, scripted: bool) -> None:
     page = new_page(java_script_enabled=scripted, color_scheme="light")
     page.goto("/licenses/")
-    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="Theme").click()
     page.get_by_role("button", name="Dark", exact=True).click()
     expect(page).to_have_url(re.compile("/licenses/$"))
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -102,7 +102,7 @@ def test_side_navigation_stands_beside_the_content_of_a_desktop(styleguide: NewP
 def test_keyboard_skips_to_the_content(styleguide: NewPage) -> None:
     page = styleguide()
     page.keyboard.press("Tab")
-    expect(page.get_by_text("Skip to the content")).to_be_in_viewport()
+    expect(page.get_by_text("Skip to content")).to_be_in_viewport()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
 

@@ -9,8 +9,8 @@ from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone as django_timezone
 
-from common.forms import CheckboxLines, RadioCards, Switch
-from common.pages import PageRequest
+from common.web.forms import CheckboxLines, RadioCards, Switch
+from common.web.pagination import PageRequest
 
 NOON = datetime(2026, 11, 20, 15, 31, 8, 123_000, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ class SampleForm(forms.Form):
     name = forms.CharField(max_length=10, help_text="What merchants read.")
     note = forms.CharField(required=False, max_length=300, widget=forms.Textarea)
     role = forms.ChoiceField(
-        choices=[("DEVELOPER", "I build apps"), ("MERCHANT", "I run a shop")],
+        choices=[("DEVELOPER", "I build apps"), ("MERCHANT", "I run a store")],
         widget=RadioCards(about={"DEVELOPER": "You get a sandbox."}),
     )
     scopes = forms.MultipleChoiceField(
@@ -51,6 +51,17 @@ def test_moment_follows_the_current_zone() -> None:
 
 def test_moment_that_never_was() -> None:
     assert render('{{ at|moment:"never" }}', at=None) == "never"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 seconds"), (1, "1 second"), (90, "1 minute 30 seconds"), (7200, "2 hours"), (9725, "2 hours 42 minutes"),
+        (172_800, "48 hours"), (259_200, "3 days"), (604_799.9, "7 days"),
+    ],
+)  # fmt: skip
+def test_duration_has_two_units_at_most(seconds: float, words: str) -> None:
+    assert render("{{ seconds|duration }}", seconds=seconds) == words
 
 
 def test_what_people_wrote_is_never_markup() -> None:
@@ -128,7 +139,7 @@ def test_error_summary_leads_to_each_field_in_the_words_beside_it() -> None:
         "id_name": "Ensure this value has at most 10 characters (it has 19).",
         "id_role_0": "Role is required.",
         "id_scopes_0": "Choose at least one of “Scopes”.",
-        "id_agree": "Tick “I have stored it”.",
+        "id_agree": "Select “I have stored it”.",
     }
     for ident, sentence in said.items():
         assert f'<a href="#{ident}">{sentence}</a>' in summary

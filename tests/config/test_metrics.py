@@ -16,7 +16,9 @@ from accounts.models import Business
 from common.metrics import root_of
 from config.env import metrics_token
 from installations.models import Installation
+from tests.storefront.shopping import STORES_HOST
 from tests.webhooks.helpers import publish, webhook
+from webhooks.engine import slots
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +67,9 @@ def test_deliveries_that_are_due_are_told(
     Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=5))
     assert value(operator, "extension_platform_deliveries_due") == 2
     assert 300 <= value(operator, "extension_platform_deliveries_oldest_due_seconds") < 310
+    assert value(operator, "extension_platform_dispatchers") == 0
+    assert slots.take()
+    assert value(operator, "extension_platform_dispatchers") == 1
 
 
 @pytest.mark.parametrize(
@@ -100,3 +105,11 @@ def test_processes_that_share_a_directory_are_added_up(tmp_path: Path) -> None:
         [sys.executable, "-c", start + show], env=environment, check=True, capture_output=True, text=True
     )
     assert 'extension_platform_http_answers_total{root="auth",status="2xx"} 2.0' in shown.stdout
+
+
+def test_answers_of_stores_are_counted_apart(operator: Client, shop: Business) -> None:
+    """On a store's own host no path tells."""
+    counted = 'extension_platform_http_answers_total{root="store",status="2xx"}'
+    before = value(operator, counted)
+    Client(SERVER_NAME=STORES_HOST).get(f"/store/{shop.slug}/")
+    assert value(operator, counted) == before + 1

@@ -52,7 +52,7 @@ def test_theme_of_another_name_leaves_it_to_the_device(client: Client, choice: s
 
 def test_theme_from_a_forged_cookie_is_ignored(client: Client) -> None:
     client.cookies["theme"] = "x onload=alert(1)"
-    assert "alert" not in client.get("/accounts/login/").content.decode()
+    assert "alert(1)" not in client.get("/accounts/login/").content.decode()
 
 
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
@@ -132,7 +132,7 @@ def test_error_page_shows_a_service_error_in_its_words(
 def test_form_without_its_token_is_answered_in_the_frame() -> None:
     response = Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"}, headers=HTML)
     assert response.status_code == 403
-    assert "This page was too old to be sent" in response.content.decode()
+    assert "This form has expired" in response.content.decode()
 
 
 @pytest.mark.spec("Contract 0 Conventions", "the wrong method is a 405 in the error shape")

@@ -1,4 +1,4 @@
-"""What comes from others is listed, unchanged since, and comes with a licence that fits ours."""
+"""Vendored files are listed, unchanged, and under a licence that fits ours."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ def test_pages_name_the_versions_that_are_there() -> None:
         ROOT / "static/css/tokens.css",
         ROOT / "templates/components/head.html",
         ROOT / "common/templatetags/ui.py",
-        ROOT / "templates/developers/manifest.html",
+        ROOT / "templates/developers/portal/manifest.html",
     ]
     text = "\n".join(source.read_text() for source in sources)
     assert {path for path in served if path in text} == served

@@ -6,6 +6,7 @@ from django.contrib.auth.hashers import make_password
 
 from accounts import tokens
 from accounts.models import Business
+from accounts.services import device_grants
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -37,6 +38,7 @@ class Cast:
     page_slug: str
     webhook: str
     delivery: str
+    export: str
     app: str
     tested_app: str  # installed for test, and not the app of the access token
     app_webhook: str
@@ -55,7 +57,7 @@ def make(*, receiver_url: str, spare: int = 3) -> Cast:
     dana = factories.developer("dana@example.com", name="Dana")
     dana.set_password(
         factories.PASSWORD
-    )  # as a person's: signing in must not hash it anew, which ends tokens
+    )  # hashed like a person's, so that signing in does not rehash it, which would end tokens
     dana.save()
     sandbox = Business.objects.sandbox_of(dana)
     app = _app(dana)
@@ -88,6 +90,7 @@ def make(*, receiver_url: str, spare: int = 3) -> Cast:
         page_slug=page.slug,
         webhook=str(webhook.pk),
         delivery=failed,
+        export=str(factories.export(installation).pk),
         app=str(app.pk),
         tested_app=str(tested.pk),
         app_webhook=str(tested_webhook.pk),
@@ -97,6 +100,13 @@ def make(*, receiver_url: str, spare: int = 3) -> Cast:
         spare_webhooks=[str(helpers.webhook(installation, receiver_url, EVENTS).pk) for _ in range(spare)],
         spare_apps=[str(_app(dana).pk) for _ in range(spare)],
     )
+
+
+def app_with_two_versions(cast: Cast) -> str:
+    app = _app(App.objects.get(pk=cast.app).developer)
+    for _ in range(2):
+        factories.approve(app)
+    return str(app.pk)
 
 
 def _app(dana: object) -> App:
@@ -124,3 +134,11 @@ def code_for(cast: Cast) -> str:
 def refresh_token(cast: Cast) -> str:
     """One that still works."""
     return tokens.issue(App.objects.get(pk=cast.app).developer).refresh
+
+
+def device_code(cast: Cast) -> str:
+    """Of a command line that the app's developer has let in."""
+    codes = device_grants.start(client_name="Order tool", network="203.0.113.0/24")
+    developer = App.objects.get(pk=cast.app).developer
+    device_grants.answer(user=developer, user_code=codes.user_code, agreed=True)
+    return codes.device_code

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import requests
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_WITHIN = 60  # seconds
@@ -22,7 +23,8 @@ class Demo:
         self.var_dir = var_dir
         self.port, self.sample_app_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.sample_app_url = f"http://127.0.0.1:{self.sample_app_port}"
+        self.sample_app_url = f"http://localhost:{self.sample_app_port}"
+        self.stores_url = f"http://localhost:{self.port}"
         self._environment = environment
         self._process: subprocess.Popen[str] | None = None
 
@@ -132,13 +134,6 @@ class Newcomer:
             deliveryMethod="PICKUP",
             paymentMethod="CASH",
         )
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_until(condition: Any, seconds: float) -> Any:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def has_ipv6() -> bool:
+    with socket.socket(socket.AF_INET6) as probe, suppress(OSError):
+        probe.bind(("::1", 0))
+        return True
+    return False
+
+
 @pytest.mark.spec(
     "Contract 8 Running it", "The demo runs web, worker, scheduler and the sample app; Ctrl-C stops it all"
 )
@@ -64,6 +72,26 @@ def test_demo_starts_stops_and_starts_again(own_demo: Demo) -> None:
     own_demo.start()
     assert sign_in(own_demo, "developer@example.com").status_code == 200
     assert own_demo.stop(signal.SIGTERM) == 0
+
+
+@pytest.mark.spec(
+    "Contract 7 Pages", "The demo's stores are at http://localhost:PORT, and its front leads to the platform"
+)
+def test_demo_has_its_stores_on_another_host(demo: Demo) -> None:
+    printed = (demo.var_dir.parent / "demo.log").read_text()
+    assert demo.url in printed
+    assert f"{demo.stores_url}/store/harbour-bakery/" in printed
+    for address in ("127.0.0.1", "[::1]") if has_ipv6() else ("127.0.0.1",):  # "localhost" may mean either
+        front = requests.get(
+            f"http://{address}:{demo.port}/",
+            headers={"Host": f"localhost:{demo.port}"},
+            allow_redirects=False,
+            timeout=5,
+        )
+        assert (front.status_code, front.headers["location"]) == (302, f"{demo.url}/")
+    store = requests.get(f"{demo.url}/store/harbour-bakery/", timeout=5)
+    assert store.url == f"{demo.stores_url}/store/harbour-bakery/"
+    assert "Harbour Bakery" in store.text
 
 
 def test_sample_app_is_connected_to_the_sandbox_with_its_own_credentials(demo: Demo) -> None:
@@ -99,7 +127,7 @@ def test_marketplace_of_the_demo_lists_the_sample_app(own_demo: Demo) -> None:
         shown = requests.get(f"{own_demo.url}/marketplace/order-bell/", timeout=5).text
         for path in re.findall(r'<img src="([^"]+)"', shown):
             assert requests.get(own_demo.url + path, timeout=5).headers["content-type"] == "image/png"
-        assert f"127.0.0.1:{own_demo.sample_app_port}" in shown
+        assert f"localhost:{own_demo.sample_app_port}" in shown
         own_demo.stop()
 
 
@@ -128,7 +156,7 @@ def test_newcomer_sees_an_order_arrive(demo: Demo) -> None:
 
 
 @pytest.mark.spec(
-    "Events/Retry policy", "A failing delivery gets six attempts under one id, each signed anew"
+    "Events/Retry policy", "A failing delivery gets six attempts under one id, each with a new signature"
 )
 def test_receiver_that_fails_gets_six_signed_attempts(demo: Demo) -> None:
     newcomer = Newcomer(demo, "retries")
@@ -152,7 +180,7 @@ def test_order_is_delivered_after_the_demo_was_killed(own_demo: Demo) -> None:
     newcomer = Newcomer(own_demo.start(), "killed")
     with Receiver() as receiver:
         newcomer.post("/webhooks", newcomer.app, url=receiver.url, events=["order.created"])
-        # The first attempt is under way when everything dies, so nobody wrote down what came of it.
+        # The first attempt is in flight when everything dies, so its outcome was not recorded.
         receiver.respond_with(Answer(delay=5), 200)
         order = newcomer.place_order()
         receiver.wait_for(1, timeout=10)
@@ -184,9 +212,15 @@ def test_demo_refuses_a_weak_secret_without_debug(tmp_path: Path, secret: str) -
 
 
 def test_demo_without_debug_runs_without_the_sample_app(tmp_path: Path) -> None:
-    """Its address is not HTTPS, so that nobody could install it."""
+    """Its address is not HTTPS, so it can't be installed."""
     keys = {"SECRET_KEY": secrets.token_urlsafe(48), "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode()}
-    demo = Demo(tmp_path / "var", DEBUG="0", ALLOWED_HOSTS="127.0.0.1", ALLOW_LOCAL_DESTINATIONS="0", **keys)
+    demo = Demo(
+        tmp_path / "var",
+        DEBUG="0",
+        STORES_URL="http://{slug}.localhost",
+        ALLOW_LOCAL_DESTINATIONS="0",
+        **keys,
+    )
     try:
         demo.start()
         assert not listens(demo.sample_app_port)
@@ -255,14 +289,14 @@ def _create_app(page: Page) -> None:
 
 def _install_for_test(page: Page) -> tuple[str, list[str]]:
     page.get_by_role("link", name="Test install").click()
-    page.get_by_role("button", name="Install for test").click()
+    page.get_by_role("button", name="Install on sandbox").click()
     token = page.get_by_label("Access token").input_value()
     assert token.startswith("fbat_test_")
     return token, [each for each in page.locator("pre").all_inner_texts() if each.startswith("curl")]
 
 
 def _run_curl(command: str) -> str:
-    """Run a command of the page as it stands, in a shell, as its reader would."""
+    """Run a command exactly as the page shows it, in a shell."""
     done = subprocess.run(
         ["bash", "-c", f"{command} --fail --silent"], capture_output=True, text=True, check=False
     )

@@ -34,7 +34,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser, demo: Demo) -> Iterator[Page]:
-    """A browser that nobody has used; whatever its console says of the demo's pages fails the test."""
+    """A new browser. Any message in its console about the demo's pages fails the test."""
     context = chromium.new_context(base_url=demo.url)
     context.set_default_timeout(10_000)
     said: list[str] = []
@@ -96,7 +96,7 @@ def test_block_script_and_widget_are_in_the_store(page: Page) -> None:
 )
 def test_shopper_pays_with_bell_pay_at_a_discount_with_free_delivery(page: Page, demo: Demo) -> None:
     fill_checkout(page, 10)
-    page.get_by_role("button", name="Work out the total").click()
+    page.get_by_role("button", name="Update total").click()
     summary = page.get_by_role("region", name="Your order")
     for words in ("38.00 USD", "10 % off from 3 pieces", "−3.80 USD", "Free", "34.20 USD"):
         expect(summary).to_contain_text(words)
@@ -121,7 +121,7 @@ def test_payment_that_fails_lets_the_shopper_choose_again(page: Page) -> None:
     fill_checkout(page, 1)
     page.get_by_role("button", name="Place order").click()
     settle(page, "Let it fail")
-    expect(page.locator(".payment")).to_contain_text("The payment did not work.")
+    expect(page.locator(".payment")).to_contain_text("The payment failed.")
     page.get_by_role("link", name="Choose how to pay").click()
     page.get_by_label("Bell Pay").check()
     page.locator("main form button").last.click()
@@ -161,7 +161,7 @@ def test_merchant_sees_the_admin_page_and_changes_the_rules(page: Page) -> None:
 
     def is_cheaper() -> bool:
         """The app asks for its settings every few seconds."""
-        page.get_by_role("button", name="Work out the total").click()
+        page.get_by_role("button", name="Update total").click()
         return "25 % off from 3 pieces" in page.locator("main").inner_text()
 
     wait_until(is_cheaper, 10)

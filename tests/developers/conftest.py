@@ -1,4 +1,4 @@
-"""Callers of the developer API: a Django test client that sends somebody's JWT. And who reviews."""
+"""Fixtures: clients of the developer API and of the admin, reviewers, and an app."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,20 +10,23 @@ from accounts import tokens
 from accounts.models import User
 from accounts.services import create_reviewer
 from marketplace.models import App
-from tests import factories
-from tests.developers.reviewing import client_of
+from tests import documented, factories
+from tests.developers.review.reviewing import client_of
 
 Api = Callable[..., Any]
 
 
 def api_of(user: User) -> Api:
-    """`api("post", "/developer/apps", {...})`: JSON as this person, the answer with its `json()`."""
+    """`api("post", "/developer/apps", {...})`: JSON as this person, the response with its `json()`, which must fit
+    the OpenAPI document."""
     client = Client(headers={"authorization": f"Bearer {tokens.issue(user).access}"})
 
     def call(method: str, path: str, body: Any = None, **options: Any) -> Any:
         if body is not None:
             options |= {"data": body, "content_type": "application/json"}
-        return getattr(client, method)(path, **options)
+        response = getattr(client, method)(path, **options)
+        documented.validate(method, path, response)
+        return response
 
     return call
 
@@ -55,7 +58,7 @@ def otto(db: None) -> User:
 
 @pytest.fixture
 def admin(rae: User) -> Client:
-    """The administration as Rae sees it."""
+    """The admin as Rae sees it."""
     return client_of(rae)
 
 

@@ -1,4 +1,4 @@
-"""An app's analytics: the call of the developer API, the portal's page and its CSV."""
+"""An app's analytics: the developer API, the portal's page and its CSV."""
 
 import csv
 from datetime import UTC, date, datetime, timedelta
@@ -13,13 +13,12 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business, User
 from common.ids import id_at
-from developers.charts import bar_chart, nice_top
-from developers.views.analytics import percent
+from developers.portal.views.analytics import bar_chart, nice_top, percent
 from installations.services import install, uninstall
 from marketplace.models import App, AppVersion
 from tests import factories
 from tests.developers.conftest import Api
-from tests.developers.test_portal_apps import signed_in, text_of
+from tests.developers.portal.test_apps import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
@@ -37,7 +36,7 @@ def _noon() -> Any:
 
 @pytest.fixture
 def at_shop(app: App, shop: Business) -> Webhook:
-    """Of the app's production install at Mira's shop, thirty days and an hour ago."""
+    """A webhook of the app's production install on Mira's store, thirty days and an hour ago."""
     installed = factories.installation(app, shop, is_test=False, installed_at=ago(days=30, hours=1))
     return helpers.webhook(installed, "https://app.example.com/", ["order.created"])
 
@@ -52,7 +51,7 @@ def ago(**time: float) -> datetime:
 
 
 def sent(webhook: Webhook, *attempts: tuple[datetime, int | None, int]) -> Delivery:
-    """A delivery with these attempts: when, HTTP status, milliseconds."""
+    """A delivery with these attempts, as tuples of time, HTTP status and milliseconds."""
     first, last = attempts[0][0], attempts[-1][0]
     event = Event.objects.create(
         business=webhook.installation.business, type="order.created", data="{}", occurred_at=first
@@ -79,7 +78,7 @@ def page(browser: Client, app: App) -> str:
 
 
 def days(listed: list[dict[str, Any]]) -> dict[str, tuple[int, ...]]:
-    """The days that are not all zeros."""
+    """Days with a value above zero."""
     figures = {
         each["date"]: tuple(value for name, value in each.items() if name != "date") for each in listed
     }
@@ -147,7 +146,7 @@ def test_test_installs_and_sandboxes_are_left_out(
     assert figures["totalInstalls"] == figures["activeInstalls"] == 0
     assert days(figures["installTrend"]) == days(figures["webhookDeliveries"]["daily"]) == {}
     assert figures["webhookSuccessRate"] is figures["averageWebhookLatencyMs"] is None
-    assert "Test installs and sandboxes are not counted." in page(browser, app)
+    assert "Test installs and sandbox stores aren't counted." in page(browser, app)
 
 
 @pytest.mark.spec(DEFINITIONS, "Analytics: deliveries count by their newest attempt")
@@ -189,14 +188,16 @@ def test_days_begin_at_midnight_utc(api: Api, app: App, mira: User, at_shop: Web
     assert figures["totalInstalls"] == 5
 
 
-def test_other_apps_are_not_in_it(api: Api, app: App, dana: User, at_shop: Webhook) -> None:
+def test_other_apps_are_left_out(api: Api, app: App, dana: User, at_shop: Webhook) -> None:
     sent(at_shop, (NOW, 200, 10))
     other = analytics(api, factories.app(dana))
     assert (other["totalInstalls"], other["webhookDeliveries"]["successful"]) == (0, 0)
 
 
 @pytest.mark.spec("Contract 2 Developer API", "Another developer's app does not exist")
-def test_strangers(sams_api: Api, miras_api: Api, sam: User, mira: User, app: App) -> None:
+def test_analytics_are_only_for_the_apps_developer(
+    sams_api: Api, miras_api: Api, sam: User, mira: User, app: App
+) -> None:
     call, address = f"/developer/apps/{app.id}/analytics", f"/portal/apps/{app.slug}/analytics/"
     assert sams_api("get", call).status_code == 404
     assert miras_api("get", call).status_code == 403
@@ -219,7 +220,7 @@ def test_number_of_statements_does_not_grow(number: int, api: Api, app: App, mir
     analytics(api, app)
     with CaptureQueriesContext(connection) as captured:
         analytics(api, app)
-    assert len(captured) == 9  # user and app, then what `analytics` says
+    assert len(captured) == 9  # user and app, then those of `analytics`
 
 
 # The page
@@ -236,22 +237,22 @@ def test_page_shows_the_figures_and_every_day(browser: Client, app: App, at_shop
     )
     shown = page(browser, app)
     assert "75.0 %" in shown
-    assert "25.0 points higher than in the 30 days before" in shown
+    assert "25.0 points higher than in the previous 30 days" in shown
     assert "75 ms" in shown
-    assert "25 ms faster than in the 30 days before" in shown
-    assert "As many as 30 days ago" in shown
+    assert "25 ms faster than in the previous 30 days" in shown
+    assert "Same as 30 days ago" in shown
     assert shown.count('<tr><th scope="row">') == 60
     assert '20 Nov 2026</time></th><td class="number">3</td><td class="number">0</td>' in shown
     assert "<title>18 Nov: successful 0, failed 1</title>" in shown
     assert "No installs yet" not in shown
 
 
-def test_page_without_anything_says_so(browser: Client, app: App) -> None:
+def test_page_without_data_is_empty(browser: Client, app: App) -> None:
     shown = page(browser, app)
     assert "No installs yet" in shown
-    assert "once it is approved" in shown
-    assert "Nobody installed or uninstalled the app in these 30 days." in shown
-    assert "Nothing was sent in these 30 days." in shown
+    assert "once it's approved" in shown
+    assert "No installs or uninstalls in the last 30 days." in shown
+    assert "No deliveries in the last 30 days." in shown
     assert shown.count('<svg class="plot"') == 2
 
 
@@ -300,8 +301,8 @@ def test_bars_are_as_high_as_their_share_and_never_invisible() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "words"),
+    ("rate", "text"),
     [(0.0, "0 %"), (1.0, "100 %"), (0.9996, "99.9 %"), (0.0001, "0.1 %"), (0.992, "99.2 %")],
 )
-def test_rates_round_to_all_or_nothing_only_when_they_are(rate: float, words: str) -> None:
-    assert percent(rate) == words
+def test_only_exact_rates_round_to_0_and_100(rate: float, text: str) -> None:
+    assert percent(rate) == text

@@ -6,12 +6,17 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from .driver import ROOT, SampleApp
+from examples.sample_app.config import read_config
+from examples.sample_app.server import Server
+from tests.ports import free_port
+
+from .driver import ROOT, SampleApp, SampleAppProcess
 from .fake_platform import FakePlatform
 from .stores import Store, install
 
@@ -29,36 +34,79 @@ def state_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start_app(platform: FakePlatform, state_file: Path) -> Iterator[Callable[..., SampleApp]]:
-    """Start the app on a free port; arguments are added to its command line, names to its environment."""
-    processes: list[subprocess.Popen[str]] = []
+def environment(platform: FakePlatform, state_file: Path) -> Callable[..., dict[str, str]]:
+    """The environment of the app: all of it, and nothing of the test's own."""
 
-    def start(*arguments: str, token: str = "", **more: str) -> SampleApp:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "sdk/python"))),
+    def make(token: str = "", **more: str) -> dict[str, str]:
+        return {
             "PLATFORM_URL": platform.url,
             "SAMPLE_APP_STATE": str(state_file),
-            "SAMPLE_APP_PORT": "0",
+            "SAMPLE_APP_PORT": str(free_port()),
             "ACCESS_TOKEN": token,
             **more,
         }
+
+    return make
+
+
+@pytest.fixture
+def start_app(environment: Callable[..., dict[str, str]]) -> Iterator[Callable[..., SampleApp]]:
+    """Start the app; arguments are those of its command line, names are added to its environment.
+
+    It runs in a thread: a process takes fifty times as long to start, and `test_process` has those.
+    """
+    running: list[SampleApp] = []
+
+    def start(*arguments: str, token: str = "", **more: str) -> SampleApp:
+        server = Server(read_config(arguments, environment(token, **more)))
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        server.app.start.run_in_background()
+
+        def stop() -> None:
+            running.remove(app)
+            server.app.start.stop()
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+        app = SampleApp(f"http://localhost:{server.server_port}", stop)
+        running.append(app)
+        return app
+
+    yield start
+    for app in running:
+        app.stop()
+
+
+@pytest.fixture
+def start_process(
+    environment: Callable[..., dict[str, str]], tmp_path: Path
+) -> Iterator[Callable[..., SampleAppProcess]]:
+    """Start the app as a process, in the test's own folder, so that a relative path never writes into the repository."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str, token: str = "", **more: str) -> SampleAppProcess:
+        paths = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "sdk/python"))),
+        }
         process = subprocess.Popen(
             [sys.executable, "-m", "examples.sample_app", *arguments],
-            cwd=ROOT,
-            env=environment,
+            cwd=tmp_path,
+            env=paths | environment(token, **more),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         processes.append(process)
         assert process.stdout
-        # What it says of the platform may come before what it says of itself.
+        # Its line about the platform may come before its line about itself.
         found = next(
-            filter(None, (re.search(r" is on (http://[\d.]+:\d+)", line) for line in process.stdout)), None
+            filter(None, (re.search(r" is on (http://[\w.]+:\d+)", line) for line in process.stdout)), None
         )
         assert found, "the app did not start"
-        return SampleApp(process, found[1])
+        return SampleAppProcess(found[1], process)
 
     yield start
     for process in processes:

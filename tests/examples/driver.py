@@ -20,9 +20,9 @@ T = TypeVar("T")
 class SampleApp:
     """A running sample app, driven over HTTP as a browser and the platform would."""
 
-    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
-        self.process = process
+    def __init__(self, url: str, stop: Callable[[], None]) -> None:
         self.url = url
+        self.stop = stop
 
     def received(self) -> list[dict[str, Any]]:
         return requests.get(f"{self.url}/received.json", timeout=5).json()["received"]
@@ -47,7 +47,15 @@ class SampleApp:
         assert answer.history[0].status_code == 303
         return answer.text
 
-    def stop(self, number: int = signal.SIGTERM) -> int:
+
+class SampleAppProcess(SampleApp):
+    """The same as ``python -m examples.sample_app`` starts it."""
+
+    def __init__(self, url: str, process: subprocess.Popen[str]) -> None:
+        super().__init__(url, self.end)
+        self.process = process
+
+    def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(5)
 

@@ -45,7 +45,7 @@ def block_frame(store: Store, path: str, settings: dict[str, Any]) -> str:
 
 
 def admin_frame(store: Store, **said: str) -> str:
-    """The admin page as the merchant's area frames it; `said` bends what it is told."""
+    """The admin page as the merchant's area frames it; `said` changes its messages."""
     init = {
         "businessId": store.business_id,
         "businessName": "Harbour Bakery",

@@ -59,7 +59,7 @@ class Store:
         return requests.get(self.app.url + path, headers=headers, timeout=5)
 
     def let_in(self, token: str, business_id: str | None = None) -> requests.Response:
-        """What the admin page's script does with its session token, and with what the page was told."""
+        """What the admin page's script does with its session token, and with the message to the page."""
         body = {"businessId": self.business_id if business_id is None else business_id}
         headers = {"Authorization": f"Bearer {token}"}
         return requests.post(f"{self.app.url}/admin/session", json=body, headers=headers, timeout=5)

@@ -86,6 +86,7 @@ def test_method_that_was_not_offered_makes_no_invoice(store: Store) -> None:
     data = {"paymentMethodId": "gold", "orderId": "o", "amount": "1", "currency": "EUR", "description": ""}
     answer = store.platform.call_hook(store.app.url, store.token, "checkout.create_payment", data)
     assert answer.status_code == 500
+    assert "invoice" not in answer.text
 
 
 def test_payment_outlives_a_restart_of_the_app(

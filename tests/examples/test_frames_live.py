@@ -79,7 +79,7 @@ def test_block_leaves_out_older_orders_and_links_that_are_no_web_addresses(page:
     expect(block.get_by_role("link")).to_have_count(0)
 
 
-@pytest.mark.spec("Block iframe message protocol", "The sample app's widget is told its settings")
+@pytest.mark.spec("Block iframe message protocol", "The sample app's widget receives its settings")
 def test_bell_is_rung_in_the_store_and_heard_by_the_merchant(page: Page, store: Store) -> None:
     settings = {"label": "Call the baker", "answer": "Coming!", "phone": "+44 20 7946 0000"}
     open_host(page, store, block_frame(store, "/widget/ring-us", settings))
@@ -88,7 +88,7 @@ def test_bell_is_rung_in_the_store_and_heard_by_the_merchant(page: Page, store: 
     expect(widget.get_by_role("status")).to_have_text("Coming! Or call +44 20 7946 0000.")
     expect(widget.get_by_role("link")).to_have_attribute("href", "tel:+442079460000")
     open_host(page, store, admin_frame(store))
-    expect(page.frame_locator("iframe").get_by_text("Somebody pressed the bell")).to_be_visible()
+    expect(page.frame_locator("iframe").get_by_text("Someone pressed the bell")).to_be_visible()
 
 
 @pytest.mark.spec(

@@ -221,7 +221,7 @@ def test_uninstalling_from_the_app(browser: Browser, app: SampleApp, platform: F
     page = app.press("/disconnect", installation=installation_id)
     assert "Order Bell is uninstalled from Harbour Bakery" in page
     assert platform.installations == {}
-    assert "48 hours after the uninstall" in page
+    assert "deleted when the platform asks for it" in page
 
 
 @pytest.mark.spec("Events/Data erasure", "The receiving app must delete all stored data and answer 2xx")

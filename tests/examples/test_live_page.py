@@ -9,7 +9,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 
 from tests.browser.chromium import launch
 
-from .driver import SampleApp
+from .driver import SampleApp, SampleAppProcess
 from .fake_platform import FakePlatform
 
 pytestmark = pytest.mark.browser
@@ -60,14 +60,14 @@ def test_order_appears_without_reload_and_opened_rows_stay_open(
 
 
 def test_page_outlives_a_restart_of_the_app(
-    start_app: Callable[..., SampleApp], platform: FakePlatform, page: Page
+    start_process: Callable[..., SampleAppProcess], platform: FakePlatform, page: Page
 ) -> None:
-    app = start_app()
+    app = start_process()
     page.goto(app.url)
-    app.stop()
+    app.end()
     expect(page.get_by_text("The app does not answer.")).to_be_visible()
 
-    start_app("--port", app.url.rpartition(":")[2])
+    start_process("--port", app.url.rpartition(":")[2])
     expect(page.get_by_text("New ones appear by themselves.")).to_be_visible()
     page.get_by_label("Access token").fill(platform.install())
     page.get_by_role("button", name="Connect", exact=True).click()

@@ -61,7 +61,9 @@ def test_connecting_again_after_the_webhook_was_deleted_makes_a_new_one(
     app.press("/connect", access_token=token)
     platform.webhooks.clear()
     app.press("/connect", access_token=token)
-    assert platform.deliver(platform.webhook_of(token), "order.created", {}).status_code == 200
+    [webhook] = platform.webhooks.values()
+    assert webhook == platform.webhook_of(token)
+    assert platform.deliver(webhook, "order.created", {}).status_code == 200
 
 
 def test_store_that_hides_its_name_is_connected_all_the_same(app: SampleApp, platform: FakePlatform) -> None:

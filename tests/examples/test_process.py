@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -11,25 +12,25 @@ from pathlib import Path
 
 import pytest
 
-from .driver import ROOT, SampleApp, wait_for
+from .driver import ROOT, SampleAppProcess, wait_for
 from .fake_platform import FakePlatform
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends_it_cleanly(start_app: Callable[..., SampleApp], number: int) -> None:
-    assert start_app().stop(number) == 0
+def test_signal_ends_it_cleanly(start_process: Callable[..., SampleAppProcess], number: int) -> None:
+    assert start_process().end(number) == 0
 
 
-def test_end_of_stdin_ends_it_when_asked(start_app: Callable[..., SampleApp]) -> None:
-    app = start_app("--exit-with-stdin")
+def test_end_of_stdin_ends_it_when_asked(start_process: Callable[..., SampleAppProcess]) -> None:
+    app = start_process("--exit-with-stdin")
     assert app.process.stdin
     app.process.stdin.close()
     assert app.process.wait(5) == 0
     app.process.stdin = None
 
 
-def test_end_of_stdin_is_ignored_otherwise(start_app: Callable[..., SampleApp]) -> None:
-    app = start_app()
+def test_end_of_stdin_is_ignored_otherwise(start_process: Callable[..., SampleAppProcess]) -> None:
+    app = start_process()
     assert app.process.stdin
     app.process.stdin.close()
     app.process.stdin = None
@@ -38,11 +39,11 @@ def test_end_of_stdin_is_ignored_otherwise(start_app: Callable[..., SampleApp]) 
     assert "Order Bell" in app.page()
 
 
-def test_app_may_start_before_the_platform(start_app: Callable[..., SampleApp]) -> None:
-    with socket.socket() as reserved:  # bound and not listening: refused, and nobody else's meanwhile
+def test_app_may_start_before_the_platform(start_process: Callable[..., SampleAppProcess]) -> None:
+    with socket.socket() as reserved:  # bound and not listening: refused, and not used by others meanwhile
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
-        app = start_app("--platform", f"http://127.0.0.1:{port}", token="fbat_early")
+        app = start_process("--platform", f"http://127.0.0.1:{port}", token="fbat_early")
         wait_for(lambda: "does not answer" in app.page())
 
     late = FakePlatform(port)
@@ -56,38 +57,38 @@ def test_app_may_start_before_the_platform(start_app: Callable[..., SampleApp]) 
 
 
 def test_token_that_is_refused_at_the_start_is_explained(
-    start_app: Callable[..., SampleApp], platform: FakePlatform
+    start_process: Callable[..., SampleAppProcess], platform: FakePlatform
 ) -> None:
-    app = start_app(token="fbat_wrong")
+    app = start_process(token="fbat_wrong")
     wait_for(lambda: "The platform says: The access token is not valid." in app.page())
     assert platform.calls == ["GET /app-api/installation"]
 
 
 def test_token_that_is_connected_is_left_alone(
-    start_app: Callable[..., SampleApp], platform: FakePlatform
+    start_process: Callable[..., SampleAppProcess], platform: FakePlatform
 ) -> None:
     token = platform.install()
-    app = start_app(token=token)
+    app = start_process(token=token)
     wait_for(lambda: "Sunny Bakery" in app.page())
     port = app.url.rpartition(":")[2]
-    app.stop()
+    app.end()
     platform.calls.clear()
-    again = start_app("--port", port, token=token)
+    again = start_process("--port", port, token=token)
     assert "Sunny Bakery" in again.page()
     assert platform.calls == []
 
 
 def test_taken_port_and_foreign_state_file_are_named(
-    start_app: Callable[..., SampleApp], tmp_path: Path
+    start_process: Callable[..., SampleAppProcess], tmp_path: Path
 ) -> None:
-    port = start_app().url.rpartition(":")[2]
+    port = start_process().url.rpartition(":")[2]
     foreign = tmp_path / "foreign.json"
     foreign.write_text('{"something": "else"}')
     for arguments in (["--port", port], ["--port", "0", "--state-file", str(foreign)]):
         ended = subprocess.run(
             [sys.executable, "-m", "examples.sample_app", *arguments],
-            cwd=ROOT,
-            env={"PYTHONPATH": str(ROOT / "sdk/python")},
+            cwd=tmp_path,
+            env={"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "sdk/python")))},
             capture_output=True,
             text=True,
             timeout=10,

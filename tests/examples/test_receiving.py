@@ -133,7 +133,7 @@ def test_restart_keeps_stores_and_webhooks(
     platform.deliver(webhook, "order.created", ORDER)
     platform.deliver(webhook, "order.created", ORDER, age=400)
     before = app.received()
-    assert app.stop() == 0
+    app.stop()
 
     again = start_app()
     assert again.received() == before

@@ -5,6 +5,7 @@ from typing import Any
 from extensions.enums import ExtensionType
 from extensions.models import Definition
 from marketplace.models import App
+from tests import factories
 
 DEFAULTS: dict[ExtensionType, dict[str, Any]] = {
     ExtensionType.BLOCK: {
@@ -35,8 +36,5 @@ DEFAULTS: dict[ExtensionType, dict[str, Any]] = {
 
 
 def define(app: App, kind: ExtensionType, key: str, /, **content: Any) -> Definition:
-    """An active definition; `content` are fields of the manifest by their names there."""
-    position = Definition.objects.filter(app=app, type=kind).count()
-    return Definition.objects.create(
-        app=app, type=kind, key=key, position=position, content={**DEFAULTS[kind], **content}
-    )
+    """An active definition that runs in stores; `content` are fields of the manifest by their names there."""
+    return factories.definition(app, kind, key, {**DEFAULTS[kind], **content})

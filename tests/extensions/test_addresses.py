@@ -8,8 +8,10 @@ from django.test import Client
 from accounts.models import Business
 from extensions.enums import ExtensionType
 from marketplace.models import App
+from tests import factories
 from tests.extensions.cast import define
-from tests.installations.pages import installed
+from tests.merchants.pages import installed
+from tests.storefront.shopping import STORES_HOST
 
 
 @pytest.mark.spec("Contract 6 Extensions", "An app's address never switches off the policy of a page")
@@ -24,10 +26,11 @@ from tests.installations.pages import installed
 )
 def test_policy_names_hosts_in_ascii(shop: Business, app: App, host: str, origin: str) -> None:
     """Also those of manifests that were saved before the rules of today."""
+    factories.approve(app)
     installed(app, shop)
     define(app, ExtensionType.EMBED, "chat", renderUrl=f"https://{host}/w")
 
-    policy = _policy(Client().get(f"/store/{shop.slug}/"))
+    policy = _policy(Client(SERVER_NAME=STORES_HOST).get(f"/store/{shop.slug}/"))
 
     assert policy["default-src"]
     assert any(source.startswith(origin) for source in policy["frame-src"])

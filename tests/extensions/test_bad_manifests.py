@@ -50,6 +50,12 @@ BAD: list[tuple[str, Any, str, str]] = [
     ("null", None, "", "JSON object"),
     ("unknown top-level key", {"extensions": []}, "extensions", "Unknown key"),
     ("misspelt top-level key", {"block": []}, "block", 'Did you mean "blocks"?'),
+    (
+        "misspelt key beside the right one",
+        {"settingsSchema": {}, "settingSchema": {}},
+        "settingSchema",
+        'Did you mean "settingsSchema"? It is here too',
+    ),
     ("another case", {"AdminPages": []}, "AdminPages", 'Did you mean "adminPages"?'),
     ("the answer of GET sent back", {"manifest": {}}, "manifest", "without"),
     ("a key that is no name", {"my key": 1}, '["my key"]', "Unknown key"),
@@ -138,7 +144,7 @@ BAD: list[tuple[str, Any, str, str]] = [
     ("a line break", of(block(renderUrl="https://stars.example.com/\n")), "blocks[0].renderUrl", "control"),
     ("no host", of(block(renderUrl="https:///block")), "blocks[0].renderUrl", "host"),
     ("letters beyond ASCII", of(block(renderUrl="https://例え.jp/w")), "blocks[0].renderUrl", "xn--"),
-    ("the own host, disguised", of(block(renderUrl="https://pl🄰tform.example/")), "blocks[0].renderUrl", "xn--"),
+    ("its own host, disguised", of(block(renderUrl="https://pl🄰tform.example/")), "blocks[0].renderUrl", "xn--"),
     ("a zone in an address", of(block(renderUrl="https://[fe80::1%25;sandbox]/")), "blocks[0].renderUrl", "host"),
     ("a dot behind the host", of(block(renderUrl="https://stars.example.com./w")), "blocks[0].renderUrl", "dot"),
     ("a bad port", of(block(renderUrl="https://stars.example.com:99999/")), "blocks[0].renderUrl", "port"),
@@ -150,7 +156,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         "own origin",
     ),
     (
-        "the own origin in other letters",
+        "its own origin in other letters",
         of(block(renderUrl="https://PLATFORM.example.:443/")),
         "blocks[0].renderUrl",
         "own origin",
@@ -162,7 +168,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         "own origin",
     ),
     (
-        "an admin page on the own origin",
+        "an admin page on its own origin",
         {"adminPages": [admin_page(renderUrl="https://platform.example/x")]},
         "adminPages[0].renderUrl",
         "own origin",
@@ -194,9 +200,12 @@ BAD: list[tuple[str, Any, str, str]] = [
         "embeds[0].scriptUrl",
         "required",
     ),
+    ("an unknown hash", {"embeds": [script(integrity="md5-AAAA")]}, "embeds[0].integrity", "sha384"),
+    ("a hash in hex", {"embeds": [script(integrity="sha256-" + "g!" * 32)]}, "embeds[0].integrity", "base64"),
+    ("a short hash", {"embeds": [script(integrity="sha256-AAAA")]}, "embeds[0].integrity", "32 bytes, not 3"),
     ("a widget whose other URL is no text", {"embeds": [widget(scriptUrl={})]}, "embeds[0].scriptUrl", "text"),
     ("a widget without its URL", {"embeds": [without(widget(), "renderUrl")]}, "embeds[0].renderUrl", "required"),
-    ("an embed with an icon", {"embeds": [widget(iconName="star")]}, "embeds[0].iconName", "Unknown key"),
+    ("an embed with an icon", {"embeds": [widget(iconName="star")]}, "embeds[0].iconName", "The keys here are"),
     (
         "an embed's default that does not fit",
         {"embeds": [widget(settingsSchema=SCHEMA, defaultConfig={"limit": "many"})]},
@@ -287,6 +296,8 @@ def test_suggestions_say_what_to_write_instead() -> None:
     misspelt_value, misspelt_key = find_problems(
         {"hooks": [hook(hookPoint="order.validat")], "adminPages": [admin_page(iconname="star")]}
     )
+    (beside_the_right_key,) = find_problems({"settingsSchema": {}, "settingSchema": {}})
+    assert beside_the_right_key.suggestion is None, "that key would be there twice"
     assert (misspelt_value.suggestion, misspelt_value.of_key) == ("order.validate", False)
     assert (misspelt_key.suggestion, misspelt_key.of_key) == ("iconName", True)
 
@@ -338,9 +349,20 @@ def test_own_origin_is_refused_by_each_of_its_names(settings: Any) -> None:
         assert "own origin" in problem["message"]
 
 
-def test_wildcard_host_covers_what_is_below_it(settings: Any) -> None:
+@pytest.mark.parametrize("host", ["stores.example", "bakery.stores.example", "BAKERY.Stores.Example:443"])
+def test_origins_of_stores_are_refused(settings: Any, host: str) -> None:
+    settings.STORES_URL = "https://{slug}.stores.example"
+    (problem,) = problems_of_manifest(of(block(renderUrl=f"https://{host}/store/bakery/")))
+    assert "own origin" in problem["message"]
+    assert not problems_of_manifest(of(block(renderUrl="https://notstores.example/")))
+
+
+def test_wildcard_host_covers_the_domain_and_its_subdomains(settings: Any) -> None:
+    settings.BASE_URL = "https://www.platform.example"
     settings.ALLOWED_HOSTS = [".platform.example", "*"]
-    assert problems_of_manifest(of(block(renderUrl="https://a.b.platform.example/")))
+    for host in ("platform.example", "a.platform.example", "a.b.platform.example"):
+        (problem,) = problems_of_manifest(of(block(renderUrl=f"https://{host}/")))
+        assert "own origin" in problem["message"]
     assert not problems_of_manifest(of(block(renderUrl="https://notplatform.example/")))
 
 
@@ -358,4 +380,4 @@ def test_a_flood_of_problems_is_told_in_bounded_time() -> None:
     manifest = of(*({f"unknown-{n}-{m}": 0 for m in range(200)} for n in range(50)))
     problems = problems_of_manifest(manifest)
     assert len(problems) == 500 + 1
-    assert problems[-1]["message"] == f"There are {50 * (200 + 3):,} problems. The first 500 are told."
+    assert problems[-1]["message"] == f"There are {50 * (200 + 3):,} problems. The first 500 are listed."

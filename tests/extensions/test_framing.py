@@ -1,8 +1,13 @@
 """Whether a browser would show an answer in a frame on the platform (CSP Level 3, 6.4.2)."""
 
+from typing import Any
+
 import pytest
 
+from extensions.manifest.content import definitions_in
+from extensions.manifest.frame_checks import addresses_of
 from extensions.manifest.framing import refusal
+from tests.extensions.manifests import admin_page, block, script, widget
 
 HOST = "https://platform.example"
 
@@ -49,3 +54,34 @@ def test_scheme_less_source_takes_the_port_of_the_platform() -> None:
     assert refusal(policy="frame-ancestors 127.0.0.1", frame_options="", host=local)
     assert not refusal(policy="frame-ancestors http://127.0.0.1:8000", frame_options="", host=local)
     assert not refusal(policy="frame-ancestors 127.0.0.1:*", frame_options="", host=local)
+
+
+@pytest.mark.parametrize(
+    ("policy", "may"),
+    [
+        ("frame-ancestors https://*.stores.example", True),
+        ("frame-ancestors https://platform.example *.stores.example", True),
+        ("frame-ancestors https:", True),
+        ("frame-ancestors https://bakery.stores.example", False),  # one store of many
+        ("frame-ancestors https://stores.example", False),
+        ("frame-ancestors https://platform.example", False),
+    ],
+)
+def test_frame_in_stores_must_be_allowed_in_every_store(policy: str, may: bool) -> None:
+    stores = "https://*.stores.example"
+    assert (refusal(policy=policy, frame_options="", host=stores) == "") is may
+
+
+def test_each_frame_is_checked_for_the_pages_that_show_it(settings: Any) -> None:
+    settings.BASE_URL, settings.STORES_URL = HOST, "https://{slug}.stores.example"
+    stores = "https://*.stores.example"
+    document = {
+        "blocks": [block(renderUrl="https://app.example/block")],
+        "embeds": [
+            widget(renderUrl="https://app.example/widget"),
+            script(scriptUrl="https://app.example/script.js"),
+        ],
+        "adminPages": [admin_page(renderUrl="https://app.example/admin")],
+    }
+    found = {each.url.rpartition("/")[2]: each.framed_by for each in addresses_of(definitions_in(document))}
+    assert (found["block"], found["widget"], found["admin"]) == ([HOST, stores], [stores], [HOST])

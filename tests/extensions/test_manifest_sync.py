@@ -13,9 +13,9 @@ from common.errors import Conflict, Invalid, NotFound
 from extensions import definitions
 from extensions.enums import ExtensionType
 from extensions.manifest import sync
-from extensions.models import ApprovedManifest, Definition, Manifest, ManifestFlag, ManifestSave
+from extensions.models import ApprovedManifest, Definition, Manifest, ManifestSave
 from extensions.queries import extensions_on, manifest_document
-from extensions.services.manifests import Saved, put_aside, put_back, save_manifest
+from extensions.services.manifests import Saved, restore_manifest, save_manifest
 from marketplace.models import App
 from marketplace.services import reviews
 from tests import factories
@@ -229,24 +229,24 @@ def test_only_the_developer_saves(app: App, sam: User) -> None:
     assert not Manifest.objects.exists()
 
 
-def test_put_back_saves_an_earlier_manifest_anew(app: App, dana: User) -> None:
+def test_restore_saves_an_earlier_manifest_again(app: App, dana: User) -> None:
     save(app, full())
     before = ids(app)
     save(app, {})
     earlier = ManifestSave.objects.filter(app=app).order_by("id")[0]
-    put_back(save=earlier, developer=dana)
+    restore_manifest(save=earlier, developer=dana)
     assert manifest_document(app) == full()
     assert ids(app) == before
     assert ManifestSave.objects.filter(app=app).count() == 3
 
 
-def test_put_back_applies_the_rules_of_today(app: App, dana: User, settings: Any) -> None:
+def test_restore_applies_the_current_rules(app: App, dana: User, settings: Any) -> None:
     settings.DEBUG = True
     save(app, {"blocks": [block(renderUrl="http://localhost:8001/")]})
     save(app, {})
     settings.DEBUG = False
     with pytest.raises(Invalid):
-        put_back(save=ManifestSave.objects.filter(app=app).order_by("id")[0], developer=dana)
+        restore_manifest(save=ManifestSave.objects.filter(app=app).order_by("id")[0], developer=dana)
     assert manifest_document(app) == {}
 
 
@@ -277,10 +277,6 @@ def approved(app: App) -> App:
     return App.objects.get(pk=app.pk)
 
 
-def reasons(app: App) -> list[list[str]]:
-    return [flag.reasons for flag in ManifestFlag.objects.filter(app=app).order_by("id")]
-
-
 def test_an_approval_keeps_the_manifest_of_then(app: App) -> None:
     save(app, full())
     app = approved(app)
@@ -289,66 +285,12 @@ def test_an_approval_keeps_the_manifest_of_then(app: App) -> None:
     assert kept.document == full()
 
 
-@pytest.mark.spec("Contract 6 After approval", "An added hook, global script or host is flagged")
-def test_what_a_save_adds_after_the_approval_is_flagged(app: App) -> None:
-    save(app, {"blocks": [block()]})
-    app = approved(app)
-    save(app, {"blocks": [block()], "hooks": [hook()]})
-    save(app, {"blocks": [block()], "hooks": [hook()], "embeds": [script()]})
-    elsewhere = admin_page(renderUrl="https://elsewhere.example/x")
-    save(app, {"blocks": [block()], "hooks": [hook()], "embeds": [script()], "adminPages": [elsewhere]})
-    assert reasons(app) == [
-        ["Adds a hook at order.calculate_discounts."],
-        ["Adds the script “counter” to every page of a store."],
-        ["Loads from a new host: elsewhere.example."],
-    ]
-
-
-def test_a_widget_that_becomes_a_script_is_flagged(app: App) -> None:
-    save(app, {"embeds": [widget()]})
-    app = approved(app)
-    save(app, {"embeds": [script(embedType="chat")]})
-    assert reasons(app) == [["Adds the script “chat” to every page of a store."]]
-
-
-def test_what_adds_nothing_is_not_flagged(app: App) -> None:
-    save(app, full())
-    app = approved(app)
-    save(app, full() | {"blocks": [block(name="Ratings", renderUrl="https://STARS.example.com:443/new")]})
-    save(app, {})
-    save(app, full())  # it comes back as it was approved
-    assert reasons(app) == []
-
-
-def test_a_flagged_addition_is_flagged_once(app: App) -> None:
-    app = approved(app)
-    save(app, {"hooks": [hook()]})
-    save(app, {"hooks": [hook(timeout=1000)]})
-    assert len(reasons(app)) == 1
-
-
-def test_nothing_is_flagged_before_the_first_approval(app: App) -> None:
-    save(app, full())
-    assert reasons(app) == []
-
-
-def test_the_first_reviewer_who_puts_a_flag_aside_stays_recorded(app: App) -> None:
-    app = approved(app)
-    save(app, full())
-    flag = ManifestFlag.objects.get()
-    rita, otto = factories.reviewer(), factories.reviewer("otto@example.com")
-    put_aside(flag=flag, reviewer=rita, now=NOW)
-    put_aside(flag=flag, reviewer=otto)
-    flag.refresh_from_db()
-    assert (flag.seen_by, flag.seen_at) == (rita, NOW)
-
-
 # --- At once ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
 def test_saves_at_once_go_one_after_the_other(app: App) -> None:
-    """Whichever is last stands whole: its definitions are the active ones, each key has one row."""
+    """The last one counts as a whole: its definitions are the active ones, each key has one row."""
     documents = [
         {"blocks": [block(blockType=f"b{n}-{m}") for m in range(5)] + [block(name=f"Name {n}")]}
         for n in range(8)

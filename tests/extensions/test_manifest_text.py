@@ -1,4 +1,4 @@
-"""Where in the text of a manifest each problem stands, for the portal's editor."""
+"""The place of each problem in the text of a manifest, for the portal's editor."""
 
 import pytest
 
@@ -76,8 +76,8 @@ def test_text_that_is_nested_without_end_is_refused() -> None:
     assert "nested" in one('{"a":' * 500 + "1" + "}" * 500).problem.message
 
 
-def test_key_that_stands_twice_is_told() -> None:
-    """A reader of JSON keeps one of the two, and nobody would miss the other."""
+def test_repeated_key_is_a_problem() -> None:
+    """A reader of JSON keeps one of the two and drops the other without a word."""
     text = (
         '{"blocks": [],\n "hooks": [{"url": "/a", "url": "/b", "hookPoint": "order.validate"}], "blocks": []}'
     )

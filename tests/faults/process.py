@@ -4,7 +4,9 @@
 
 FAULT_WITHOUT    a protection of `tests.faults.protections`, taken out
 FAULT_DIE_AT     `module:name`, or `module:Class.name`; its first call is the process group's death by SIGKILL
+FAULT_STOP_AT    the same; at its first call the process stops, as by SIGSTOP, until it is sent SIGCONT
 FAULT_CONSTANTS  JSON `{"module:NAME": seconds}`: constants that would make a test last too long
+FAULT_HURRY      how many times more often the tasks run that are scheduled by seconds; the worker logs each that is done
 FAULT_CLOCK      seconds that this process's clock is ahead
 FAULT_NAMES      JSON `{name: {"answers": [[address, ...], ...], "delay": seconds}}`, in place of DNS for these names:
                  each look-up gets the next answer, and all later ones the last. Who is not root can't point the
@@ -14,6 +16,7 @@ FAULT_CONNECTS   a file to which every address is written that this process conn
 """
 
 import json
+import logging
 import os
 import signal
 import socket
@@ -29,8 +32,12 @@ from typing import Any
 
 import django
 import time_machine
+from celery.signals import task_success
+from django.conf import settings
 
 from tests.faults import protections
+
+log = logging.getLogger(__name__)
 
 
 def main() -> None:
@@ -46,11 +53,29 @@ def main() -> None:
 
 
 def die_at(place: str) -> None:
+    owner, name = find(place)
+    setattr(owner, name, lambda *_, **__: os.killpg(0, signal.SIGKILL))
+
+
+def stop_at(place: str) -> None:
+    owner, name = find(place)
+    original = getattr(owner, name)
+
+    def stop_and_call(*arguments: Any, **options: Any) -> Any:
+        setattr(owner, name, original)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return original(*arguments, **options)
+
+    setattr(owner, name, stop_and_call)
+
+
+def find(place: str) -> tuple[Any, str]:
+    """The module or class, and the name in it."""
     module_name, _, path = place.partition(":")
     *owners, name = path.split(".")
     owner = reduce(getattr, owners, import_module(module_name))
     assert hasattr(owner, name), place
-    setattr(owner, name, lambda *_, **__: os.killpg(0, signal.SIGKILL))
+    return owner, name
 
 
 def set_constants(text: str) -> None:
@@ -62,6 +87,13 @@ def set_constants(text: str) -> None:
         for module in list(sys.modules.values()):
             if vars(module).get(name) is before:
                 setattr(module, name, value)
+
+
+def hurry(times: str) -> None:
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        if isinstance(entry["schedule"], float):
+            entry["schedule"] /= float(times)
+    task_success.connect(lambda sender, **_: log.warning("done: %s", sender.name), weak=False)
 
 
 def shift_clock(seconds: str) -> None:
@@ -95,7 +127,9 @@ def write_connects(file: str) -> None:
 
 FAULTS: dict[str, Callable[[str], None]] = {
     "FAULT_DIE_AT": die_at,
+    "FAULT_STOP_AT": stop_at,
     "FAULT_CONSTANTS": set_constants,
+    "FAULT_HURRY": hurry,
     "FAULT_CLOCK": shift_clock,
     "FAULT_NAMES": make_up_names,
     "FAULT_CONNECTS": write_connects,

@@ -1,23 +1,28 @@
-"""What protects deliveries from each fault, as changes of the source that take it out.
+"""What protects from each fault and each attack, as changes of the source that take it out.
 
-`make test-faults-unprotected` runs each fault test once without each protection that it names, and demands that it
-fails: a test that passes either way would prove nothing. Only processes that the tests start are changed.
+`make test-faults-unprotected` and `make test-attacks-unprotected` run each of these tests once without each protection
+that it names, and demand that it fails: a test that passes either way would prove nothing. `take_out`
+is for processes that a test starts, `taken_out` for the test's own process.
 """
 
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
-from typing import Final
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
 
 ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Replaces `old`, which must stand in the module's source, by `new`."""
+    """Replaces `old`, which must be in the module's source, by `new`."""
 
     module: str
     old: str
@@ -25,90 +30,102 @@ class Change:
 
 
 PROTECTIONS: Final = {
-    "leases that run out": Change(
-        "webhooks.claims",
-        "expired = Delivery.objects.filter(status__in=WAITING, lease_until__lte=now)",
-        "expired = Delivery.objects.none()",
+    "leases that end with the heartbeat": Change(
+        "webhooks.engine.claims",
+        '~Q(leased_by__in=slots.alive().values("id"))',
+        "Q(pk=None)",
     ),
-    "sweep by beat": Change(
+    "second look at what was claimed before a pause": Change(
+        "webhooks.engine.dispatcher",
+        "if monotonic() - claimed_at > ALIVE_FOR.total_seconds():",
+        "if False:",
+    ),
+    "start by beat": Change(
         "config.settings",
         '"task": "webhooks.tasks.dispatch",\n        "schedule": 1.0,',
         '"task": "webhooks.tasks.dispatch",\n        "schedule": 3600.0,',
     ),
     "outbox": Change(
         "webhooks.services.publishing",
-        "transaction.on_commit(kick, robust=True)",
-        "from webhooks import transport\n"
-        "        for webhook in Webhook.objects.filter(id__in=listeners):\n"
-        "            transport.submit(webhook.url, headers={}, body=event.data.encode())",
+        "        _write_deliveries(event, listeners, now)\n",
+        "        from common.http import transport\n"
+        "        for webhook in Webhook.objects.filter(id__in=[each.webhook_id for each in listeners]):\n"
+        "            transport.submit(webhook.url, headers={}, body=event.data.encode())\n",
     ),
-    "hint in a thread of its own": Change(
-        "webhooks.services.publishing",
-        "transaction.on_commit(kick, robust=True)",
-        "from webhooks.tasks import dispatch\n        transaction.on_commit(lambda: dispatch.apply_async())",
+    "run that goes on while no other can be started": Change(
+        "webhooks.tasks", "        return False\n", "        return True\n"
     ),
-    "watch of each worker": Change(
-        "webhooks.apps", "from webhooks import receivers, watch", "from webhooks import receivers"
+    "sessions checked around each task": Change(
+        "config.celery", "        close_old_connections()\n", "        pass\n"
+    ),
+    "alarm by the rule of a claim": Change(
+        "webhooks.engine.backlog",
+        "claim_selection.first_due(now)",
+        'Delivery.objects.filter(lease_until=None).aggregate(first=Min("due_at"))["first"]',
     ),
     "rate limit that fails open": Change(
-        "common.rate_limits", "except redis.RedisError as error:", "except ZeroDivisionError as error:"
+        "common.web.rate_limits", "except redis.RedisError as error:", "except ZeroDivisionError as error:"
     ),
     "results kept over an outage": Change(
-        "webhooks.dispatcher",
+        "webhooks.engine.dispatcher",
         "except (OperationalError, InterfaceError) as error:",
         "except ZeroDivisionError as error:",
     ),
     "row locks of a claim": Change(
-        "webhooks.claims",
+        "webhooks.engine.claims",
         "lease_until IS NULL\n        FOR UPDATE SKIP LOCKED",
         "lease_until IS NULL",
     ),
     "shares of an endpoint": Change(
-        "webhooks.turns",
+        "webhooks.engine.claim_selection",
         "WHEN crowded.host IS NOT NULL THEN 0",
         "WHEN TRUE THEN 1000",
     ),
     "fence": Change(
-        "webhooks.claims",
+        "webhooks.engine.recording",
         "delivery.fence = due.fence AND ",
         "",
     ),
     "total deadline": Change(
-        "webhooks.transport", "asyncio.timeout(timeout)", "asyncio.timeout(timeout + 5)"
+        "common.http.transport", "asyncio.timeout(timeout)", "asyncio.timeout(timeout + 5)"
     ),
     "budget of a look-up": Change(
-        "webhooks.connections", "asyncio.timeout(DNS_BUDGET)", "asyncio.timeout(None)"
+        "common.http.vetted_connections", "asyncio.timeout(DNS_BUDGET)", "asyncio.timeout(None)"
     ),
     "success by the status alone": Change(
-        "webhooks.transport",
+        "common.http.transport",
         "status, error = self.answer.status, _status_class(self.answer.status)",
         "status, error = self.answer.status, error or _status_class(self.answer.status)",
     ),
     "end of reading at 16 KiB": Change(
-        "webhooks.transport", "while len(self.body) <= limit:", "while len(self.body) <= limit + 2**21:"
+        "common.http.transport", "while len(self.body) <= limit:", "while len(self.body) <= limit + 2**21:"
     ),
-    "answers left packed": Change("webhooks.transport", "auto_decompress=False", "auto_decompress=True"),
-    "redirects not followed": Change("webhooks.transport", "allow_redirects=False", "allow_redirects=True"),
+    "answers left packed": Change("common.http.transport", "auto_decompress=False", "auto_decompress=True"),
+    "redirects not followed": Change(
+        "common.http.transport", "allow_redirects=False", "allow_redirects=True"
+    ),
     "vetted addresses": Change(
-        "common.addresses", "return is_global_unicast(ip) or (allow_local and is_loopback(ip))", "return True"
+        "common.http.addresses",
+        "return is_global_unicast(ip) or (allow_local and is_loopback(ip))",
+        "return True",
     ),
     "vetting of the very socket": Change(
-        "webhooks.connections",
+        "common.http.vetted_connections",
         "if not _is_allowed(str(address[0])):",
         "if False:",
     ),
-    "sent again on a dead connection": Change(
-        "webhooks.transport", "if not attempt.progress.died_unanswered():", "if True:"
+    "resent on a dead connection": Change(
+        "common.http.transport", "if not attempt.progress.died_unanswered():", "if True:"
     ),
     "judgement at each attempt": Change(
-        "webhooks.outbox", "if may_receive(webhook, event.type):", "if True:"
+        "webhooks.engine.preparation", "if may_receive(webhook, event.type):", "if True:"
     ),
     "erasure after the end": Change(
         "webhooks.queries", "if event_type == catalogue.DATA_ERASURE:", "if False:"
     ),
     "alarm of an overdue erasure": Change("webhooks.services.erasure", "    _alarm(now)\n", ""),
     "guard against our own outage": Change(
-        "webhooks.outage",
+        "webhooks.engine.outage",
         "if missed >= HOSTS and missed >= SHARE * count:\n                return True",
         "if False:\n                return True",
     ),
@@ -121,16 +138,146 @@ PROTECTIONS: Final = {
     "check of an answer": Change(
         "extensions.hooks.answers", "for problem in problems_of(point, answer):", "for problem in ():"
     ),
-    "comparison of the clocks": Change("webhooks.dispatcher", "            self._clock.compare()\n", ""),
+    "comparison of the clocks": Change(
+        "webhooks.engine.dispatcher", "            self._clock.compare()\n", ""
+    ),
+    # Of the attacks in tests/security from here on.
+    "owner of an app": Change(
+        "marketplace.queries",
+        "get_or_not_found(own_apps(developer), app_id",
+        "get_or_not_found(App.objects, app_id",
+    ),
+    "installation of a webhook": Change(
+        "webhooks.queries",
+        "kept = Webhook.objects.kept().filter(installation=installation)",
+        "kept = Webhook.objects.kept()",
+    ),
+    "scope of a call": Change(
+        "installations.authentication",
+        "if scope is None or scope in installation.effective_scopes:",
+        "if True:",
+    ),
+    "pause of an app": Change(
+        "installations.authentication", "if installation.paused_at is not None:", "if False:"
+    ),
+    "right to an unsent payload": Change(
+        "webhooks.queries", "    return may_learn_of(installation, delivery.event.type)", "    return True"
+    ),
+    "lock of a suspended app's manifest": Change(
+        "extensions.services.manifests",
+        '    if app.suspended_at is not None:\n        return "The app is',
+        '    if False:\n        return "The app is',
+    ),
+    "approved reach": Change(
+        "extensions.manifest.reach",
+        'return (defined.key, defined.content["scriptUrl"]) in self.scripts',
+        "return True",
+    ),
+    "cap on discounts": Change(
+        "extensions.hooks.fillers",
+        'given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)',
+        "given = asked",
+    ),
+    "network of a guess": Change(
+        "accounts.limits",
+        'return f"{normalize_email(email)} {client_subnet(request)}"',
+        "return normalize_email(email)",
+    ),
+    "origin of a frame": Change("extensions.manifest.values", "    if _is_own(value):\n", "    if False:\n"),
+    "verifier of a code": Change(
+        "installations.oauth",
+        "            and _verifies(request.code_verifier, grant.code_challenge)\n",
+        "",
+    ),
+    "code that works once": Change(
+        "installations.oauth",
+        "        if grant.used_at is not None:\n            raise CodeUsedAgain(grant, grant.used_at)\n",
+        "",
+    ),
+    "second factor of staff": Change(
+        "accounts.services.second_factor", "bool(settings.SECOND_FACTOR_FOR_STAFF) and", "False and"
+    ),
+    "second factor of a sign-in": Change(
+        "accounts.api.views",
+        'if has_second_factor(user) and not use_code(user=user, code=body.get("otp", "")):',
+        "if False:",
+    ),
+    "step-up": Change("accounts.step_up", "return bool(settings.STEP_UP)", "return False"),
+    "confirmed address": Change(
+        "accounts.services.confirmation",
+        "return bool(settings.CONFIRM_ADDRESSES) and not is_confirmed(user)",
+        "return False",
+    ),
+    "family of refresh tokens": Change(
+        "accounts.tokens", "    if not rotated:\n        _end_family(sign_in)\n", "    if not rotated:\n"
+    ),
+    "own zone of the stores": Change(
+        "common.web.zones", "            request.urlconf = zone.urlconf\n", "            pass\n"
+    ),
+    "origin of a form": Change(
+        "common.web.same_origin", 'return site in ("same-origin", "none")', "return True"
+    ),
+    "cleaned markup": Change(
+        "stores.services.pages", "return nh3.clean(content, url_schemes=URL_SCHEMES)", "return content"
+    ),
+    "way back on this site": Change(
+        "config.views",
+        "if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):",
+        "if False:",
+    ),
+    "names that pass for another": Change(
+        "accounts.public_names",
+        "if _names_platform(name) or any(looks_like(name, reserved) for reserved in STAFF):",
+        "if False:",
+    ),
 }
+
+
+def source_of(change: Change) -> str:
+    return (ROOT / Path(*change.module.split("."))).with_suffix(".py").read_text()
 
 
 def unprotected_source(change: Change) -> bytes:
     """The module's source without the protection. Raises LookupError where the source has changed."""
-    source = (ROOT / Path(*change.module.split("."))).with_suffix(".py").read_text()
+    source = source_of(change)
     if source.count(change.old) != 1:
         raise LookupError(f"{change.module} does not have this once: {change.old}")
     return source.replace(change.old, change.new).encode()
+
+
+@contextmanager
+def taken_out(name: str) -> Iterator[None]:
+    """Within the block, the function that has the protection runs without it, in this process."""
+    change = PROTECTIONS[name]
+    source = source_of(change)
+    start = source.index(change.old)
+    line = source[: start + len(change.old) - len(change.old.lstrip())].count("\n") + 1
+    protected = _functions(compile(source, change.module, "exec"))
+    (name,) = [code.co_qualname for code in protected if line in {at for *_, at in code.co_lines()}]
+    without = _functions(compile(unprotected_source(change), change.module, "exec"))
+    function = _live(import_module(change.module), name)
+    original = function.__code__
+    (function.__code__,) = [code for code in without if code.co_qualname == name]
+    try:
+        yield
+    finally:
+        function.__code__ = original
+
+
+def _functions(code: CodeType) -> Iterator[CodeType]:
+    """Functions and methods, without those inside of others."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            if each.co_flags & inspect.CO_NEWLOCALS and each.co_flags & inspect.CO_OPTIMIZED:
+                yield each
+            else:
+                yield from _functions(each)  # a class
+
+
+def _live(module: ModuleType, qualname: str) -> FunctionType:
+    found: Any = reduce(getattr, qualname.split("."), module)
+    function: FunctionType = inspect.unwrap(getattr(found, "__func__", found))
+    return function
 
 
 def take_out(name: str) -> None:

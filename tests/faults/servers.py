@@ -4,9 +4,9 @@ import contextlib
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +18,8 @@ import redis
 from django.core.management import call_command
 from django.db import connection
 
+from tests.ports import free_port
 from tests.webhooks.helpers import wait_until
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def missing(program: str) -> None:
@@ -83,9 +79,11 @@ class Postgres:
             os.chown(self._directory, owner.pw_uid, owner.pw_gid)
             self._as_user = ["runuser", "-u", "postgres", "--"]
 
-    def restart(self) -> None:
-        """As after a crash: no connection is ended politely, and the log is replayed."""
-        self._run("pg_ctl", "restart", "-w", "-m", "immediate", *self._options)
+    def restart(self, *, pause: float = 0.0) -> None:
+        """As after a crash: no connection is ended politely, and the log is replayed. `pause` is in seconds."""
+        self._run("pg_ctl", "stop", "-w", "-m", "immediate")
+        time.sleep(pause)
+        self._run("pg_ctl", "start", "-w", *self._options)
 
     @property
     def _options(self) -> list[str]:

@@ -189,7 +189,7 @@ def test_no_connection_is_made_to_an_address_that_is_not_public(
         ALLOW_LOCAL_DESTINATIONS="",
         FAULT_NAMES=json.dumps(names),
         FAULT_CONNECTS=str(connects),
-        FAULT_CONSTANTS=json.dumps({"webhooks.connections:DNS_TTL": 0}),
+        FAULT_CONSTANTS=json.dumps({"common.http.vetted_connections:DNS_TTL": 0}),
     )
     wait_for_attempts(len(hosts), timeout=30)
     published_again = Delivery.objects.get(webhook=webhooks["rebinds.test"])
@@ -216,7 +216,7 @@ def test_name_that_comes_to_lead_inside_is_judged_at_the_next_connection(
     processes.deliver(
         FAULT_NAMES=json.dumps({"changes.test": {"answers": [["127.0.0.1"], ["10.0.0.1"]]}}),
         FAULT_CONNECTS=str(connects),
-        FAULT_CONSTANTS=json.dumps({"webhooks.connections:DNS_TTL": 0}),
+        FAULT_CONSTANTS=json.dumps({"common.http.vetted_connections:DNS_TTL": 0}),
     )
     for number in (1, 2):
         publish(sandbox)
@@ -243,7 +243,7 @@ def hangs_up_on_the_next_request(unread: list[int]) -> Script:
     return script
 
 
-@pytest.mark.fault(15, "sent again on a dead connection")
+@pytest.mark.fault(15, "resent on a dead connection")
 def test_endpoint_that_hangs_up_on_kept_connections_causes_no_failure_and_no_double(
     processes: Processes, webhook: Webhook, receiver: Receiver, sandbox: Business
 ) -> None:

@@ -18,8 +18,8 @@ from installations.models import Installation
 from stores.models import Product
 from tests import factories
 from tests.faults.processes import Processes
-from tests.faults.servers import free_port
 from tests.faults.test_kills import wait_for_web
+from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import publish
@@ -105,7 +105,7 @@ def test_apps_that_misbehave_hold_up_a_checkout_for_ten_seconds_at_most(
         for answer in MISBEHAVIOUR.values():
             checkout.app("checkout.shipping_rates", answer, priority=2)
         order, _ = checkout.order()
-        assert order["deliveryFee"] == 1.2, "The fee of the app that behaves stands."
+        assert order["deliveryFee"] == 1.2, "The fee of the well-behaved app counts."
         assert set(HookCall.objects.values_list("outcome", flat=True)) == {
             "ANSWERED", "HTTP_ERROR", "NOT_JSON", "UNEXPECTED",
         }  # fmt: skip

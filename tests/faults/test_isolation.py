@@ -1,16 +1,22 @@
-"""Endpoints that never answer, beside endpoints that do (scenario 10)."""
+"""Endpoints that never answer, beside endpoints that do (scenarios 10 and 23)."""
 
 import statistics
 import time
+from datetime import timedelta
 
 import pytest
+import requests
+from django.utils import timezone
 
 from accounts.models import Business
 from installations.models import Installation
 from tests.faults.processes import Processes
+from tests.faults.test_kills import wait_for_web
+from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import publish, wait_until
+from webhooks.engine import slots
 from webhooks.models import Attempt
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
@@ -51,3 +57,27 @@ def test_endpoints_that_hang_hold_up_no_other(
         wait_until(lambda: hung.count() >= hanging, timeout=20)
     for took in hung.values_list("duration_ms", flat=True):
         assert 10_000 <= took <= 10_500
+
+
+@pytest.mark.fault(23, "alarm by the rule of a claim")
+def test_deliveries_that_wait_for_an_endpoint_that_hangs_raise_no_alarm(
+    processes: Processes, installation: Installation, sandbox: Business
+) -> None:
+    port = free_port()
+    processes.web(port)
+    wait_for_web(port)
+    with Receiver() as silent:
+        silent.respond_with(Answer(delay=30))
+        helpers.webhook(installation, silent.url, ["order.created"])
+        processes.deliver()
+        wait_until(lambda: slots.claiming().exists(), timeout=30)
+        for _ in range(50):
+            publish(sandbox, now=timezone.now() - timedelta(minutes=2))
+        silent.wait_for(8)
+        time.sleep(1)
+        states = set()
+        for _ in range(24):  # meanwhile the first attempts are given up
+            states.add(requests.get(f"http://127.0.0.1:{port}/readyz", timeout=5).json()["deliveries"])
+            time.sleep(0.5)
+    assert Attempt.objects.exists()
+    assert states == {"ok"}

@@ -1,6 +1,7 @@
 """Redis and PostgreSQL that go away under load and come back (scenarios 5 to 7). The servers are the tests' own."""
 
 import json
+import re
 import statistics
 import threading
 import time
@@ -10,18 +11,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from django.conf import settings
+from django.db import connection
 
 from accounts.models import Business
+from config.celery import app as celery_app
 from installations.models import Installation
 from stores.models import Product
 from tests import factories
 from tests.faults.conftest import Listen
 from tests.faults.processes import Processes
-from tests.faults.servers import Postgres, Redis, free_port
-from tests.faults.test_kills import all_delivered, answers_once, ids, is_awake, order, wait_for_web
+from tests.faults.servers import Postgres, Redis
+from tests.faults.test_kills import all_delivered, answers_once, ids, order, wait_for_web
+from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import publish, published, wait_until
-from webhooks import tasks
+from webhooks.engine import slots
 from webhooks.models import Delivery, Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
@@ -74,7 +79,7 @@ def load(url: str, business: Business) -> Iterator[Load]:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.fault(5, "hint in a thread of its own", "rate limit that fails open")
+@pytest.mark.fault(5, "rate limit that fails open")
 def test_redis_away_under_load_fails_no_request_and_loses_no_event(
     own_redis: Redis, processes: Processes, webhook: Webhook, receiver: Receiver, sandbox: Business
 ) -> None:
@@ -100,16 +105,15 @@ def test_redis_away_under_load_fails_no_request_and_loses_no_event(
     wait_until(all_delivered)
     assert Delivery.objects.count() == placed
     assert set(ids(receiver.requests).values()) == {1}
-    wait_until(lambda: not is_awake(own_redis), timeout=15)
     published(sandbox)
     receiver.wait_for(placed + 1, timeout=3)
     assert all(process.is_alive for process in running)
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.fault(5, "watch of each worker")
+@pytest.mark.fault(5, "run that goes on while no other can be started")
 @pytest.mark.parametrize("pool", ["threads", "prefork"])
-def test_redis_away_for_long_leaves_the_workers_to_look_for_themselves(
+def test_redis_away_for_longer_than_a_run_lasts_stops_no_dispatcher(
     pool: str,
     own_redis: Redis,
     processes: Processes,
@@ -117,22 +121,24 @@ def test_redis_away_for_long_leaves_the_workers_to_look_for_themselves(
     receiver: Receiver,
     sandbox: Business,
 ) -> None:
-    """Whoever was awake when it went has long gone to sleep, and nobody can be told anything."""
-    worker, beat = processes.worker(pool=pool), processes.beat()
+    """No other dispatcher could be started, so those that run go on."""
+    runs = json.dumps({"webhooks.tasks:RUN": 2})
+    worker, beat = processes.worker(pool=pool, FAULT_CONSTANTS=runs), processes.beat()
     published(sandbox)
     receiver.wait_for(1, timeout=30)
     own_redis.kill()
-    time.sleep(2 * tasks.IDLE + 2)
+    time.sleep(6)
     for _ in range(5):
         published(sandbox)
-    sent = receiver.wait_for(6, timeout=20)
-    published(sandbox)
-    assert receiver.wait_for(7, timeout=3), "It stays awake for a while."
+    sent = receiver.wait_for(6, timeout=5)
     wait_until(all_delivered)
     assert set(ids(sent).values()) == {1}
 
+    before = set(slots.claiming().values_list("id", flat=True))
     own_redis.start()
-    wait_until(lambda: is_awake(own_redis), timeout=30)
+    wait_until(lambda: slots.claiming().exclude(id__in=before).exists(), timeout=30)
+    assert published(sandbox)
+    receiver.wait_for(7, timeout=3)
     assert worker.is_alive
     assert beat.is_alive
     worker.terminate()
@@ -154,7 +160,6 @@ def test_redis_emptied_in_the_middle_loses_and_doubles_nothing(
     receiver.wait_for(published_now, timeout=60)
     wait_until(all_delivered)
     own_redis.client.flushall()
-    wait_until(lambda: not is_awake(own_redis), timeout=15)
     publish(sandbox)
     receiver.wait_for(published_now + 50, timeout=5)
     wait_until(all_delivered)
@@ -172,11 +177,10 @@ def test_postgres_restarted_in_the_middle_of_a_batch_loses_and_doubles_nothing(
     publish(sandbox)
     may_answer = threading.Event()
     receiver.respond_with(Answer(script=answers_once(may_answer)))
-    leases = json.dumps({"webhooks.claims:LEASE": 8})
-    dispatcher = processes.deliver(FAULT_CONSTANTS=leases)
+    dispatchers = [processes.deliver(), processes.deliver()]
     receiver.wait_for(50, timeout=30)
     threading.Timer(0.1, may_answer.set).start()
-    own_postgres.restart()
+    own_postgres.restart(pause=4)  # all heartbeats are old by then
     back = time.monotonic()
     receiver.respond_with(200)
     wait_until(lambda: can_publish(sandbox))
@@ -184,7 +188,52 @@ def test_postgres_restarted_in_the_middle_of_a_batch_loses_and_doubles_nothing(
     wait_until(all_delivered)
     assert sent[-1].at - back < 10
     assert set(ids(receiver.requests).values()) == {1}
-    assert dispatcher.is_alive
+    assert all(dispatcher.is_alive for dispatcher in dispatchers)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.fault(21, "sessions checked around each task")
+def test_sessions_of_postgres_ended_under_load_are_replaced_in_every_thread(
+    own_redis: Redis,
+    own_postgres: Postgres,
+    processes: Processes,
+    webhook: Webhook,
+    receiver: Receiver,
+    sandbox: Business,
+) -> None:
+    """The dispatcher is busy, so it heals the session of one thread only. Then every periodic task runs."""
+    worker = processes.worker(FAULT_HURRY="20")
+    processes.beat(FAULT_HURRY="20")
+    wait_until(lambda: tasks_done(worker.output) >= EACH_MINUTE, timeout=90)
+    end_sessions()
+    for _ in range(40):
+        publish(sandbox)
+        time.sleep(0.2)
+    before = len(worker.output)
+    with celery_app.connection(own_redis.url) as broker:
+        for task in EVERY_TASK:
+            celery_app.send_task(task, connection=broker)
+    wait_until(lambda: tasks_done(worker.output[before:]) == EVERY_TASK, timeout=60)
+    assert "raised unexpected" not in worker.output[before:]
+    receiver.wait_for(40, timeout=10)
+
+
+SCHEDULES = {entry["task"]: entry["schedule"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+EVERY_TASK = SCHEDULES.keys()
+EACH_MINUTE = {task for task, schedule in SCHEDULES.items() if schedule in (1.0, 5.0, 10.0, 20.0, 30.0, 60.0)}
+
+
+def tasks_done(log: str) -> set[str]:
+    return set(re.findall(r"done: (\S+)", log))
+
+
+def end_sessions() -> None:
+    """All of the database but the test's own."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 def can_publish(business: Business) -> bool:

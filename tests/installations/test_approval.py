@@ -5,7 +5,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -15,19 +14,19 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Business, User
 from installations import services, tasks
 from installations.enums import HistoryKind
-from installations.hint import give_hint
 from installations.models import HistoryEntry, Installation
 from installations.queries import granted_by
-from installations.services import approval
 from installations.services.approval import follow, follow_all
 from installations.services.consent import approve_scopes, decline_scopes
+from installations.signals import approval_followed
 from marketplace.models import App, AppVersion
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from marketplace.signals import app_approved
 from tests import factories
-from tests.installations.pages import page_of, signed_in, text_of
-from tests.webhooks.helpers import published, wait_until
+from tests.merchants.pages import page_of, signed_in, text_of
+from tests.signals import connected
+from tests.webhooks.helpers import published
 from webhooks.models import Webhook
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -223,7 +222,7 @@ def test_permission_that_was_taken_away_is_dated_by_the_next_yes(
     assert page.index("See your products") < page.index("2026-11-11T12:00") < orders
     assert orders < page.index("2026-11-20T14:00", orders)
     activity = text_of(browser.get(page_of(install, "activity/")))
-    taken_away = activity.index("A new version does without some permissions")
+    taken_away = activity.index("Permissions removed by a new version")
     assert taken_away < activity.index("See your orders", taken_away)
 
 
@@ -268,13 +267,13 @@ def test_question_that_is_not_needed_any_more_is_withdrawn(app: App, shop: Busin
 def test_no_to_the_former_question_is_not_one_to_the_next(app: App, shop: Business) -> None:
     install = installed(app, shop, "read_products")
     follow(version=approve(app, "read_products", "read_orders"), now=NOW)
-    Installation.objects.update(reconsent_declined_at=hours(1), reconsent_told_at=hours(1))
+    Installation.objects.update(reconsent_declined_at=hours(1), reconsent_notified_at=hours(1))
     follow(version=approve(app, "read_products", "read_orders", at=hours(2)), now=hours(2))
     assert seen(install).reconsent_declined_at == hours(1), "Nothing new was asked."
-    assert seen(install).reconsent_told_at == hours(1)
+    assert seen(install).reconsent_notified_at == hours(1)
     follow(version=approve(app, "read_products", "read_orders", "read_pages", at=hours(3)), now=hours(3))
     assert (seen(install).needs_reconsent, seen(install).reconsent_declined_at) == (True, None)
-    assert seen(install).reconsent_told_at is None, "The merchant is mailed again."
+    assert seen(install).reconsent_notified_at is None, "The merchant is mailed again."
     assert told(install) == [
         (HistoryKind.NEEDS_RECONSENT, "read_orders"),
         (HistoryKind.NEEDS_RECONSENT, "read_pages"),
@@ -450,22 +449,17 @@ def test_newer_approval_is_followed_in_place_of_the_older(app: App, mira: User) 
     }
 
 
-def test_approval_overtaken_half_way_is_made_good(
-    app: App, mira: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_approval_overtaken_half_way_is_made_good(app: App, mira: User) -> None:
     """The second approval comes while the worker is between two batches of the first."""
     many(app, mira, 4, is_test=True)
     first = approve(app, "read_products", "read_orders")
-    follow_batch: Callable[..., UUID | None] = approval._follow_batch
 
-    def overtaken(*arguments: Any) -> UUID | None:
-        last = follow_batch(*arguments)
+    def overtake(**_: Any) -> None:
         if AppVersion.objects.count() == 1:
             approve(app, "read_products", "read_pages", at=hours(1))
-        return last
 
-    monkeypatch.setattr(approval, "_follow_batch", overtaken)
-    follow(version=first, now=NOW, batch=2)
+    with connected(approval_followed, overtake):
+        follow(version=first, now=NOW, batch=2)
     assert Installation.objects.filter(is_test=True).count() == 2
     follow_all(now=hours(1))
     states = Installation.objects.order_by("id").values_list("is_test", "granted_scopes", "needs_reconsent")
@@ -476,21 +470,19 @@ def test_approval_overtaken_half_way_is_made_good(
 
 
 def test_one_that_fails_keeps_none_of_the_others_waiting(
-    app: App, dana: User, shop: Business, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    app: App, dana: User, shop: Business, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = approve(app, "read_products", "read_orders")
     other = factories.app(dana, scopes=["read_products"])
     install = installed(other, shop, "read_products")
     approve(other, "read_products", "read_orders", at=hours(1))
-    follow_batch = approval._follow_batch
 
-    def fail(version: AppVersion, *arguments: Any) -> UUID | None:
-        if version == broken:
+    def fail(*, app: App, **_: Any) -> None:
+        if app == broken.app:
             raise RuntimeError("broken")
-        return follow_batch(version, *arguments)
 
-    monkeypatch.setattr(approval, "_follow_batch", fail)
-    follow_all(now=hours(1))
+    with connected(approval_followed, fail):
+        follow_all(now=hours(1))
     assert seen(install).needs_reconsent
     assert AppVersion.objects.filter(followed_at=None).get() == broken
     assert "could not follow" in caplog.text
@@ -500,6 +492,7 @@ def test_one_that_fails_keeps_none_of_the_others_waiting(
 def test_number_of_statements_does_not_grow_with_installations(is_test: bool, app: App, mira: User) -> None:
     """Changed alike, with webhooks that are made, and then moved."""
     taken = set()
+    approve(app, "read_products")
     for number in (1, 5):
         Installation.objects.update(uninstalled_at=NOW)
         installs = many(app, mira, number, is_test=is_test)
@@ -522,7 +515,7 @@ def test_number_of_statements_does_not_grow_with_installations(is_test: bool, ap
 def test_two_workers_among_installs_and_uninstalls(
     app: App, dana: User, mira: User, sandbox: Business
 ) -> None:
-    """Nobody waits for another in a circle, and nothing is written twice."""
+    """There is no deadlock, and nothing is written twice."""
     installs = many(app, mira, 30) + many(app, mira, 30, is_test=True)
     fresh = [factories.business(mira) for _ in range(10)]
     version = approve(app, "read_products", "read_orders", webhook_url=FIRST)
@@ -572,29 +565,16 @@ def test_two_workers_among_installs_and_uninstalls(
 
 
 @pytest.mark.spec("Contract 9 Precise points", "Conversion and needsReConsent follow by worker")
-def test_approval_gives_a_hint_once_it_is_committed(
+def test_worker_is_asked_once_the_approval_is_committed(
     app: App, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
-    given: list[str] = []
-    monkeypatch.setattr("installations.hint.give_hint", lambda: given.append("hint"))
+    asked: list[float] = []
+    monkeypatch.setattr(tasks.follow_approvals, "apply_async", lambda _, expires: asked.append(expires))
     version = approve(app, "read_products")
-    with django_capture_on_commit_callbacks() as callbacks:
-        app_approved.send(App, app=app, version=version, now=NOW)
-    assert (len(callbacks), given) == (1, [])
     with django_capture_on_commit_callbacks(execute=True):
         app_approved.send(App, app=app, version=version, now=NOW)
-    wait_until(lambda: given == ["hint"])
-
-
-def test_broker_that_fails_is_no_matter(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(**_: Any) -> None:
-        raise OSError("no broker")
-
-    monkeypatch.setattr(tasks.follow_approvals, "apply_async", fail)
-    give_hint()
-    assert "the sweep will find it: no broker" in caplog.text
+        assert asked == []
+    assert asked == [5.0]
 
 
 @pytest.mark.spec("States/Installation", "Test installs convert to production installs at approval")

@@ -13,6 +13,7 @@ from installations.models import Installation
 from installations.signals import installation_changed
 from marketplace.models import App
 from tests import factories
+from tests.signals import heard
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -43,18 +44,10 @@ def test_approval_takes_effect_on_the_same_token(
 
 
 def test_approval_is_told_once(asked_for_more: Installation, mira: User) -> None:
-    heard: list[Installation] = []
-
-    def listen(sender: object, *, installation: Installation, **kwargs: object) -> None:
-        heard.append(installation)
-
-    installation_changed.connect(listen)
-    try:
+    with heard(installation_changed) as calls:
         for _ in range(2):
             services.approve_scopes(installation=asked_for_more, user=mira)
-    finally:
-        installation_changed.disconnect(listen)
-    assert heard == [asked_for_more]
+    assert [call["installation"] for call in calls] == [asked_for_more]
     assert len(history_of(asked_for_more)) == 1
 
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.enums import Role
 from accounts.models import Business, User
-from installations import code_uses, services
+from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
 from installations.queries import asked_scopes
@@ -36,6 +36,7 @@ from tests.installations.oauth_client import (
     post,
     sent_to,
 )
+from tests.state import unchanged
 from webhooks.enums import ErasureState
 from webhooks.models import Erasure, Webhook
 
@@ -155,6 +156,7 @@ def test_unknown_parameters_ignored(listed: App, mira: User) -> None:
     more = {"prompt": "none", "approval_prompt": "auto", "nonce": "n" * 300, "claims": "{", "resource": "x"}
     code = code_for(mira, listed, **more)
     assert exchange(listed, code, resource="not a url").status_code == 200
+    assert Installation.objects.get().effective_scopes == list(SCOPES)
 
 
 def test_consent_is_asked_for_each_time(listed: App, mira: User) -> None:
@@ -170,6 +172,7 @@ def test_credentials_in_the_body_accepted(listed: App, mira: User) -> None:
         listed, code, authorization=None, client_id=listed.client_id, client_secret="fbcs_of-the-test"
     )
     assert response.status_code == 200
+    assert call(response.json()["access_token"]).status_code == 200
 
 
 # --- Scopes ------------------------------------------------------------------------------------------
@@ -214,10 +217,27 @@ def test_nobody_agrees_to_scopes_unseen(app: App, mira: User) -> None:
     factories.approve(app, scopes=TWO)
     response = client.post(address(app), {"scopes": "read_products", "answer": "install"})
     assert response.status_code == 422
-    assert b"has changed while this page was open" in response.content
+    assert b"changed while this page was open" in response.content
     assert not Grant.objects.exists()
     response = client.post(address(app), {"scopes": " ".join(TWO), "answer": "install"})
     assert response.status_code == 302
+
+
+@pytest.mark.spec(
+    "Contract 2 Reach", "No merchant agrees to scripts, widgets and hooks that the page did not show"
+)
+def test_nobody_agrees_to_a_version_unseen(app: App, mira: User) -> None:
+    factories.approve(app)
+    client = browser(mira)
+    page = client.get(address(app)).context["page"]
+    answer = {"scopes": " ".join(page.scopes), "version": page.version, "answer": "install"}
+    assert f'name="version" value="{app.approved_version_id}"' in client.get(address(app)).content.decode()
+    newer = factories.approve(app)  # the same scopes
+    response = client.post(address(app), answer)
+    assert response.status_code == 422
+    assert b"changed while this page was open" in response.content
+    assert not Grant.objects.exists()
+    assert client.post(address(app), answer | {"version": str(newer.pk)}).status_code == 302
 
 
 def test_approval_between_consent_and_exchange_needs_consent(app: App, mira: User) -> None:
@@ -255,7 +275,7 @@ def test_narrowed_consent_that_an_approval_overtook_is_still_asked_once_that_is_
 
 
 def test_consent_again_to_the_same_scopes_leaves_out_what_was_added_meanwhile(app: App, mira: User) -> None:
-    """Although an approval that nobody has followed yet came between the two."""
+    """Although an approval that no worker has followed yet came between the two."""
     factories.approve(app, scopes=TWO)
     token = install(mira, app, scope="read_products")["access_token"]
     version = factories.approve(app, scopes=[*TWO, "read_pages"])
@@ -276,7 +296,7 @@ def test_scope_taken_away_between_consent_and_exchange_is_not_granted(app: App, 
 
 
 @pytest.mark.spec(
-    "Contract 3 OAuth", "A developer installs the own app in any status on the own sandbox, for test"
+    "Contract 3 OAuth", "A developer installs their own app in any status on their sandbox, for testing"
 )
 @pytest.mark.parametrize("status", ["DRAFT", "PENDING_REVIEW", "APPROVED"])
 def test_developer_installs_the_own_app_in_any_status(
@@ -333,6 +353,14 @@ def test_suspended_app_is_a_403_page_and_exchanges_nothing(
     assert (response.status_code, response.json()["error"]) == (401, "invalid_client")
     assert "suspended" in response.json()["error_description"]
     assert not Installation.objects.exists()
+
+
+@pytest.mark.spec("Contract 3 OAuth", "Every redirect back to an app carries iss (RFC 9207)")
+@pytest.mark.parametrize("pressed", ["install", "cancel"])
+def test_app_is_told_who_answered(listed: App, mira: User, pressed: str) -> None:
+    wrong = sent_to(browser(mira).get(address(listed, scope="read_everything")))[1]
+    for query in (sent_to(answer(mira, listed, pressed))[1], wrong):
+        assert query["iss"] == "http://testserver"
 
 
 @pytest.mark.spec("Contract 9 OAuth", "A foreign business_id redirects with access_denied")
@@ -431,6 +459,32 @@ def test_consent_while_installed_takes_effect_at_once(app: App, mira: User) -> N
     assert history_of(Installation.objects.get()) == [HistoryKind.INSTALLED, HistoryKind.AGREED]
 
 
+@pytest.mark.parametrize(
+    ("held", "scope", "title", "sentence"),
+    [
+        (
+            ["read_products"],
+            None,
+            "Loyalty Stars asks for more permissions",
+            "adds the new permissions below",
+        ),
+        (TWO, None, "Loyalty Stars is already installed", "only gives it a new access token"),
+        (TWO, "read_products", "Loyalty Stars is already installed", "removes the permissions"),
+    ],
+)
+def test_page_of_an_installed_app_says_what_changes(
+    app: App, mira: User, shop: Business, held: list[str], scope: str | None, title: str, sentence: str
+) -> None:
+    factories.approve(app, name="Loyalty Stars", scopes=TWO)
+    factories.installation(app, shop, granted_scopes=held)
+    page = browser(mira).get(address(app, scope=scope)).text
+    assert f"<title>{title} " in page
+    assert "Installed since <time" in page
+    assert sentence in page
+    assert "Install Loyalty Stars" not in page
+    assert ">Install</button>" in page
+
+
 def test_page_tells_why_more_is_asked_for_after_later_approvals(app: App, mira: User, shop: Business) -> None:
     factories.approve(app, scopes=["read_products"])
     factories.installation(app, shop, granted_scopes=["read_products"])
@@ -444,6 +498,7 @@ def test_consent_to_less_while_installed_takes_scopes_away(listed: App, mira: Us
     code_for(mira, listed, scope="read_products")
     assert call(token, "/app-api/orders").status_code == 403
     assert call(token, "/app-api/products").status_code == 200
+    assert Installation.objects.get().granted_scopes == ["read_products"]
 
 
 def test_older_consent_exchanged_later_does_not_bring_its_scopes_back(listed: App, mira: User) -> None:
@@ -485,6 +540,7 @@ def test_test_uninstall_ends_an_install_made_through_oauth(app: App, dana: User)
     token = install(dana, app)["access_token"]
     services.test_uninstall(app=app, developer=dana)
     assert call(token).status_code == 401
+    assert not Installation.objects.get().is_active
 
 
 def test_uninstall_takes_back_the_consents_before_it(listed: App, mira: User) -> None:
@@ -523,6 +579,7 @@ def test_code_lives_for_a_minute(listed: App, mira: User, seconds: int, status: 
         code = code_for(mira, listed)
         clock.shift(timedelta(seconds=seconds))
         assert exchange(listed, code).status_code == status
+        assert Installation.objects.exists() == (status == 200)
 
 
 def test_code_used_again_ends_only_the_token_that_it_gave(listed: App, mira: User) -> None:
@@ -566,8 +623,9 @@ def test_revoking_the_own_token_uninstalls(listed: App, mira: User) -> None:
 def test_revoking_what_is_not_ones_own_does_nothing(listed: App, mira: User, sam: User) -> None:
     token = install(mira, listed)["access_token"]
     other = factories.app(sam, client_secret="fbcs_of-the-test")
-    for app, given in ((other, token), (listed, "fbat_unknown")):
-        assert post("/oauth/revoke", {"token": given}, basic(app)).status_code == 200
+    with unchanged(Installation):
+        for app, given in ((other, token), (listed, "fbat_unknown")):
+            assert post("/oauth/revoke", {"token": given}, basic(app)).status_code == 200
     assert call(token).status_code == 200
 
 
@@ -583,6 +641,7 @@ def test_metadata_names_what_is_there(client: Client, slash: str) -> None:
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code"],
+        "authorization_response_iss_parameter_supported": True,
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
         "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
@@ -592,20 +651,20 @@ def test_metadata_names_what_is_there(client: Client, slash: str) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_statements_of_an_exchange(listed: App, mira: User) -> None:
-    """Begin and commit; read are the app, the grant, the app again, locked, the business and the former
-    installation; written are the installation, its history and the grant. Those who hear of it look for a webhook to follow the app and for an
+    """Begin and commit; read are the app, the grant, the app again, locked, the business and the previous
+    installation; written are the installation, its history, the merchant's security log and the grant. Those who hear of it look for a webhook to follow the app and for an
     erasure to cancel, and count the install. (The very first install of an app makes the row of that count.)"""
     install(factories.merchant("first@example.com"), listed)
     code = code_for(mira, listed)
     with CaptureQueriesContext(connection) as statements:
         assert exchange(listed, code).status_code == 200
-    assert len(statements) == 13, [query["sql"][:60] for query in statements]
+    assert len(statements) == 14, [query["sql"][:60] for query in statements]
 
 
 def test_use_that_meets_another_one_ends_nothing(listed: App, mira: User) -> None:
     code = code_for(mira, listed)
     token = exchange(listed, code).json()["access_token"]
-    with code_uses.use_of(code):
+    with code_replay.use_of(code):
         assert exchange(listed, code).json()["error"] == "invalid_grant"
     assert call(token).status_code == 200
     exchange(listed, code)
@@ -621,7 +680,7 @@ def test_company_spares_the_token_for_ten_seconds(listed: App, mira: User, secon
         code = code_for(mira, listed)
         token = exchange(listed, code).json()["access_token"]
         clock.shift(seconds)
-        with code_uses.use_of(code):
+        with code_replay.use_of(code):
             assert exchange(listed, code).json()["error"] == "invalid_grant"
         assert call(token).status_code == status
 

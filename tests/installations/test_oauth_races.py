@@ -1,4 +1,4 @@
-"""One code, used by many at once and once more later, on servers that answer with threads; and what comes between
+"""One code, used by many at once and once more later, on servers that answer with threads; and events in between
 a consent or an exchange and its locks."""
 
 import http.client
@@ -99,6 +99,26 @@ def test_one_of_many_exchanges_at_once_gets_a_token_that_lives_until_a_later_one
     ]
 
 
+@pytest.mark.postgres
+@pytest.mark.spec("Contract 3 OAuth", "Further uses that overlap within ten seconds are only refused")
+def test_two_overlapping_replays_soon_after_the_exchange_leave_the_token_alive(
+    listed: App, mira: User, shop: Business
+) -> None:
+    code = code_for(mira, listed)
+    token = exchange(listed, code).json()["access_token"]
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            Grant.objects.select_for_update().get()
+            replays = []
+            for waiting in (1, 2):
+                replays.append(pool.submit(in_thread, lambda: exchange(listed, code)))
+                wait_for_locks(waiting)
+        assert [each.result(30).json()["error"] for each in replays] == ["invalid_grant"] * 2
+    assert call(token).status_code == 200
+    assert exchange(listed, code).json()["error"] == "invalid_grant"
+    assert call(token).status_code == 401
+
+
 def test_codes_of_two_consents_exchanged_at_once_make_one_installation(
     listed: App, mira: User, shop: Business
 ) -> None:
@@ -118,39 +138,48 @@ def test_codes_of_two_consents_exchanged_at_once_make_one_installation(
     assert sorted(call(token).status_code for _, token in answers) == [200, 401, 401, 401]
 
 
-# --- What comes between ----------------------------------------------------------------------------------
+# --- In between ----------------------------------------------------------------------------------
 
 
 ONE, TWO = ["read_products"], ["read_products", "read_orders"]
 
 
+def in_thread(send: Callable[[], Any]) -> Any:
+    try:
+        return send()
+    finally:
+        connections.close_all()
+
+
 def overtaken(change: Callable[[], object], send: Callable[[], Any]) -> Any:
     """The answer to a request that finds the app as it was, and comes to a lock before `change` is committed."""
-
-    def sent() -> Any:
-        try:
-            return send()
-        finally:
-            connections.close_all()
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             change()
-            answered = pool.submit(sent)
-            wait_for_a_lock_or(answered.done)
+            answered = pool.submit(in_thread, send)
+            wait_for_locks(1, or_until=answered.done)
         return answered.result(30)
 
 
-def wait_for_a_lock_or(is_done: Callable[[], bool]) -> None:
+WAITING = """
+    SELECT count(*) FROM pg_locks WHERE NOT granted AND (
+        pg_backend_pid() = ANY(pg_blocking_pids(pid))
+        -- The second to wait for a row waits for the first, by a lock on the tuple.
+        OR locktype = 'tuple' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
+"""
+
+
+def wait_for_locks(number: int, or_until: Callable[[], bool] = lambda: False) -> None:
+    """Return once that many other sessions wait for a lock of this transaction."""
     deadline = time.monotonic() + 10
-    while not is_done() and time.monotonic() < deadline:
+    while not or_until():
         with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_locks"
-                " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-            )
-            if cursor.fetchone()[0]:
+            cursor.execute(WAITING)
+            if cursor.fetchone()[0] >= number:
                 return
+        assert time.monotonic() < deadline, f"{number} sessions should wait for a lock"
         time.sleep(0.02)
 
 
@@ -183,10 +212,25 @@ def test_consent_that_an_approval_overtakes_is_asked_for_anew(app: App, mira: Us
     installed = factories.installation(app, shop, granted_scopes=ONE)
     answered = overtaken(lambda: approve_two(app), consent_to(mira, app))
     assert answered.status_code == 422
-    assert b"has changed while this page was open" in answered.content
+    assert b"changed while this page was open" in answered.content
     assert answered.context["page"].scopes == TWO
     installed.refresh_from_db()
     assert installed.needs_reconsent
+    assert not Grant.objects.exists()
+
+
+@pytest.mark.postgres
+@pytest.mark.spec("Contract 2 Reach", "An approval at the moment of a consent is not agreed to with it")
+def test_consent_that_an_approval_with_the_same_scopes_overtakes_is_asked_for_again(
+    app: App, mira: User, shop: Business
+) -> None:
+    factories.approve(app, scopes=ONE)
+    installed = factories.installation(app, shop, granted_scopes=ONE)
+    shown = installed.agreed_version_id
+    answered = overtaken(lambda: factories.approve(app, scopes=ONE), consent_to(mira, app))
+    assert answered.status_code == 422
+    installed.refresh_from_db()
+    assert installed.agreed_version_id == shown
     assert not Grant.objects.exists()
 
 
@@ -205,7 +249,7 @@ def test_exchange_that_a_suspension_overtakes_installs_nothing(
 @pytest.mark.postgres
 @pytest.mark.parametrize(
     ("column", "status", "told"),
-    [("suspended_at", 403, b"suspended"), ("deleted_at", 400, b"names no app we know")],
+    [("suspended_at", 403, b"suspended"), ("deleted_at", 400, b"No app has the client_id of this link")],
 )
 def test_consent_that_a_suspension_overtakes_is_a_page(
     listed: App, column: str, status: int, told: bytes, mira: User, shop: Business

@@ -43,9 +43,7 @@ def heard() -> list[tuple[str, Installation]]:
         signal.disconnect(listener)
 
 
-@pytest.mark.spec(
-    "States/Installation", "A test install stands on the developer's sandbox, isTestInstall=true"
-)
+@pytest.mark.spec("States/Installation", "A test install is on the developer's sandbox, isTestInstall=true")
 def test_install_creates_a_test_install(app: App, dana: User, sandbox: Business, heard: list) -> None:
     issued = services.test_install(app=app, developer=dana, now=NOW)
     stored = Installation.objects.get()

@@ -20,6 +20,7 @@ from marketplace.services.pictures import decode
 from marketplace.signals import app_updated
 from tests import factories
 from tests.pictures import upload
+from tests.signals import heard
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -246,6 +247,9 @@ def test_update_with_new_pictures_of_an_approved_app_makes_it_a_draft(dana: User
     app = create(dana).app
     factories.approve(app)
     assert update_app(app=app, changes={"icon": decode(upload())}).status == "DRAFT"
+    app.refresh_from_db()
+    assert (app.status, app.is_listed) == ("DRAFT", True)
+    assert app.icon
 
 
 @pytest.mark.spec("Contract 9 Apps", "A PATCH that changes nothing leaves the status")
@@ -269,18 +273,10 @@ def test_update_of_webhook_events_leaves_the_status(dana: User) -> None:
 
 def test_update_tells_what_changed(dana: User) -> None:
     app = create(dana).app
-    heard: list[frozenset[str]] = []
-
-    def listen(sender: object, *, changed: frozenset[str], **kwargs: object) -> None:
-        heard.append(changed)
-
-    app_updated.connect(listen)
-    try:
+    with heard(app_updated) as calls:
         update_app(app=app, changes={"name": "New", "category": "loyalty"})
         update_app(app=app, changes={"name": "New"})
-    finally:
-        app_updated.disconnect(listen)
-    assert heard == [{"name"}]
+    assert [call["changed"] for call in calls] == [{"name"}]
 
 
 @pytest.mark.postgres

@@ -15,7 +15,7 @@ from tests.pictures import bomb, moving, picture, upload
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
 
 
-@pytest.mark.spec("Contract 2 Developer API", "Pictures are PNG, JPEG or WebP, told by their content")
+@pytest.mark.spec("Contract 2 Developer API", "Pictures are PNG, JPEG or WebP, recognized by their content")
 @pytest.mark.parametrize(
     ("kind", "content_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg"), ("WEBP", "image/webp")]
 )
@@ -106,3 +106,4 @@ def test_picture_unknown_is_404(client: Client, db: Any, name: str) -> None:
 def test_picture_is_only_read(app: App, client: Client) -> None:
     kept = store(app, decode(upload()), now=timezone.now())
     assert client.post(f"/media/pictures/{kept.id}").status_code == 405
+    assert client.get(f"/media/pictures/{kept.id}").status_code == 200

@@ -1,28 +1,35 @@
 """The life of an app between its developer and the reviewers, below the API, the portal and the admin."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from django.dispatch import Signal
 from django.forms.models import model_to_dict
 from django.utils import timezone
 
 from accounts.models import User
 from common.errors import Conflict, Invalid, NotFound, ServiceError
 from marketplace.enums import SubmissionStatus
-from marketplace.models import FROZEN_FIELDS, App, AppVersion, Picture, ReviewEntry, Submission, Unalterable
+from marketplace.models import (
+    FROZEN_FIELDS,
+    App,
+    AppVersion,
+    Picture,
+    ReadOnlyLogError,
+    ReviewEntry,
+    Submission,
+)
 from marketplace.services import reviews
 from marketplace.services.apps import delete_app, update_app
 from marketplace.services.pictures import decode
 from marketplace.signals import app_approved, app_reinstated, app_suspended
 from tests import factories
 from tests.pictures import upload
+from tests.signals import heard
 from tests.webhooks.helpers import wait_until
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -42,22 +49,6 @@ def otto(db: None) -> User:
 @pytest.fixture
 def submission(app: App, dana: User) -> Submission:
     return reviews.submit(app=app, developer=dana, now=NOW)
-
-
-@contextmanager
-def heard(signal: Signal) -> Iterator[list[dict[str, Any]]]:
-    """The arguments with which the signal was sent meanwhile."""
-    calls: list[dict[str, Any]] = []
-
-    def listen(sender: Any, **arguments: Any) -> None:
-        arguments.pop("signal")
-        calls.append(arguments)
-
-    signal.connect(listen)
-    try:
-        yield calls
-    finally:
-        signal.disconnect(listen)
 
 
 def log(app: App) -> list[tuple[str, str | None, str]]:
@@ -89,7 +80,7 @@ def test_submit_locks_the_fields(app: App, submission: Submission) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [("PENDING_REVIEW", "in review already"), ("APPROVED", "Change it")]
+    ("status", "said"), [("PENDING_REVIEW", "already in review"), ("APPROVED", "Change the app")]
 )
 def test_submit_in_another_state_is_a_conflict(app: App, dana: User, status: str, said: str) -> None:
     App.objects.update(status=status)
@@ -133,8 +124,8 @@ def test_submit_looks_the_webhook_url_up(app: App, dana: User, settings: Any) ->
     App.objects.update(webhook_url="https://ip6-localhost.example/hooks")
     app.refresh_from_db()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("common.url_policy.is_allowed_destination", lambda ip, allow_local: False)
-        patch.setattr("common.url_policy.resolve_host", lambda host, budget: ["10.0.0.1"])
+        patch.setattr("common.http.url_policy.is_allowed_destination", lambda ip, allow_local: False)
+        patch.setattr("common.http.url_policy.resolve_host", lambda host, budget: ["10.0.0.1"])
         with pytest.raises(Invalid) as caught:
             reviews.submit(app=app, developer=dana)
     assert [problem["field"] for problem in caught.value.details] == ["webhook_url"]
@@ -215,7 +206,7 @@ def test_withdraw_makes_it_a_draft_again(app: App, submission: Submission) -> No
 @pytest.mark.spec("Contract 9 Apps", "A submission that a reviewer holds can't be withdrawn (409)")
 def test_withdraw_of_a_held_submission_is_a_conflict(app: App, submission: Submission, rita: User) -> None:
     reviews.take(submission=submission, reviewer=rita)
-    with pytest.raises(Conflict, match="reviewer has begun"):
+    with pytest.raises(Conflict, match="reviewer has started"):
         reviews.withdraw(app=app)
     app.refresh_from_db()
     assert app.status == "PENDING_REVIEW"
@@ -448,7 +439,7 @@ def test_suspend_twice_and_reinstate_twice_are_conflicts(app: App, rita: User) -
     with pytest.raises(Conflict, match="not suspended"):
         reviews.reinstate(app=app, reviewer=rita)
     reviews.suspend(app=app, reviewer=rita, reason="Sold data.")
-    with pytest.raises(Conflict, match="suspended already"):
+    with pytest.raises(Conflict, match="already suspended"):
         reviews.suspend(app=app, reviewer=rita, reason="Again.")
 
 
@@ -513,7 +504,7 @@ def test_review_log_can_be_neither_changed_nor_removed(app: App, submission: Sub
         app.review_log.all().delete,
     ]
     for act in acts:
-        with pytest.raises(Unalterable):
+        with pytest.raises(ReadOnlyLogError):
             act()
     with pytest.raises(Exception, match="protected foreign keys"):
         App.objects.all().delete()

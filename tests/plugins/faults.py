@@ -1,19 +1,21 @@
-"""Fault tests, and the proof of their worth.
+"""Fault tests and attacks, and the proof of their worth.
 
-A fault test carries `@pytest.mark.fault(scenario, "protection", ...)`. With `--unprotected` it runs once without
-each of its protections (`tests.faults.protections`), and has to fail each time.
+A fault test carries `@pytest.mark.fault(scenario, "protection", ...)`, an attack `@pytest.mark.attack("protection", ...)`.
+With `--unprotected` each runs once without each of its protections (`tests.faults.protections`), and has to fail each time.
 """
+
+from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.protections import PROTECTIONS, unprotected_source
+from tests.faults.protections import PROTECTIONS, taken_out, unprotected_source
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--unprotected",
         action="store_true",
-        help="run fault tests with the protection taken out, and demand that they fail",
+        help="run fault tests and attacks with the protection taken out, and demand that they fail",
     )
 
 
@@ -26,10 +28,24 @@ def without(request: pytest.FixtureRequest) -> str | None:
     return name
 
 
+@pytest.fixture(autouse=True)
+def _attacked_without(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Takes the protection of an attack out of this very process."""
+    name: str | None = getattr(request, "param", None)
+    if name is None:
+        yield
+        return
+    with taken_out(name):
+        yield
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("fault")
     if mark and metafunc.config.getoption("--unprotected"):
         metafunc.parametrize("without", mark.args[1:], indirect=True)
+    attack = metafunc.definition.get_closest_marker("attack")
+    if attack and metafunc.config.getoption("--unprotected"):
+        metafunc.parametrize("_attacked_without", attack.args, indirect=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -37,5 +53,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     fails = pytest.mark.xfail(raises=AssertionError, strict=True, reason="unprotected")
     for item in items:
-        if item.get_closest_marker("fault"):
+        if item.get_closest_marker("fault") or item.get_closest_marker("attack"):
             item.add_marker(fails)

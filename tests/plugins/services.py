@@ -58,7 +58,8 @@ os.environ |= {
     "ALLOW_LOCAL_DESTINATIONS": "1",
     "CELERY_BROKER_URL": "memory://localhost",
     "BASE_URL": "http://testserver",
-    "ALLOWED_HOSTS": "testserver,127.0.0.1,localhost",
+    "STORES_URL": "http://stores.test",
+    "ALLOWED_HOSTS": "127.0.0.1,localhost",
     "EMAIL_URL": "memorymail://",
 }
 for _name in ("WEBHOOK_RETRY_DELAYS", "DATA_ERASURE_DELAY", "AUTH_RATE_LIMITS", "PORT"):

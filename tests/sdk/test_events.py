@@ -23,7 +23,7 @@ ENVELOPE: dict[str, Any] = {
 
 
 class Receiver:
-    """A router with one handler that remembers its events, and fails as often as told."""
+    """A router with one handler that remembers its events, and fails as often as asked."""
 
     def __init__(self) -> None:
         self.router = WebhookRouter()

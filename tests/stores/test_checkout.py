@@ -1,4 +1,4 @@
-"""Placing an order with nobody listening: the shop works alone."""
+"""Placing an order without listeners: the store works alone."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -14,6 +14,7 @@ from stores.services.checkout import OrderLine, place_order
 from stores.services.settings import set_delivery_fee
 from tests import factories
 from tests.factories import order_request
+from tests.signals import breaking, connected
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -123,7 +124,7 @@ def test_signal_brings_the_order_with_its_lines(shop, bread, ear, django_assert_
         assert len(heard["order"].lines) == 1
 
 
-# --- What stands against it -------------------------------------------------------------------------
+# --- Refusals -------------------------------------------------------------------------
 
 
 @pytest.mark.spec("Contract 4 Guest order", "An unknown product is 404, another tenant's too")
@@ -251,15 +252,9 @@ def test_failure_of_on_saved_undoes_everything(shop, bread):
 
 @pytest.mark.spec("Contract 5 Delivery", "A change that rolls back sends nothing")
 def test_failure_of_a_receiver_undoes_everything(shop, bread):
-    def fail(sender, **arguments):
-        raise RuntimeError("the event could not be written")
-
-    signals.order_created.connect(fail)
-    try:
-        with pytest.raises(RuntimeError, match="event could not"):
-            place_order(business=shop, request=order_request((bread, 2)))
-    finally:
-        signals.order_created.disconnect(fail)
+    failing = connected(signals.order_created, breaking("the event could not be written"))
+    with failing, pytest.raises(RuntimeError, match="event could not"):
+        place_order(business=shop, request=order_request((bread, 2)))
     assert_nothing_happened(shop, bread)
 
 

@@ -68,7 +68,7 @@ def test_refusal_carries_the_reason_and_saves_nothing(shop, bread):
 
 
 def test_refusal_without_a_reason_has_a_sentence(shop, bread):
-    with filled("order.validate", Answer(Verdict(valid=False))), pytest.raises(Refused, match="can't take"):
+    with filled("order.validate", Answer(Verdict(valid=False))), pytest.raises(Refused, match="can't accept"):
         place_order(business=shop, request=order_request((bread, 2)))
 
 
@@ -365,7 +365,7 @@ def test_built_in_method_asks_nobody(shop, bread):
     assert anybody.questions == []
 
 
-@pytest.mark.spec("Contract 6 Hooks", "When create_payment fails the order stands and its payment is FAILED")
+@pytest.mark.spec("Contract 6 Hooks", "When create_payment fails the order is kept and its payment is FAILED")
 @pytest.mark.parametrize("answer", [None, "raise"])
 def test_payment_that_fails_leaves_the_order_standing(shop, bread, answer):
     def make(question):

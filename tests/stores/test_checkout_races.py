@@ -2,7 +2,6 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from threading import Barrier
 
 import pytest
@@ -19,6 +18,7 @@ from stores.services.products import delete_product, update_product
 from stores.services.reviews import create_review
 from tests import factories
 from tests.factories import order_request
+from tests.signals import connected
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
@@ -40,18 +40,13 @@ def together(*jobs):
         return list(threads.map(run, jobs))
 
 
-@contextmanager
+def wait(sender, **arguments):
+    """Keep the transaction that sends a signal open for a while, so that the others surely come meanwhile."""
+    time.sleep(0.2)
+
+
 def slow(signal):
-    """Keep the transactions that send this open for a while, so that the others surely come meanwhile."""
-
-    def wait(sender, **arguments):
-        time.sleep(0.2)
-
-    signal.connect(wait)
-    try:
-        yield
-    finally:
-        signal.disconnect(wait)
+    return connected(signal, wait)
 
 
 def ordering(shop, *lines):

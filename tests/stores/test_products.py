@@ -16,6 +16,7 @@ from stores.services.products import (
 from stores.services.reviews import create_review
 from tests import factories
 from tests.factories import order_request
+from tests.signals import connected
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -169,11 +170,8 @@ def test_signal_of_a_deletion_comes_while_the_row_is_there(shop, ear):
     def look(sender, product, **arguments):
         seen.append(Product.objects.filter(pk=product.pk).exists())
 
-    signals.product_deleted.connect(look)
-    try:
+    with connected(signals.product_deleted, look):
         delete_product(product=factories.product(shop))
-    finally:
-        signals.product_deleted.disconnect(look)
     assert seen == [True]
 
 

@@ -6,8 +6,8 @@ from accounts.models import Business
 from accounts.signals import business_created
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Product, Review, SitePage, StoreTotals
-from stores.records import order_record
 from stores.sandbox import fill_store
+from stores.serializers import order_payload
 from stores.services.orders import change_order_status
 from stores.services.pages import clean_html
 from tests import factories
@@ -134,7 +134,7 @@ def test_every_sandbox_is_alike(fresh, shop):
         orders = Order.objects.filter(business=business).order_by("id").prefetch_related("items")
         different = {"id", "items", "currency", *("subtotal", "discount", "deliveryFee", "amount")}
         return [
-            {key: value for key, value in order_record(order).items() if key not in different}
+            {key: value for key, value in order_payload(order).items() if key not in different}
             for order in orders
         ]
 

@@ -1,8 +1,9 @@
-"""Short words for what most tests of deliveries do."""
+"""Short names for what most tests of deliveries do."""
 
 import hashlib
 import hmac
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from accounts.models import Business
@@ -10,8 +11,11 @@ from common.secrets import new_webhook_secret
 from installations.models import Installation
 from tests.receivers import ReceivedRequest
 from webhooks import catalogue
-from webhooks.dispatcher import Dispatcher
-from webhooks.models import Delivery, Event, Webhook
+from webhooks.engine import claims
+from webhooks.engine.claims import Claim
+from webhooks.engine.dispatcher import Dispatcher
+from webhooks.enums import ErasureState
+from webhooks.models import Delivery, DispatcherSlot, Erasure, Event, Webhook
 from webhooks.services.publishing import publish as publish_event
 
 
@@ -37,6 +41,12 @@ def published(business: Business, event_type: str = "order.created", **options: 
     return event.deliveries.get()
 
 
+def claim(limit: int, now: datetime) -> list[Claim]:
+    """Leases of a dispatcher that lives as long as the test."""
+    slot = DispatcherSlot.objects.create(seen_at=datetime(2100, 1, 1, tzinfo=UTC), is_claiming=False)
+    return claims.claim(limit, now, slot.pk)
+
+
 def drain() -> int:
     """Send what is due now; the number of attempts."""
     return Dispatcher().run(idle=0.0)
@@ -54,3 +64,9 @@ def is_signed(request: ReceivedRequest, secret: str) -> bool:
     signed = request.headers["x-webhook-timestamp"].encode() + b"." + request.body
     expected = "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected, request.headers["x-webhook-signature"])
+
+
+def erasure_state(installation: Installation) -> ErasureState | None:
+    """None while the app is installed."""
+    state = Erasure.objects.filter(installation=installation).values_list("state", flat=True).first()
+    return ErasureState(state) if state else None

@@ -50,6 +50,12 @@ def seen(installation: Installation) -> Installation:
     return Installation.objects.with_app().get(pk=installation.pk)
 
 
+def sent(business: Business, event_type: str) -> bool:
+    """Whether a fresh event gets a delivery."""
+    event = publish(business, event_type)
+    return event is not None and event.deliveries.exists()
+
+
 @pytest.mark.spec(
     "Contract 5 Webhooks",
     "An install of an app with a Webhook URL gets one registration with that URL and the webhook secret",
@@ -77,8 +83,8 @@ def test_events_follow_the_app(installed: Installation, app: App, sandbox: Busin
     assert published(sandbox, "review.created").webhook == webhook
     update_app(app=app, changes={"webhook_events": ["product.created"]})
     assert events_of(webhook, seen(installed)) == ["product.created"]
-    assert publish(sandbox, "review.created") is None
-    assert publish(sandbox, "product.created") is not None
+    assert not sent(sandbox, "review.created")
+    assert sent(sandbox, "product.created")
     update_app(app=app, changes={"webhook_events": [], "scopes": ["read_reviews"]})
     assert events_of(webhook, seen(installed)) == [
         "review.created",
@@ -92,11 +98,13 @@ def test_events_that_were_chosen_stay(installed: Installation, app: App, sandbox
     webhook = change_webhook(webhook=Webhook.objects.get(), changes={"events": ["review.created"]})
     update_app(app=app, changes={"webhook_events": ["product.created"]})
     assert events_of(webhook, seen(installed)) == ["review.created"]
-    assert publish(sandbox, "product.created") is None
-    assert publish(sandbox, "review.created") is not None
+    assert not sent(sandbox, "product.created")
+    assert sent(sandbox, "review.created")
 
 
-@pytest.mark.spec("Contract 5 Webhooks", "The own developer's test install follows the working copy's URL")
+@pytest.mark.spec(
+    "Contract 5 Webhooks", "The app's own developer's test install follows the working copy's URL"
+)
 def test_another_url_of_the_working_copy_moves_the_test_install(installed: Installation, app: App) -> None:
     update_app(app=app, changes={"webhook_url": SECOND})
     assert Webhook.objects.get().url == SECOND
@@ -121,7 +129,7 @@ def test_url_that_is_removed_switches_it_off_until_there_is_one(
     assert (webhook.url, webhook.is_active, webhook.disabled_at) == (FIRST, False, None)
     waiting.refresh_from_db()
     assert waiting.status == DeliveryStatus.CANCELLED
-    assert publish(sandbox) is None
+    assert not sent(sandbox, "order.created")
     update_app(app=app, changes={"webhook_url": SECOND})
     webhook.refresh_from_db()
     assert (webhook.url, webhook.is_active) == (SECOND, True)

@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 
+from common.http.transport import ErrorClass
 from webhooks.diagnosis import diagnose, in_short
-from webhooks.transport import ErrorClass
 
 UNANSWERED = sorted(set(get_args(ErrorClass)) - {"redirect", "http_4xx", "http_5xx"})
 
@@ -27,18 +27,18 @@ def test_each_class_without_an_answer_has_words_of_its_own(error_class: str) -> 
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (301, "do not follow redirects"),
+        (301, "don't follow redirects"),
         (401, "raw bytes"),
         (403, "CSRF"),
-        (404, "Nothing takes a POST"),
-        (405, "Nothing takes a POST"),
+        (404, "accepts no POST"),
+        (405, "accepts no POST"),
         (410, "gone for good"),
         (413, "smaller bodies"),
         (418, "refused the request"),
         (429, "limits how often"),
-        (500, "failed while it worked"),
+        (500, "failed while it handled"),
         (502, "proxy in front"),
-        (799, "no status that HTTP knows"),
+        (799, "not a valid HTTP"),
     ],
 )
 def test_status_is_explained(status: int, words: str) -> None:
@@ -50,7 +50,7 @@ def test_status_is_explained(status: int, words: str) -> None:
     assert in_short(status, "http_4xx") == str(status)
 
 
-def test_only_answers_of_a_signature_check_lead_to_the_bench() -> None:
+def test_only_answers_of_a_signature_check_lead_to_the_signature_checker() -> None:
     leading = [
         status for status in range(100, 600) if (said := diagnose(status, "x")) and said.may_be_signature
     ]
@@ -60,7 +60,7 @@ def test_only_answers_of_a_signature_check_lead_to_the_bench() -> None:
 def test_late_answer_is_named_as_one() -> None:
     diagnosis = diagnose(None, "timeout_response")
     assert diagnosis
-    assert "too late, even if your log says 200" in diagnosis.cause
+    assert "doesn't count, even if your log shows 200" in diagnosis.cause
 
 
 def test_unknown_class_still_says_something() -> None:

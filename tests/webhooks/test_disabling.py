@@ -14,13 +14,14 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.webhooks import helpers
-from webhooks import claims, health
+from webhooks import health
+from webhooks.engine import recording
 from webhooks.enums import DeliveryStatus, Stage
 from webhooks.models import Attempt, Delivery, Event, Webhook
 from webhooks.services.deliveries import redeliver
 from webhooks.services.disabling import disable, judge_webhooks, suspects
+from webhooks.services.notifications import notify_developers
 from webhooks.services.registration import change_webhook
-from webhooks.services.telling import tell_developers
 
 URL = "https://127.0.0.1:9/hook"
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -92,12 +93,23 @@ def test_failing_for_72_hours_disables(webhook: Webhook) -> None:
     assert judged.disabled_reason == health.FAILED
 
 
-@pytest.mark.parametrize("deliveries", [1, 2, 3])
-def test_too_few_failures_do_not_disable(webhook: Webhook, deliveries: int) -> None:
-    fail_badly(webhook, deliveries=deliveries)  # 3: enough are given up, but 18 attempts
-    assert judge(webhook, START + 200 * HOUR).is_active
-    attempted(webhook, 500, None, at=START + 2 * HOUR)
-    assert judge(webhook, START + 200 * HOUR).is_active == (deliveries < 3)
+def test_three_exhausted_deliveries_with_19_failed_attempts_do_not_disable(webhook: Webhook) -> None:
+    fail_badly(webhook, deliveries=3)
+    attempted(webhook, None, at=START + HOUR)
+    judged = judge(webhook, START + 72 * HOUR)
+    assert (judged.is_active, judged.failing_since) == (True, START)
+    attempted(webhook, None, at=START + 72 * HOUR)
+    assert not judge(webhook, START + 73 * HOUR).is_active
+
+
+def test_25_failed_attempts_with_two_exhausted_deliveries_do_not_disable(webhook: Webhook) -> None:
+    fail_badly(webhook, deliveries=2)
+    for answers in ([500] * 5, [500] * 5, [500] * 3):
+        attempted(webhook, *answers, at=START + HOUR)
+    judged = judge(webhook, START + 72 * HOUR)
+    assert (judged.is_active, judged.failing_since) == (True, START)
+    attempted(webhook, *[500] * 6, at=START + 72 * HOUR)
+    assert not judge(webhook, START + 73 * HOUR).is_active
 
 
 def test_success_ends_the_failing(webhook: Webhook) -> None:
@@ -213,14 +225,14 @@ def test_disabling_while_an_attempt_is_under_way_drops_its_result(
     webhook: Webhook, sandbox: Business
 ) -> None:
     under_way = helpers.published(sandbox)
-    [claim] = claims.claim(1, under_way.created_at)
+    [claim] = helpers.claim(1, under_way.created_at)
     attempted(webhook, 410, 410, every=timedelta(minutes=10))
     judge(webhook, START + HOUR)
-    retry = claims.Result(
+    retry = recording.Result(
         claim=claim, status=DeliveryStatus.RETRYING, due_at=START, finished_at=None, attempted_at=START,
         http_status=410, duration_ms=1, error_class="http_4xx", response_excerpt="",
     )  # fmt: skip
-    assert claims.record([retry]) == 0
+    assert recording.record([retry]) == 0
     under_way.refresh_from_db()
     assert under_way.status == DeliveryStatus.HELD
 
@@ -270,12 +282,13 @@ def test_switched_off_or_ended_ones_are_not_judged(webhook: Webhook, installatio
 def tell(webhook: Webhook, at: datetime) -> list[str]:
     judge_webhooks(now=at)
     mail.outbox.clear()
-    tell_developers(now=at)
+    notify_developers(now=at)
     return [message.subject for message in mail.outbox]
 
 
 @pytest.mark.spec(
-    "Contract 5 Webhooks", "The developer is warned by e-mail at 24 and 48 hours, and told at disabling"
+    "Contract 5 Webhooks",
+    "The developer is warned by e-mail at 24 and 48 hours, and notified when it is disabled",
 )
 @pytest.mark.django_db(transaction=True)
 def test_developer_is_told_once_at_each_step(webhook: Webhook, app: App) -> None:
@@ -322,7 +335,7 @@ def test_mail_server_that_fails_is_survived(webhook: Webhook, monkeypatch: Any) 
     monkeypatch.setattr(EmailBackend, "send_messages", fail)
     assert tell(webhook, START + 24 * HOUR) == []
     webhook.refresh_from_db()
-    assert webhook.told_stage == Stage.FAILING
+    assert webhook.notified_stage == Stage.FAILING
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,4 @@
-"""After an uninstall: the app is told to erase the business's data, 48 hours later and until it confirms."""
+"""After an uninstall: the request that the app erase the business's data, sent after 48 hours."""
 
 import logging
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import orjson
 import pytest
 import time_machine
 from django.contrib.auth.models import Permission
+from django.db.models.signals import post_save
 from django.test import Client
 
 from accounts.models import Business, User
@@ -22,12 +23,13 @@ from marketplace.models import App
 from marketplace.services.apps import delete_app
 from tests import factories
 from tests.receivers import Receiver
+from tests.signals import breaking, connected
 from tests.webhooks import helpers
-from tests.webhooks.helpers import drain, is_signed
-from webhooks import claims
+from tests.webhooks.helpers import drain, erasure_state, is_signed
+from webhooks.engine import recording
 from webhooks.enums import DeliveryStatus, ErasureState
 from webhooks.models import Delivery, Erasure, Event, Webhook
-from webhooks.queries import erasure_state, erasures_of, require_erasure_due
+from webhooks.queries import erasures_of
 from webhooks.services import erasure as erasures
 from webhooks.services.deliveries import cancel_waiting, redeliver
 
@@ -156,7 +158,7 @@ def test_erasure_of_an_app_without_webhook_url_is_sent_nowhere(
     ended = installing.uninstall(installation=installation)
     clock.move_to(DUE, tick=False)
     assert drain() == 0
-    erasures.follow()
+    erasures.update_states()
     assert erasure_state(ended) == ErasureState.UNADDRESSED
     assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
 
@@ -198,14 +200,9 @@ def test_erasure_is_not_sent_to_a_webhook_that_was_deleted(
     assert drain() == 0
 
 
-def test_uninstall_that_rolls_back_owes_nothing(
-    told: Receiver, installation: Installation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(**_: Any) -> None:
-        raise RuntimeError("The power went.")
-
-    monkeypatch.setattr("webhooks.services.erasure._app_defined", lambda *_: fail())
-    with pytest.raises(RuntimeError):
+def test_uninstall_that_rolls_back_owes_nothing(told: Receiver, installation: Installation) -> None:
+    failing = connected(post_save, breaking("The power went."), sender=Erasure)
+    with failing, pytest.raises(RuntimeError, match="power"):
         installing.uninstall(installation=installation)
     assert not Erasure.objects.exists()
     assert not Event.objects.exists()
@@ -232,7 +229,7 @@ def test_erasure_that_fails_is_tried_six_times_and_alarms_operators(
     assert all(is_signed(request, uninstalled.webhook_secret) for request in told.requests)
 
     with caplog.at_level(logging.ERROR):
-        assert erasures.follow() == 1
+        assert erasures.update_states() == 1
     assert "Answered with 503" in caplog.text
     (mail,) = mailoutbox
     assert mail.to == ["ops@example.com"]
@@ -240,8 +237,8 @@ def test_erasure_that_fails_is_tried_six_times_and_alarms_operators(
     assert uninstalled.webhook_secret not in mail.body
     assert erasure_state(uninstalled) == ErasureState.OVERDUE
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_OVERDUE"]
-    assert erasures.follow() == 0
-    assert len(mailoutbox) == 1, "Nobody is told twice."
+    assert erasures.update_states() == 0
+    assert len(mailoutbox) == 1, "Operators are notified only once."
 
 
 def test_alarm_whose_mail_fails_is_mailed_the_next_time(
@@ -262,9 +259,9 @@ def test_alarm_whose_mail_fails_is_mailed_the_next_time(
             "webhooks.services.erasure.mail_admins",
             lambda *_: (_ for _ in ()).throw(ConnectionRefusedError("no mail today")),
         )
-        erasures.follow()
+        erasures.update_states()
     assert Erasure.objects.get().alarmed_at is None
-    erasures.follow()
+    erasures.update_states()
     assert len(mailoutbox) == 1
     assert Erasure.objects.get().alarmed_at == DUE
 
@@ -276,11 +273,11 @@ def test_states_follow_the_deliveries(
     told.respond_with(500, 204)
     clock.move_to(DUE, tick=False)
     drain()
-    erasures.follow()
+    erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.SENT
     clock.shift(60)
     drain()
-    erasures.follow()
+    erasures.update_states()
     erasure = Erasure.objects.get()
     assert (erasure.state, erasure.sent_at, erasure.confirmed_at) == ("CONFIRMED", DUE, DUE + 60 * SECOND)
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_CONFIRMED"]
@@ -296,11 +293,11 @@ def test_erasure_is_confirmed_only_once_all_have_confirmed(
         ended = installing.uninstall(installation=installation)
         clock.move_to(DUE, tick=False)
         assert drain() == 2
-        erasures.follow()
+        erasures.update_states()
         assert erasure_state(ended) == ErasureState.SENT
         clock.shift(60)
         drain()
-        erasures.follow()
+        erasures.update_states()
         assert erasure_state(ended) == ErasureState.CONFIRMED
 
 
@@ -311,16 +308,16 @@ def test_sending_again_starts_the_schedule_anew_under_the_same_id(
     told.respond_with(500, 200)
     clock.move_to(DUE, tick=False)
     drain()
-    erasures.follow()
-    erasures.send_again(erasure=Erasure.objects.get())
+    erasures.update_states()
+    erasures.resend(erasure=Erasure.objects.get())
     assert erasure_state(uninstalled) == ErasureState.SENT
     assert drain() == 1
-    erasures.follow()
+    erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.CONFIRMED
     first, second = told.requests
     assert first.headers["x-service-event-id"] == second.headers["x-service-event-id"]
     with pytest.raises(Conflict, match="Confirmed"):
-        erasures.send_again(erasure=Erasure.objects.get())
+        erasures.resend(erasure=Erasure.objects.get())
 
 
 def test_erasure_whose_delivery_is_removed_can_be_sent_again(
@@ -329,10 +326,10 @@ def test_erasure_whose_delivery_is_removed_can_be_sent_again(
     Event.objects.all().delete()
     Erasure.objects.update(state=ErasureState.OVERDUE)
     clock.move_to(DUE + timedelta(days=40), tick=False)
-    assert erasures.follow() == 0
-    erasures.send_again(erasure=Erasure.objects.get())
+    assert erasures.update_states() == 0
+    erasures.resend(erasure=Erasure.objects.get())
     assert drain() == 1
-    erasures.follow()
+    erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.CONFIRMED
 
 
@@ -350,7 +347,7 @@ def test_test_install_cancels_the_erasure(
     assert erasure_state(uninstalled) == ErasureState.CANCELLED
     assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_CANCELLED"]
-    assert erasures.follow() == 0
+    assert erasures.update_states() == 0
 
 
 @pytest.mark.spec("Contract 3 OAuth", "A re-install within the 48 hours cancels the pending data erasure")
@@ -367,14 +364,9 @@ def test_install_by_a_merchant_cancels_the_erasure_of_that_business_alone(
     assert erasure_state(installation) == ErasureState.DUE
 
 
-def test_install_that_rolls_back_cancels_nothing(
-    uninstalled: Installation, app: App, dana: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError("The power went.")
-
-    monkeypatch.setattr("webhooks.services.erasure._move", fail)
-    with pytest.raises(RuntimeError):
+def test_install_that_rolls_back_cancels_nothing(uninstalled: Installation, app: App, dana: User) -> None:
+    failing = connected(post_save, breaking("The power went."), sender=Erasure)
+    with failing, pytest.raises(RuntimeError, match="power"):
         install_for_test(app=app, developer=dana)
     assert Delivery.objects.get().status == DeliveryStatus.PENDING
     assert erasure_state(uninstalled) == ErasureState.DUE
@@ -384,9 +376,9 @@ def test_install_while_a_dispatcher_holds_the_erasure_drops_its_result(
     uninstalled: Installation, clock: time_machine.Traveller, app: App, dana: User
 ) -> None:
     clock.move_to(DUE, tick=False)
-    (claim,) = claims.claim(10, DUE)
+    (claim,) = helpers.claim(10, DUE)
     install_for_test(app=app, developer=dana)
-    answered = claims.Result(
+    answered = recording.Result(
         claim=claim,
         status=DeliveryStatus.RETRYING,
         due_at=DUE,
@@ -397,7 +389,7 @@ def test_install_while_a_dispatcher_holds_the_erasure_drops_its_result(
         error_class="http_5xx",
         response_excerpt="",
     )
-    assert claims.record([answered]) == 0
+    assert recording.record([answered]) == 0
     assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
     assert drain() == 0
 
@@ -431,12 +423,13 @@ def test_erasure_may_not_be_sent_at_will_before_it_is_due(
     uninstalled: Installation, clock: time_machine.Traveller, app: App, dana: User
 ) -> None:
     delivery = Delivery.objects.get()
-    with pytest.raises(Conflict, match=r"until 2026-11-22T12:00:00\.000Z"):
-        require_erasure_due(delivery, DUE - SECOND)
-    require_erasure_due(delivery, DUE)
+    with pytest.raises(Conflict, match="due on 22 Nov 2026, 12:00 UTC"):
+        redeliver(delivery=delivery, now=DUE - SECOND)
+    assert Delivery.objects.get().due_at == DUE
+    redeliver(delivery=delivery, now=DUE)
     install_for_test(app=app, developer=dana)
     with pytest.raises(Conflict, match="installed again"):
-        require_erasure_due(delivery, DUE)
+        redeliver(delivery=delivery, now=DUE)
 
 
 # Who sees it
@@ -462,8 +455,8 @@ def test_admin_lists_erasures_and_sends_overdue_ones_again(uninstalled: Installa
     detail = client.get(f"{address}{erasure.id}/change/")
     assert "Uninstalled" in detail.text
     assert uninstalled.webhook_secret not in listed.text + detail.text
-    chosen = {"action": "send_again", "_selected_action": [str(erasure.id)]}
-    assert "goes out again" in client.post(address, chosen, follow=True).text
+    chosen = {"action": "resend", "_selected_action": [str(erasure.id)]}
+    assert "will be resent" in client.post(address, chosen, follow=True).text
     assert Delivery.objects.get().status == DeliveryStatus.PENDING
     assert "Only an overdue erasure" in client.post(address, chosen, follow=True).text
 
@@ -473,21 +466,12 @@ def test_staff_who_may_only_look_can_not_send_again(uninstalled: Installation, c
     looker.user_permissions.add(Permission.objects.get(codename="view_erasure"))
     client.force_login(looker)
     Erasure.objects.update(state=ErasureState.OVERDUE)
-    chosen = {"action": "send_again", "_selected_action": [str(Erasure.objects.get().id)]}
+    chosen = {"action": "resend", "_selected_action": [str(Erasure.objects.get().id)]}
     client.post("/admin/webhooks/erasure/", chosen)
     assert Erasure.objects.get().state == ErasureState.OVERDUE
 
 
-# Sent again by the developer
-
-
-def test_redelivery_before_the_48_hours_are_over_is_refused(
-    uninstalled: Installation, clock: time_machine.Traveller
-) -> None:
-    delivery = Delivery.objects.get()
-    with pytest.raises(Conflict, match="install the app again until"):
-        redeliver(delivery=delivery, now=DUE - SECOND)
-    assert Delivery.objects.get().due_at == DUE
+# Resent by the developer
 
 
 def test_redelivery_of_an_exhausted_erasure_goes_out_and_counts(
@@ -497,10 +481,10 @@ def test_redelivery_of_an_exhausted_erasure_goes_out_and_counts(
     told.respond_with(500, 200)
     clock.move_to(DUE, tick=False)
     drain()
-    erasures.follow()
+    erasures.update_states()
     redeliver(delivery=Delivery.objects.get(), now=DUE)
     assert drain() == 1
-    erasures.follow()
+    erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.CONFIRMED
 
 

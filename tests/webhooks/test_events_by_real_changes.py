@@ -226,7 +226,7 @@ def test_every_event_has_a_change_that_causes_it() -> None:
 
 
 def arrived(receiver: Receiver, event: str) -> ReceivedRequest:
-    """The one request that tells of the event."""
+    """The one request with the event."""
     drain()
     (request,) = [each for each in receiver.requests if each.headers["x-webhook-event"] == event]
     return request

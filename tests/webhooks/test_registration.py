@@ -16,7 +16,7 @@ from tests import factories
 from tests.webhooks.helpers import webhook
 from webhooks.models import Webhook
 from webhooks.queries import webhook_of
-from webhooks.records import webhook_record
+from webhooks.serializers import webhook_payload
 from webhooks.services.registration import MAX_WEBHOOKS, create_webhook
 
 URL = "https://93.184.215.14/hooks"  # an address needs no look-up
@@ -133,7 +133,7 @@ def test_record_of_a_fresh_webhook(installation: Installation, app: App) -> None
     app.scopes = ["read_products"]
     app.save()
     made, secret = create(installation, events=["order.created", "product.created"])
-    record = webhook_record(made, Installation.objects.with_app().get(id=installation.id))
+    record = webhook_payload(made, Installation.objects.with_app().get(id=installation.id))
     assert record == {
         "id": str(made.id),
         "url": URL,

@@ -12,10 +12,9 @@ from accounts.models import Business
 from installations import services as installing
 from installations.models import Installation
 from tests.receivers import Receiver
-from tests.webhooks.helpers import publish
+from tests.webhooks.helpers import erasure_state, publish
 from webhooks.enums import DeliveryStatus, ErasureState
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
-from webhooks.queries import erasure_state
 from webhooks.services import erasure as erasures
 from webhooks.services.retention import remove_old
 from webhooks.tasks import remove_old_deliveries
@@ -180,7 +179,7 @@ def test_proof_of_an_erasure_outlives_its_delivery(installation: Installation, r
     sent_at = now + timedelta(hours=48)
     Attempt.objects.create(delivery=delivery, number=1, attempted_at=sent_at, http_status=204, duration_ms=5)
     Delivery.objects.update(status="SUCCEEDED", due_at=None, finished_at=sent_at, attempt_count=1)
-    assert erasures.follow(now=sent_at) == 1
+    assert erasures.update_states(now=sent_at) == 1
     assert remove_old(now=sent_at + timedelta(days=31)) == 1
     erasure = Erasure.objects.get()
     assert (erasure.event, erasure.confirmed_at) == (None, sent_at)

@@ -13,7 +13,7 @@ from webhooks.models import Attempt, Delivery, Event, Webhook
 from webhooks.services.testing import send_test
 
 
-@pytest.mark.spec("Contract 5 Webhooks", "The test call sends webhook.test now and says what came of it")
+@pytest.mark.spec("Contract 5 Webhooks", "The test call sends webhook.test now and returns its outcome")
 def test_send_test_reports_a_success(webhook: Webhook, receiver: Receiver) -> None:
     result = send_test(webhook=webhook)
     (request,) = receiver.wait_for(1)
@@ -72,7 +72,7 @@ def test_send_test_leaves_nothing_behind_while_it_waits(
     def die(*args: object, **options: object) -> None:
         raise Died
 
-    monkeypatch.setattr("webhooks.transport.send", die)
+    monkeypatch.setattr("common.http.transport.send", die)
     with pytest.raises(Died):
         send_test(webhook=webhook)
     assert not Event.objects.exists()

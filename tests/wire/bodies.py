@@ -40,6 +40,11 @@ GOOD: dict[str, dict[str, Any]] = {
     "POST auth/login": {"email": "dana@example.com", "password": "wrong"},
     "POST auth/refresh": {"refreshToken": "nothing"},
     "POST auth/logout": {"refreshToken": "nothing"},
+    "POST developer/device": {"client_name": "Order tool"},
+    "POST developer/device/token": {
+        "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+        "device_code": "nothing",
+    },
     "POST developer/apps": {
         "name": "An app",
         "slug": "an-app",

@@ -1,4 +1,4 @@
-"""What is refused in a body, and how it is told: by the path of the field."""
+"""Refused bodies, and their errors with the path of the field."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A database that nobody answers for, and connections that die under way: 503 with Retry-After on every path."""
+"""A database that is down, and connections that die in use: 503 with Retry-After on every path."""
 
 import re
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.models import User
-from common.middleware import is_api_path
+from common.web.errors import is_api_path
 from installations.models import Installation
 from stores.models import Order
 from tests import factories
 from tests.appapi.conftest import client_of
-from tests.faults.servers import free_port
-from tests.installations.pages import HTML
+from tests.merchants.pages import HTML
+from tests.ports import free_port
 
 SHAPE = ("Contract 0 Conventions", "503 with Retry-After while the database can't be reached")
 NEEDS_NONE = ("/healthz", "/readyz", "/metrics")
@@ -45,7 +45,7 @@ PATHS = sorted(set(paths()))
 
 @contextmanager
 def no_database() -> Iterator[None]:
-    """Nobody listens where the settings point. What was connected before is gone."""
+    """Nothing listens at the configured address, and earlier connections are gone."""
     before = dict(connection.settings_dict)
     connection.close()
     connection.settings_dict.update(HOST="127.0.0.1", PORT=str(free_port()))
@@ -189,7 +189,6 @@ def test_connection_that_dies_at_any_statement_of_signing_in_is_a_503(
 ) -> None:
     """The last of them save the session, which no view does but a middleware."""
     settings.DEBUG, settings.AUTH_RATE_LIMITS = debug, False
-    settings.PASSWORD_HASHERS = ["common.hashers.RandomSecretHasher"]
     form = {"email": "dana@example.com", "password": factories.PASSWORD}
     number, last = 0, None
     while last is None or last.status_code != 302:
@@ -224,7 +223,7 @@ def test_connection_that_dies_between_two_requests_fails_neither_for_long(
 def test_connection_that_dies_within_a_request_is_a_503_and_leaves_nothing_half_done(
     installation: Installation,
 ) -> None:
-    """Before each of the statements of an order that is placed, until it stands: after the COMMIT at most the answer is
+    """Before each of the statements of an order that is placed, until it is saved: after the COMMIT at most the answer is
     lost, for which there is the Idempotency-Key.
     """
     product = factories.product(installation.business, stock=5)

@@ -1,4 +1,4 @@
-"""Which of two errors is told (contract section 9): 429, 401, 403, 415, 413, 400, 404, 409, in this order."""
+"""Which of two errors is reported (contract, section 9): 429, 401, 403, 415, 413, 400, 404, 409, in this order."""
 
 import json
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def test_400_before_404(body: Any, app_with: Callable[..., Send]) -> None:
 
 
 def test_404_before_409(app_with: Callable[..., Send], place: str, sam: User) -> None:
-    """Another tenant's order stands as this one does, and is not there all the same."""
+    """Another tenant's order exists like this one, but must not be found."""
     send, body = app_with("write_orders"), {"status": "PENDING"}
     elsewhere = factories.order(Business.objects.sandbox_of(sam), status="DELIVERED")
     assert send("PATCH", place, body).status_code == 409
@@ -137,6 +137,7 @@ def test_order_holds_for_the_developer_api(app: App, dana: User, mira: User, sam
     assert owner("PATCH", path, {"name": "New"}).status_code == 409
 
 
+@pytest.mark.usefixtures("stopped_clock")
 def test_order_holds_for_signing_in(dana: User) -> None:
     client = Client()
 

@@ -1,4 +1,4 @@
-"""A Redis that is gone, and one that accepts connections and never answers: nobody is refused, nobody waits long."""
+"""A Redis that is gone, and one that accepts connections but never responds: requests succeed and don't wait long."""
 
 import socket
 import time
@@ -10,13 +10,15 @@ from django.test import Client
 from prometheus_client import REGISTRY
 
 from accounts.models import User
-from common import cache_server, rate_limits
+from common import redis_client as cache_server
+from common.web import rate_limits
 from installations.models import Installation
 from tests import factories
 from tests.accounts.api import sign_in
 from tests.appapi.conftest import client_of
-from tests.faults.servers import Redis, free_port
-from tests.installations.pages import signed_in
+from tests.faults.servers import Redis
+from tests.merchants.pages import signed_in
+from tests.ports import free_port
 
 pytestmark = pytest.mark.django_db
 
@@ -25,15 +27,14 @@ def use(settings: Any, url: str) -> None:
     """As if the process had been started with this `REDIS_URL`."""
     settings.REDIS_URL = url
     settings.CACHES = {
-        "default": {"BACKEND": "common.cache_server.Cache", "LOCATION": url, "KEY_PREFIX": "test"}
+        "default": {"BACKEND": "common.redis_client.Cache", "LOCATION": url, "KEY_PREFIX": "test"}
     }
-    settings.PASSWORD_HASHERS = ["common.hashers.RandomSecretHasher"]
     rate_limits.counter.cache_clear()
 
 
-@pytest.fixture(params=["nobody listens", "never answers"])
+@pytest.fixture(params=["nothing listens", "never answers"])
 def away(request: pytest.FixtureRequest, settings: Any) -> Iterator[str]:
-    if request.param == "nobody listens":
+    if request.param == "nothing listens":
         use(settings, f"redis://127.0.0.1:{free_port()}/0")
         yield request.param
         return

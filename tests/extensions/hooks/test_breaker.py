@@ -50,7 +50,7 @@ def test_hook_is_skipped_after_five_failures_in_a_row(shop: Business, broken: Ho
     assert not reached(shop, broken)
     skipped = broken.calls[-1]
     assert (skipped.outcome, skipped.duration_ms) == ("BREAKER_OPEN", 0)
-    assert skipped.fallback == "The store's own fee stood."
+    assert skipped.fallback == "The store's own fee was kept."
     clock.shift(29.9)
     assert not reached(shop, broken)
     clock.shift(0.2)

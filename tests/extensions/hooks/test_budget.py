@@ -43,7 +43,7 @@ def test_nothing_left_is_a_failure_without_a_call(shop: Business, hooking: Hooki
 
     assert asking.fee(shop, budget=hookpoints.Budget.start(0.2)) == 350
     assert (later.call.outcome, later.call.duration_ms) == ("NO_TIME_LEFT", 0)
-    assert later.call.fallback == "The store's own fee stood."
+    assert later.call.fallback == "The store's own fee was kept."
     assert not later.receiver.requests
 
 
@@ -154,7 +154,9 @@ def tables_asked(shop: Business) -> list[str]:
 def test_statements_of_a_point_do_not_grow_with_its_apps(shop: Business, hooking: Hooking) -> None:
     assert tables_asked(shop) == ["SELECT"], "Who is asked."
     hooking(SHIPPING, {"fee": 1})
-    assert tables_asked(shop) == ["SELECT", "SELECT", "INSERT"], "How their breakers stand, and the ledger."
+    assert tables_asked(shop) == ["SELECT", "SELECT", "INSERT"], (
+        "The state of their breakers, and the ledger."
+    )
     hooking(SHIPPING, {"fee": 1})
     hooking(SHIPPING, {"fee": 1})
     assert tables_asked(shop) == ["SELECT", "SELECT", "INSERT"]

@@ -74,7 +74,7 @@ def test_failure_keeps_the_fee_of_the_app_before(shop: Business, hooking: Hookin
     broken = hooking(SHIPPING, 500, priority=2)
 
     assert asking.fee(shop) == 120
-    assert broken.call.fallback == "The fee of the app before it stood."
+    assert broken.call.fallback == "The previous app's fee was kept."
 
 
 def test_every_app_is_told_the_stores_own_fee(shop: Business, hooking: Hooking) -> None:

@@ -39,7 +39,7 @@ def test_answer_is_used(shop: Business, hooking: Hooking) -> None:
         (Answer(body=b""), "NOT_JSON", "The answer is not JSON"),
         (Answer(body=b'{"fee": NaN}'), "NOT_JSON", "The answer is not JSON"),
         (Answer(body=b"[" * 60_000), "NOT_JSON", "The answer is not JSON"),
-        (Answer(body=b'{"fee": 1}', headers={"Content-Length": "99"}, close=True), "NOT_JSON", "broke off"),
+        (Answer(body=b'{"fee": 1}', headers={"Content-Length": "99"}, close=True), "NOT_JSON", "closed before"),
         ([{"fee": 1}], "UNEXPECTED", "is not of type 'object'"),
         ({}, "UNEXPECTED", "'fee' is a required property"),
         ({"fee": "12"}, "UNEXPECTED", "fee: '12' is not of type 'integer'"),
@@ -51,7 +51,7 @@ def test_answer_is_used(shop: Business, hooking: Hooking) -> None:
         (Answer(body=b'{"fee": 1e999}'), "NOT_JSON", ""),
         ({"data": {"fee": 1}}, "UNEXPECTED", "'fee' is a required property"),
         ({"fee": 1, "padding": "x" * 65536}, "UNEXPECTED", "larger than 64 KiB"),
-        (Answer(script=lambda connection: connection.close()), "UNREACHABLE", "The connection broke off."),
+        (Answer(script=lambda connection: connection.close()), "UNREACHABLE", "The connection was reset."),
         (Answer(script=lambda connection: connection.sendall(b"SSH-2.0\r\n")), "UNREACHABLE", ""),
     ],
 )  # fmt: skip
@@ -63,7 +63,7 @@ def test_failure_keeps_the_stores_own_fee(
     assert asking.fee(shop) == 350
     assert app.call.outcome == outcome
     assert problem in app.call.problem
-    assert app.call.fallback == "The store's own fee stood."
+    assert app.call.fallback == "The store's own fee was kept."
     assert app.breaker.failures == 1
 
 

@@ -1,14 +1,21 @@
 """An order over the app API, with apps at every point."""
 
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from threading import Barrier
 from typing import Any
 
 import orjson
 import pytest
+from django.db import connections
 from django.test import Client
 
 from accounts.models import Business
 from extensions.models import HookCall
-from stores.models import Product
+from stores import hookpoints
+from stores.models import Order, Product
 from stores.queries import DEFAULT_DELIVERY_FEE
 from tests import factories
 from tests.appapi.conftest import client_of
@@ -103,7 +110,7 @@ def test_refusal_is_422_and_saves_nothing(api: Client, bread: Product, hooking: 
     assert not shipping.receiver.requests
 
 
-@pytest.mark.spec("Contract 6 Hooks", "Where create_payment fails the order stands with a FAILED payment")
+@pytest.mark.spec("Contract 6 Hooks", "If create_payment fails the order is kept with a FAILED payment")
 def test_failed_payment_leaves_the_order(api: Client, bread: Product, wallet: Hooked) -> None:
     wallet.receiver.respond_with(
         says({"methods": [{"id": "wallet", "name": "Wallet"}]}), says({}, status=503)
@@ -133,3 +140,85 @@ def test_calls_of_a_refused_order_are_not_given_to_the_next(
 
     first, second = refusing.calls
     assert (first.order_id, str(second.order_id)) == (None, order["id"])
+
+
+# --- The store's share of threads -------------------------------------------------------------------
+
+FULL = pytest.mark.spec(
+    "Contract 6 Hooks", "A payment that can't be asked for, the store's share of threads taken, is 503"
+)
+
+
+@contextmanager
+def share_taken(shop: Business, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The shop's apps were slow a moment ago, and four others of its flows are waiting for them."""
+    monkeypatch.setattr("stores.bulkhead.SLOW", 0.0)
+    with hookpoints.flow(shop):
+        pass
+    with ExitStack() as others:
+        for _ in range(4):
+            others.enter_context(hookpoints.flow(shop))
+        yield
+
+
+@FULL
+def test_payment_that_no_thread_is_left_for_is_503_and_saves_nothing(
+    api: Client, shop: Business, bread: Product, wallet: Hooked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = order_of(bread, paymentMethod=f"{wallet.app.slug}:wallet")
+    with share_taken(shop, monkeypatch):
+        refused = api.post(
+            "/app-api/orders", body, content_type="application/json", headers={"Idempotency-Key": "cart-1"}
+        )
+    assert (refused.status_code, refused.json()["error"]) == (503, "Service Unavailable")
+    assert int(refused["Retry-After"]) > 0
+    assert not wallet.receiver.requests
+    assert not Order.objects.exists()
+    again = api.post(
+        "/app-api/orders", body, content_type="application/json", headers={"Idempotency-Key": "cart-1"}
+    )
+    assert again.status_code == 201, again.content
+
+
+@FULL
+def test_order_paid_in_cash_is_placed_unchecked(
+    api: Client, shop: Business, bread: Product, hooking: Hooking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validator = hooking("order.validate", {"valid": False})
+    with share_taken(shop, monkeypatch):
+        answer = place(api, order_of(bread))
+    assert (answer.status_code, answer.json()["validation"]) == (201, "NOT_VALIDATED")
+    assert validator.call.outcome == "NO_TIME_LEFT"
+    assert "waiting for slow apps" in validator.call.problem
+
+
+@FULL
+@pytest.mark.postgres
+def test_orders_at_once_by_a_slow_method_are_placed_or_503(
+    api: Client, shop: Business, bread: Product, wallet: Hooked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stores.bulkhead.SLOW", 0.2)
+    both = {"methods": [{"id": "wallet", "name": "Wallet"}], "paymentUrl": "https://pay.example/1"}
+    wallet.receiver.respond_with(says(both, delay=0.5))
+    body = order_of(bread, items=[{"productId": str(bread.pk), "quantity": 1}])
+    body["paymentMethod"] = f"{wallet.app.slug}:wallet"
+    ready = Barrier(8)
+
+    def press() -> Any:
+        try:
+            ready.wait(10)
+            return place(api, body)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as shoppers:
+        answers = [each.result() for each in [shoppers.submit(press) for _ in range(8)]]
+
+    statuses = Counter(answer.status_code for answer in answers)
+    assert set(statuses) == {201, 503}, [answer.content for answer in answers]
+    assert statuses[201] >= 4
+    assert Order.objects.count() == statuses[201]
+    assert all(
+        answer.json()["payment"]["status"] == "PENDING" for answer in answers if answer.status_code == 201
+    )
+    assert all(int(answer["Retry-After"]) > 0 for answer in answers if answer.status_code == 503)

@@ -1,0 +1,227 @@
+import re
+from io import StringIO
+from typing import Any
+
+import pytest
+import time_machine
+from allauth.mfa.models import Authenticator
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test import Client, TestCase
+from django.utils import timezone
+
+from accounts.enums import SecurityEventKind
+from accounts.models import SecurityEvent, User
+from accounts.services.second_factor import has_second_factor
+from common.db.fields import decrypt
+from marketplace.models import App
+from tests import factories
+from tests.accounts.api import assert_error, post, sign_in
+from tests.accounts.second_factor import code, recovery_codes, set_up_app
+from tests.factories import PASSWORD
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once", "stopped_clock")]
+
+
+def enter_password(client: Client, email: str, next_url: str = "") -> Any:
+    body = {"email": email, "password": PASSWORD, "next": next_url}
+    return client.post("/accounts/login/", body)
+
+
+def signed_in(client: Client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+def later(seconds: float) -> Any:
+    return time_machine.travel(timezone.now() + timezone.timedelta(seconds=seconds), tick=False)
+
+
+@pytest.mark.spec("Trust 3 People", "An authenticator app is set up on the security page")
+def test_app_set_up_and_removed(client: Client, dana: User) -> None:
+    enter_password(client, dana.email)
+    page = client.get("/accounts/security/app/").content.decode()
+    (secret,) = re.findall(r'id="key" value="(\w+)"', page)
+    wrong = client.post("/accounts/security/app/", {"code": "000000"})
+    assert b"This code is wrong" in wrong.content
+    assert not has_second_factor(dana)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        response = client.post("/accounts/security/app/", {"code": code(secret)})
+    assert response["Location"] == "/accounts/security/recovery-codes/"
+    shown = client.get(response["Location"]).content.decode()
+    assert all(each in shown for each in recovery_codes(dana))
+    assert recovery_codes(dana)[0] not in client.get(response["Location"]).content.decode()  # shown only once
+    assert "An authenticator app was set up." in mail.outbox[0].body
+    assert mail.outbox[0].to == ["dana@example.com"]
+    client.post("/accounts/security/app/remove/")
+    assert not Authenticator.objects.exists()  # the recovery codes went with it
+
+
+@pytest.mark.spec("Trust 3 People", "Signing in asks for the second factor")
+def test_page_asks_for_the_code(client: Client, dana: User) -> None:
+    secret = set_up_app(dana)
+    response = enter_password(client, dana.email, "/portal/")
+    assert response["Location"] == "/accounts/login/second-step/"
+    assert not signed_in(client)
+    assert b"This code is wrong" in client.post(response["Location"], {"code": "000000"}).content
+    assert client.post(response["Location"], {"code": code(secret)})["Location"] == "/portal/"
+    assert signed_in(client)
+
+
+def test_code_works_once(client: Client, dana: User) -> None:
+    used = code(set_up_app(dana))
+    for browser, lets_in in ((client, True), (Client(), False)):
+        enter_password(browser, dana.email)
+        browser.post("/accounts/login/second-step/", {"code": used})
+        assert signed_in(browser) is lets_in
+
+
+def test_guesses_of_the_code_are_limited(client: Client, dana: User) -> None:
+    secret = set_up_app(dana)
+    enter_password(client, dana.email)
+    statuses = [client.post("/accounts/login/second-step/", {"code": "1"}).status_code for _ in range(12)]
+    assert statuses[-1] == 429
+    assert client.post("/accounts/login/second-step/", {"code": code(secret)}).status_code == 429
+    assert not signed_in(client)
+
+
+@pytest.mark.spec("Contract 1 Accounts", "With a second factor, /auth/login asks for otp")
+def test_api_takes_a_code_or_a_recovery_code(client: Client, dana: User) -> None:
+    secret = set_up_app(dana)
+    body = {"email": dana.email, "password": PASSWORD}
+    for otp in ({}, {"otp": ""}, {"otp": "000000"}):
+        answer = assert_error(post(client, "/auth/login", body | otp), 401, "Unauthorized")
+        assert answer["details"] == [{"field": "otp", "message": "mfa_required"}]
+    assert post(client, "/auth/login", body | {"otp": code(secret)}).status_code == 200
+    recovery = recovery_codes(dana)[0]
+    assert post(client, "/auth/login", body | {"otp": recovery}).status_code == 200
+    assert post(client, "/auth/login", body | {"otp": recovery}).status_code == 401
+    assert "details" not in sign_in(client, dana.email, "wrong").json()
+
+
+def test_secrets_are_encrypted(dana: User) -> None:
+    secret = set_up_app(dana)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT data FROM mfa_authenticator")
+        rows = str(cursor.fetchall())
+    assert secret not in rows
+    kept = Authenticator.objects.get(user=dana, type="totp").data["secret"]
+    assert decrypt(kept) == secret
+
+
+@pytest.fixture
+def rita(db: None) -> User:
+    return factories.reviewer(is_superuser=True)
+
+
+@pytest.mark.spec("Trust 3 People", "Staff can't use the administration without a second factor")
+def test_staff_led_to_set_one_up(client: Client, rita: User, app: App, settings: Any) -> None:
+    settings.SECOND_FACTOR_FOR_STAFF = True
+    submission = factories.submit(app)
+    client.force_login(rita)
+    for path in ("/admin/", f"/admin/marketplace/submission/{submission.pk}/approve/"):
+        assert client.get(path)["Location"] == "/accounts/security/"
+        assert client.post(path)["Location"] == "/accounts/security/"
+    assert b"Set up a second factor" in client.get("/accounts/security/").content
+    set_up_app(rita)
+    assert client.get("/admin/").status_code == 200
+
+
+@pytest.mark.spec("Trust 3 People", "A new client secret asks again who one is")
+def test_step_up_keeps_what_was_sent(client: Client, dana: User, app: App, settings: Any) -> None:
+    settings.STEP_UP = True
+    path = f"/portal/apps/{app.slug}/credentials/regenerate/"
+    enter_password(client, dana.email)
+    page = client.get(path).content.decode()
+    form = {"slug": app.slug} | dict(re.findall(r'name="(form_token)" value="([^"]*)"', page))
+    with later(901):
+        asked = client.post(path, form)
+        assert asked["Location"].startswith("/accounts/prove/password/?next=")
+        assert b"Wrong password." in client.post(asked["Location"], {"password": "wrong"}).content
+        done = client.post(asked["Location"], {"password": PASSWORD})
+        assert b'value="fbcs_' in done.content
+        page = client.get(path).content.decode()
+        form = {"slug": app.slug} | dict(re.findall(r'name="(form_token)" value="([^"]*)"', page))
+        assert b'value="fbcs_' in client.post(path, form).content  # not asked again within 15 minutes
+
+
+@pytest.mark.spec("Trust 3 People", "Approvals, suspensions and changed rights ask again who one is")
+@pytest.mark.parametrize(
+    "act",
+    [
+        "marketplace/submission/{submission}/approve/",
+        "marketplace/app/{app}/suspend/",
+        "accounts/user/{user}/change/",
+    ],
+)
+def test_step_up_of_staff(client: Client, rita: User, dana: User, app: App, settings: Any, act: str) -> None:
+    settings.STEP_UP = True
+    submission = factories.submit(app)
+    client.force_login(rita)
+    path = "/admin/" + act.format(submission=submission.pk, app=app.pk, user=dana.pk)
+    assert client.post(path, {"reason": "It copies orders."})["Location"].startswith(
+        "/accounts/prove/password/"
+    )
+    app.refresh_from_db()
+    assert app.suspended_at is None
+
+
+def test_step_up_takes_the_second_factor(client: Client, rita: User, app: App, settings: Any) -> None:
+    """The password is not enough for people who have one."""
+    settings.STEP_UP = True
+    secret = set_up_app(rita)
+    client.force_login(rita)
+    path = f"/admin/marketplace/app/{app.pk}/suspend/"
+    asked = client.post(path, {"reason": "It copies orders."})
+    assert asked["Location"].startswith("/accounts/prove/code/?next=")
+    assert (
+        client.post("/accounts/prove/password/", {"password": PASSWORD})["Location"]
+        == "/accounts/prove/code/"
+    )
+    assert client.post(asked["Location"], {"code": code(secret)}).status_code == 302
+    app.refresh_from_db()
+    assert app.suspended_at is not None
+
+
+def test_second_factor_needs_a_confirmed_address(client: Client, dana: User, settings: Any) -> None:
+    settings.MFA_ALLOW_UNVERIFIED_EMAIL = False
+    dana.emailaddress_set.create(email=dana.email)
+    enter_password(client, dana.email)
+    assert client.get("/accounts/security/app/")["Location"] == "/accounts/security/"
+
+
+def test_page_says_that_passkeys_need_a_domain(client: Client, dana: User, settings: Any) -> None:
+    settings.BASE_URL = "http://127.0.0.1:8000"
+    enter_password(client, dana.email)
+    assert b"Passkeys need a domain name" in client.get("/accounts/security/").content
+    assert client.get("/accounts/security/passkeys/add/")["Location"] == "/accounts/security/"
+
+
+@pytest.mark.spec("Trust 3 People", "An administrator removes a lost second factor")
+def test_lost_factor_removed(client: Client, rita: User, dana: User) -> None:
+    set_up_app(dana)
+    client.force_login(rita)
+    act = {"action": "remove_second_factor", "_selected_action": str(dana.pk)}
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        page = client.post("/admin/accounts/user/", act, follow=True)
+    assert b"Second factor removed: dana@example.com." in page.content
+    assert "An administrator removed your second factor" in mail.outbox[0].body
+    assert not Authenticator.objects.exists()
+    event = SecurityEvent.objects.get(kind=SecurityEventKind.SECOND_FACTOR_REMOVED)
+    assert (event.user_id, event.actor) == (dana.pk, rita)
+
+
+def test_administrator_locked_out_is_let_in_by_a_command(rita: User) -> None:
+    set_up_app(rita)
+    call_command("remove_second_factor", "RITA@example.com", stdout=StringIO())
+    assert not has_second_factor(rita)
+    with pytest.raises(CommandError, match="no second factor"):
+        call_command("remove_second_factor", "rita@example.com")
+    with pytest.raises(CommandError, match="No account"):
+        call_command("remove_second_factor", "nobody@example.com")
+
+
+@pytest.mark.parametrize("model", ["mfa/authenticator", "account/emailaddress"])
+def test_rows_of_the_library_have_no_pages(client: Client, rita: User, model: str) -> None:
+    client.force_login(rita)
+    assert client.get(f"/admin/{model}/").status_code == 404

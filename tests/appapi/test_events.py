@@ -1,0 +1,169 @@
+"""The feed: every event once, in an order that never changes behind a cursor."""
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection, transaction
+from django.db.models import Max
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.appapi.conftest import client_of
+from tests.webhooks.helpers import publish, wait_until
+from webhooks.models import Event
+from webhooks.positions import current_horizon
+from webhooks.services.samples import send_sample
+
+# An event is seen once its transaction is over, which a test's own never is.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def read(api: Client, after: str = "", **filters: Any) -> dict[str, Any]:
+    """A page, once no transaction of another test on the same server holds the feed back."""
+    newest = Event.objects.aggregate(newest=Max("position"))["newest"] or 0
+    wait_until(lambda: current_horizon() > newest, timeout=60)
+    return read_now(api, after, **filters)
+
+
+def read_now(api: Client, after: str = "", **filters: Any) -> dict[str, Any]:
+    query = filters | ({"after": after} if after else {})
+    answer = api.get("/app-api/events", query)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def names(page: dict[str, Any]) -> list[str]:
+    return [each["event"] for each in page["data"]]
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "GET /app-api/events: the feed, oldest first, from cursor to cursor")
+def test_feed_goes_on_behind_its_cursor(api: Client, sandbox: Business) -> None:
+    start = read(api)
+    assert (start["data"], start["hasMore"]) == ([], False)
+    for name in ("order.created", "review.created", "order.created"):
+        publish(sandbox, name)
+    first, second, third = Event.objects.order_by("id")
+    page = read(api, start["nextCursor"], limit=2)
+    assert [each["id"] for each in page["data"]] == [str(first.id), str(second.id)]
+    assert page["hasMore"]
+    assert page["nextCursor"] == page["data"][-1]["cursor"]
+    assert page["data"][0] == {
+        "id": str(first.id),
+        "event": "order.created",
+        "timestamp": first.occurred_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "data": page["data"][0]["data"],
+        "cursor": page["data"][0]["cursor"],
+    }
+    assert page["data"][0]["data"]["orderNumber"]
+    rest = read(api, page["nextCursor"])
+    assert ([each["id"] for each in rest["data"]], rest["hasMore"]) == ([str(third.id)], False)
+    assert read(api, rest["nextCursor"])["data"] == []
+    publish(sandbox, "review.created")
+    assert names(read(api, rest["nextCursor"])) == ["review.created"]
+    assert names(read(api, type="order.created,review.created", limit=900)) == [
+        "order.created", "review.created", "order.created", "review.created",
+    ]  # fmt: skip
+    assert names(read(api, type="order.created")) == ["order.created", "order.created"]
+
+
+@pytest.mark.spec(
+    "Contract 5 Webhooks", "The feed shows what the scopes allow, of its own store, since the install"
+)
+def test_feed_shows_what_the_installation_may_see(
+    api: Client,
+    api_with: Callable[..., Client],
+    app: App,
+    dana: User,
+    sandbox: Business,
+    elsewhere: Installation,
+) -> None:
+    reviews_only = api_with("read_reviews")
+    publish(sandbox, "order.created")
+    publish(sandbox, "review.created")
+    publish(elsewhere.business, "review.created")
+    event, deliveries = send_sample(app=app, developer=dana, event_type="review.deleted")
+    assert deliveries == 0
+    assert names(read(api)) == ["order.created", "review.created", "review.deleted"]
+    assert names(read(reviews_only)) == ["review.created"]
+    assert names(read(client_of(elsewhere))) == ["review.created"]
+    late = client_of(factories.installation(factories.app(dana), sandbox))
+    assert read(late)["data"] == []
+    assert Event.objects.get(pk=event.pk).installation_id is not None
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["after=nonsense", "after=", "after=MC4x", "type=order.mislaid", "type=", "limit=0", "limit=x", "after=MC45OTk5OTk5OTk5OTk5Ljk5LgAAAAAAAAAAAAAAAAAAAAA"],
+)  # fmt: skip
+def test_made_up_input_is_refused(api: Client, query: str) -> None:
+    answer = api.get(f"/app-api/events?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["details"][0]["field"] == query.partition("=")[0]
+
+
+@pytest.mark.spec(
+    "Contract 5 Webhooks", "A cursor older than 30 days is 410, with the oldest one in the message"
+)
+def test_old_cursor_is_gone_and_names_the_oldest(api: Client, sandbox: Business) -> None:
+    publish(sandbox, "order.created")
+    old = read(api)["nextCursor"]
+    with time_machine.travel(timezone.now() + timedelta(days=30, minutes=1)):
+        publish(sandbox, "review.created")
+        answer = api.get("/app-api/events", {"after": old})
+        assert (answer.status_code, answer.json()["error"]) == (410, "Gone")
+        oldest = answer.json()["message"].rpartition(" ")[2]
+        assert names(read(api, oldest)) == ["review.created"]
+
+
+def test_cursor_of_before_a_restore_is_gone(api: Client, sandbox: Business, settings: Any) -> None:
+    old = read(api)["nextCursor"]
+    settings.FEED_EPOCH = 1
+    answer = api.get("/app-api/events", {"after": old})
+    assert answer.status_code == 410
+    read(api, answer.json()["message"].rpartition(" ")[2])
+
+
+@pytest.mark.postgres
+@pytest.mark.spec("Contract 5 Webhooks", "Nothing ever appears before a cursor that was handed out")
+def test_no_event_appears_behind_the_reader(
+    api: Client, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Transactions that stay open for odd times commit in another order than they wrote."""
+    monkeypatch.setattr("appapi.limits.REQUESTS_A_MINUTE", 100_000)
+    written: list[str] = []
+    dice = random.Random(7)
+    holds = [[dice.choice((0, 0, 0.005, 0.08)) for _ in range(15)] for _ in range(6)]
+
+    def write(holding: list[float]) -> None:
+        for seconds in holding:
+            with transaction.atomic():
+                event = publish(sandbox, "review.created")
+                assert event
+                time.sleep(seconds)
+            written.append(str(event.id))
+        connection.close()
+
+    seen: list[str] = []
+    cursor = read(api)["nextCursor"]
+    writers = [threading.Thread(target=write, args=(holding,)) for holding in holds]
+    for writer in writers:
+        writer.start()
+    ends = time.monotonic() + 60
+    while len(seen) < 90 and time.monotonic() < ends:
+        page = read_now(api, cursor, limit=7)
+        seen += [each["id"] for each in page["data"]]
+        cursor = page["nextCursor"]
+    for writer in writers:
+        writer.join()
+    assert len(seen) == len(set(seen)) == 90
+    assert sorted(seen) == sorted(written)

@@ -1,0 +1,63 @@
+"""Queries whose SQL is written once answer as the ORM does."""
+
+from typing import Any
+
+import pytest
+from django.db.models import CharField, F, UUIDField, Value
+from django.db.models.functions import Concat
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Business, User
+from common.db.compiled import Compiled, Param
+from stores.models import Order, OrderItem, Product
+from tests import factories
+
+BUSINESS = Param("business", UUIDField())
+
+
+@pytest.fixture
+def shop(mira: User) -> Business:
+    return factories.business(mira)
+
+
+def test_tuples_have_the_types_that_the_orm_gives(shop: Business) -> None:
+    factories.product(shop, name="Tea", stock=None)
+    factories.product(shop, name="Größe", is_available=False)
+    columns = ("id", "name", "is_available", "stock", "created_at", "price")
+    query = Compiled(lambda: Product.objects.filter(business=BUSINESS).order_by("-id").values_list(*columns))
+    usual = Product.objects.filter(business=shop).order_by("-id").values_list(*columns)
+    for _ in range(2):  # the first time it is written, then it is kept
+        assert [tuple(row) for row in query.rows(business=shop.pk)] == list(usual)
+    assert [tuple(row) for row in query.rows(limit=1, offset=1, business=shop.pk)] == [usual[1]]
+
+
+def test_instances_come_with_what_was_selected(
+    shop: Business, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    order = factories.order(shop)
+    OrderItem.objects.create(order=order, product_id=order.pk, name="Tea", quantity=2, price=100)
+    query: Compiled[Any] = Compiled(
+        lambda: (
+            Order.objects.filter(business=BUSINESS, number=Param("number", CharField()))
+            .select_related("payment", "business")
+            .prefetch_related("items")
+            .annotate(label=Concat(Value("No. "), F("number")))
+        )
+    )
+    for paid in (False, True):
+        payment = factories.payment(order) if paid else None
+        with django_assert_num_queries(2):
+            found = query.first(business=shop.pk, number=order.number)
+            assert found == order
+            assert found.business == shop
+            assert getattr(found, "payment", None) == payment
+            assert [item.name for item in found.items.all()] == ["Tea"]
+            assert found.label == f"No. {order.number}"
+    assert query.first(business=shop.pk, number="%s' OR 1=1") is None
+
+
+def test_values_differ_from_use_to_use(shop: Business, sandbox: Business) -> None:
+    mine, theirs = factories.product(shop), factories.product(sandbox)
+    query: Compiled[Any] = Compiled(lambda: Product.objects.filter(business=BUSINESS))
+    assert query.rows(business=shop.pk) == [mine]
+    assert query.rows(business=sandbox.pk) == [theirs]

@@ -1,0 +1,86 @@
+"""The pages under `/docs/`, as a reader meets them."""
+
+import re
+from functools import cache
+from itertools import chain
+
+import pytest
+from django.test import Client
+from django.utils.html import escape
+from jsonschema import Draft202012Validator
+
+from developers.docs import guides, openapi, reference
+from stores.hookpoints import HookPoint
+from webhooks.catalogue import EVENTS
+
+PAGES = ["/docs/", "/docs/reference/", "/docs/events/", "/docs/hooks/"]
+PAGES += [f"/docs/guides/{slug}/" for slug in guides.GUIDES]
+PAGES += [f"/docs/reference/{group.slug}/" for group in reference.groups()]
+
+
+@cache
+def ids_on(path: str) -> set[str] | None:
+    """The anchors of a page; None where there is no page. Every page links to most of the others."""
+    response = Client().get(path)
+    return (
+        set(re.findall(r'\bid="([^"]+)"', response.content.decode())) if response.status_code == 200 else None
+    )
+
+
+@pytest.mark.spec("Contract 7 Pages", "/docs/ is there for everyone: guides, reference, event catalogue")
+@pytest.mark.parametrize("path", PAGES)
+def test_page_is_for_everybody_and_its_links_lead_somewhere(client: Client, path: str) -> None:
+    response = client.get(path)
+    html = response.content.decode()
+    assert response.status_code == 200
+    assert html.count("<h1") == 1
+    assert "http://" not in re.sub(
+        r"http://(testserver|127\.0\.0\.1)|<code>.*?</code>", "", html, flags=re.DOTALL
+    )
+    for target in set(re.findall(r'<a [^>]*href="([^"]*)"', html)):
+        page, _, place = target.partition("#")
+        if page.startswith("/docs/") or not page:
+            ids = ids_on(page or path)
+            assert ids is not None, target
+            assert not place or place in ids, target
+
+
+@pytest.mark.parametrize("path", ["/docs/guides/secrets/", "/docs/reference/nothing/", "/docs/events/x.json"])
+def test_unknown_page_is_a_404(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_every_endpoint_has_a_section_with_its_samples(client: Client) -> None:
+    for group in reference.groups():
+        html = client.get(f"/docs/reference/{group.slug}/").content.decode()
+        for endpoint in group.endpoints:
+            section = html.partition(f'<section class="endpoint" id="{endpoint.id}">')[2].partition(
+                "</section>"
+            )[0]
+            assert escape(endpoint.operation["summary"]) in section
+            assert [language in section for language in ("curl", "Python", "JavaScript")] == [True] * 3
+            assert section.count('class="panel') == 3
+            for requirement in endpoint.operation["security"]:
+                assert all(f"<code>{scope}</code>" in section for scope in chain(*requirement.values()))
+    sections = sum(len(group.endpoints) for group in reference.groups())
+    assert sections == sum(map(len, openapi.document()["paths"].values()))
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "Every event's JSON Schema is published at /docs/events/")
+@pytest.mark.parametrize("name", EVENTS)
+def test_schema_of_each_event_is_published_under_its_address(client: Client, name: str) -> None:
+    response = client.get(f"/docs/events/{name}.json")
+    schema = response.json()
+    assert response["Content-Type"] == "application/schema+json"
+    assert schema["$id"] == f"http://testserver/docs/events/{name}.json"
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(schema).validate(schema["examples"][0])
+
+
+def test_catalogue_shows_each_event_and_hook(client: Client) -> None:
+    events, hooks = (client.get(path).content.decode() for path in ("/docs/events/", "/docs/hooks/"))
+    assert [name for name in EVENTS if f'id="{name}"' not in events] == []
+    assert [str(point) for point in HookPoint if f'id="{point}"' not in hooks] == []
+    assert "X-Webhook-Signature" in events
+    assert "X-Webhook-Signature" in hooks

@@ -1,0 +1,170 @@
+"""The samples of every endpoint, run unchanged: only address, credentials and ids are put in."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from appapi import limits
+from developers.docs import openapi, reference
+from developers.docs.reference import Endpoint
+from developers.docs.samples import CLIENT_ID, CLIENT_SECRET, PARAMETER, TOKENS, example_in
+from installations import services
+from marketplace.models import App
+from tests import factories
+from tests.contract import cast as casts
+from tests.contract.cast import Cast
+from tests.installations.oauth_client import VERIFIER
+from tests.receivers import Receiver
+
+SERVICE = "http://testserver"  # BASE_URL of the tests
+
+
+def run_curl(text: str) -> subprocess.CompletedProcess[str]:
+    """With curl's own word on whether the answer was an error."""
+    return _run(["sh", "-e"], text.replace("curl ", "curl --silent --show-error --fail-with-body ", 1))
+
+
+def run_python(text: str) -> subprocess.CompletedProcess[str]:
+    return _run([sys.executable, "-"], text)
+
+
+def run_javascript(text: str) -> subprocess.CompletedProcess[str]:
+    return _run(["node", "--input-type=module", "-"], text)
+
+
+def _run(command: list[str], text: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+    with tempfile.TemporaryDirectory() as folder:  # a sample may save a file
+        return subprocess.run(
+            command, input=text, capture_output=True, text=True, timeout=60, env=environment, cwd=folder
+        )
+
+
+LANGUAGES: dict[str, Callable[[str], subprocess.CompletedProcess[str]]] = {
+    "curl": run_curl,
+    "Python": run_python,
+    "JavaScript": run_javascript,
+}
+PROGRAM = {"curl": "curl", "Python": sys.executable, "JavaScript": "node"}
+
+
+@pytest.fixture
+def cast(live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cast]:
+    # Every endpoint once in a few seconds is more than an installation may ask for.
+    monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 10_000)
+    settings.AUTH_RATE_LIMITS = False
+    with Receiver() as receiver:
+        yield casts.make(receiver_url=receiver.url, spare=1)
+
+
+def order_of_running(endpoint: Endpoint) -> int:
+    """What ends the installation or takes its place comes last."""
+    last = ["rotateClientSecret", "exchangeCode", "revokeToken"]
+    return last.index(endpoint.id) + 1 if endpoint.id in last else 0
+
+
+def ids_for(endpoint: Endpoint, cast: Cast) -> dict[str, str]:
+    """Real ids for the parameters of a path."""
+    own = endpoint.part == "Developer API"
+    found = {
+        "productId": cast.product,
+        "slug": cast.page_slug if "/pages/" in endpoint.path else cast.product_slug,
+        "orderId": cast.paid_order if endpoint.id == "settlePayment" else cast.order,
+        "webhookId": cast.webhook,
+        "exportId": cast.export,
+        "deliveryId": cast.delivery,
+        "appId": cast.app if "deliver" in endpoint.path else cast.tested_app,
+        "number": "1",
+    }
+    if endpoint.id == "restoreVersion":
+        found["appId"] = casts.app_with_two_versions(cast)
+    spare = {"deleteWebhook": ("webhookId", cast.spare_webhooks), "deleteApp": ("appId", cast.spare_apps)}
+    if endpoint.id in spare:
+        name, pool = spare[endpoint.id]
+        found[name] = pool[0]
+    assert own or "appId" not in PARAMETER.findall(endpoint.path)
+    return found
+
+
+def bodies_for(endpoint: Endpoint, cast: Cast) -> dict[str, str]:
+    """What in a body names something that has to exist, or must not yet: example and real value."""
+    body = endpoint.operation.get("requestBody", {"content": {}})
+    example = next((example_in(media) for media in body["content"].values()), {})
+    if endpoint.id == "createOrder":
+        return {example["items"][0]["productId"]: cast.product}
+    if endpoint.id == "register":
+        return {example["email"]: "somebody-new@example.com"}
+    if endpoint.id == "login":
+        return {example["email"]: cast.email, example["password"]: cast.password}
+    if endpoint.id == "createWebhook":
+        return {example["url"]: "https://93.184.216.34/events"}
+    if endpoint.id == "createApp":
+        return {example["webhookUrl"]: "https://93.184.216.34/events"}
+    if endpoint.id == "exchangeCode":
+        return {
+            example["code"]: casts.code_for(cast),
+            example["redirect_uri"]: cast.redirect_uri,
+            example["code_verifier"]: VERIFIER,
+        }
+    if endpoint.id == "revokeToken":
+        return {example["token"]: cast.access_token}
+    if endpoint.id == "redeemDeviceCode":
+        return {example["device_code"]: casts.device_code(cast)}
+    if endpoint.id in ("refresh", "logout"):
+        return {example["refreshToken"]: casts.refresh_token(cast)}
+    return {}
+
+
+def filled_in(text: str, endpoint: Endpoint, cast: Cast, url: str) -> str:
+    """The sample with a reader's own address, credentials and ids."""
+    ids = ids_for(endpoint, cast)
+    parameters = endpoint.operation["parameters"]
+    given = {each["name"]: each["schema"]["examples"][0] for each in parameters if each["in"] == "path"}
+    example = PARAMETER.sub(lambda found: str(given[found[1]]), endpoint.path)
+    real = PARAMETER.sub(lambda found: ids[found[1]], endpoint.path)
+    assert SERVICE + example in text
+    text = text.replace(SERVICE + example, url + real)
+    credentials = {
+        TOKENS[openapi.ACCESS_TOKEN]: cast.access_token,
+        TOKENS[openapi.DEVELOPER_TOKEN]: cast.developer_token,
+        CLIENT_ID: cast.client_id,
+        CLIENT_SECRET: cast.client_secret,
+    }
+    for placeholder, value in (credentials | bodies_for(endpoint, cast)).items():
+        text = text.replace(placeholder, value)
+    assert "YOUR_" not in text
+    return text
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.spec("Contract 7 Pages", "The samples of every endpoint work as they are copied")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_sample_of_every_endpoint_works(language: str, cast: Cast, live_server: Any) -> None:
+    if shutil.which(PROGRAM[language]) is None:
+        pytest.skip(f"{PROGRAM[language]} is not here")
+    problems = []
+    for endpoint in sorted(reference.endpoints(), key=order_of_running):
+        prepare(endpoint, cast)
+        sample = next(each.text for each in endpoint.samples if each.language == language)
+        text = filled_in(sample, endpoint, cast, live_server.url)
+        done = LANGUAGES[language](text)
+        if done.returncode:
+            problems.append(f"{endpoint.id}\n{text}\n{done.stdout[-500:]}{done.stderr[-700:]}")
+    assert not problems, "\n\n".join(problems)
+
+
+def prepare(endpoint: Endpoint, cast: Cast) -> None:
+    """Brings about the state that a call needs, where an earlier one has left another."""
+    app = App.objects.get(pk=cast.tested_app)
+    if endpoint.id == "withdrawApp" and app.status == "DRAFT":
+        factories.submit(app)
+    if endpoint.id in ("testUninstall", "sendTestEvent", "testStatus"):
+        services.test_install(app=app, developer=app.developer)

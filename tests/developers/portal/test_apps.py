@@ -1,0 +1,419 @@
+"""The portal's pages for apps, in a browser without JavaScript."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from installations.models import Installation
+from marketplace.models import App, AppVersion, Picture
+from marketplace.scopes import SCOPES
+from tests import factories
+from tests.pictures import picture, upload
+
+HTML = {"accept": "text/html"}
+NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
+SECRET = re.compile(r"fbcs_[A-Za-z0-9_-]{20,}")
+FORM: dict[str, Any] = {
+    "name": "Loyalty Stars",
+    "slug": "loyalty-stars",
+    "description": "Stars for regulars.",
+    "category": "loyalty",
+    "scopes": ["read_products", "read_orders"],
+    "redirect_url": "https://stars.example.com/callback",
+    "webhook_url": "",
+    "form_token": "a-token-of-this-form",
+}
+
+
+def signed_in(user: User) -> Client:
+    client = Client(headers=HTML)
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+def text_of(response: Any) -> str:
+    return response.content.decode()
+
+
+def pages_of(app: App) -> list[str]:
+    start = f"/portal/apps/{app.slug}"
+    endings = [
+        "/", "/details/", "/credentials/", "/credentials/regenerate/", "/test/", "/test/uninstall/", "/delete/",
+    ]  # fmt: skip
+    return [start + ending for ending in endings]
+
+
+def edit_form(app: App, **changes: Any) -> dict[str, Any]:
+    """The form data of the untouched edit page, with `changes`."""
+    fields = (
+        "name",
+        "version",
+        "description",
+        "category",
+        "scopes",
+        "redirect_url",
+        "webhook_url",
+        "webhook_events",
+    )
+    return {field: getattr(app, field) for field in fields} | changes
+
+
+# --- Access -------------------------------------------------------------------------------
+
+
+def test_pages_redirect_to_sign_in(client: Client, app: App) -> None:
+    for path in ["/portal/", "/portal/create/", *pages_of(app)]:
+        response = client.get(path, headers=HTML)
+        assert response.status_code == 302
+        assert response["Location"] == f"/accounts/login/?next={path}"
+
+
+def test_pages_are_forbidden_to_merchants(mira: User, app: App) -> None:
+    for path in ["/portal/", "/portal/create/", *pages_of(app)]:
+        response = signed_in(mira).get(path)
+        assert response.status_code == 403
+        assert "The portal is for developers" in text_of(response)
+
+
+@pytest.mark.spec("Contract 2 Developer API", "Another developer's app is a 404, in the portal too")
+def test_pages_of_anothers_app_do_not_exist(sam: User, app: App, installation: Installation) -> None:
+    browser = signed_in(sam)
+    for path in pages_of(app):
+        for response in (
+            browser.get(path),
+            browser.post(path, {"slug": app.slug, "form_token": "x", "name": "Mine"}),
+        ):
+            assert response.status_code in (404, 405)
+            assert app.name not in text_of(response)
+    assert text_of(browser.get("/portal/")).count(app.name) == 0
+    app.refresh_from_db()
+    assert app.deleted_at is None
+    assert Installation.objects.get().token_digest == installation.token_digest
+
+
+def test_pages_of_a_deleted_app_do_not_exist(browser: Client, dana: User) -> None:
+    gone = factories.app(dana, deleted_at=timezone.now())
+    for path in pages_of(gone):
+        assert browser.get(path).status_code == 404
+
+
+def test_forms_need_their_csrf_token(dana: User, app: App, installation: Installation) -> None:
+    browser = Client(enforce_csrf_checks=True, headers=HTML)
+    browser.force_login(dana)
+    for path in ["/portal/create/", *pages_of(app)[1:]]:
+        assert browser.post(path, FORM | {"slug": app.slug}).status_code in (403, 405)
+    assert App.objects.count() == 1
+    assert Installation.objects.active().exists()
+
+
+# --- The list ---------------------------------------------------------------------------------------
+
+
+def test_list_without_apps_offers_to_create_one(browser: Client) -> None:
+    page = text_of(browser.get("/portal/"))
+    assert "You have no apps yet" in page
+    assert page.count("button primary") == 1
+    assert "Create app" in page
+
+
+def test_list_shows_each_app_with_its_state(browser: Client, dana: User, sam: User) -> None:
+    factories.app(dana, name="Till Bridge", slug="till-bridge", version="1.4.0", status="APPROVED")
+    factories.app(dana, name="Review Wall", slug="review-wall", status="PENDING_REVIEW")
+    live = factories.app(dana, name="Half Live", slug="half-live")
+    App.objects.filter(pk=live.pk).update(approved_version=AppVersion.objects.create(app=live, number=1))
+    factories.app(sam, name="Sam's app")
+    page = text_of(browser.get("/portal/"))
+    for text in (
+        "Till Bridge",
+        "till-bridge",
+        "1.4.0",
+        "Approved",
+        "Review Wall",
+        "In review",
+        "Draft",
+        "Live",
+    ):
+        assert text in page
+    assert "Sam&#x27;s app" not in page
+    assert page.index("Half Live") < page.index("Review Wall") < page.index("Till Bridge")
+
+
+def test_list_is_paginated(browser: Client, dana: User, django_assert_max_num_queries: Any) -> None:
+    for number in range(21):
+        factories.app(dana, name=f"App no. {number:02}")
+    with django_assert_max_num_queries(5):
+        first = text_of(browser.get("/portal/"))
+    second = text_of(browser.get("/portal/?page=2"))
+    assert ("App no. 20" in first, "App no. 00" in first) == (True, False)
+    assert ("App no. 20" in second, "App no. 00" in second) == (False, True)
+
+
+# --- A new app --------------------------------------------------------------------------------------
+
+
+def test_create_page_explains_each_scope(browser: Client) -> None:
+    page = text_of(browser.get("/portal/create/"))
+    for scope in SCOPES.values():
+        assert scope.name in page
+        assert scope.sentence.replace("'", "&#x27;") in page
+    assert "change it later." in page
+
+
+@pytest.mark.spec("Resources/App", "The Client Secret is shown once, in the portal too")
+def test_create_shows_the_secret_once(browser: Client) -> None:
+    response = browser.post("/portal/create/", FORM)
+    assert response.status_code == 200
+    assert "no-store" in response["Cache-Control"]
+    app = App.objects.get()
+    secret = SECRET.search(text_of(response))
+    assert secret
+    assert app.client_secret_hint == secret[0][-4:]
+    assert app.client_id in text_of(response)
+    for path in ["/portal/", *pages_of(app)]:
+        assert secret[0] not in text_of(browser.get(path, follow=True))
+    assert secret[0] not in str(dict(browser.session))
+
+
+def test_create_form_sent_twice_creates_one_app(browser: Client) -> None:
+    first = browser.post("/portal/create/", FORM)
+    before = App.objects.values().get()
+    again = browser.post("/portal/create/", FORM)
+    assert again.status_code == 409
+    assert "can't be shown again" in text_of(again).replace("&#x27;", "'")
+    assert SECRET.search(text_of(first))
+    assert not SECRET.search(text_of(again))
+    assert App.objects.values().get() == before
+
+
+def test_create_with_problems_keeps_the_input(browser: Client) -> None:
+    response = browser.post(
+        "/portal/create/", FORM | {"name": "", "slug": "Two Words", "redirect_url": "nothing"}
+    )
+    page = text_of(response)
+    assert response.status_code == 422
+    assert "<title>Error: " in page
+    assert "There is a problem" in page
+    for kept in ("Two Words", "nothing", "Stars for regulars."):
+        assert kept in page
+    assert re.search(r'value="read_orders"[^>]*checked', page)
+    assert "Enter a name." in page
+    assert "Enter a slug of lowercase letters" in page
+    assert "Enter a URL that starts with https://" in page
+    assert not App.objects.exists()
+
+
+def test_create_with_a_local_redirect_url_without_scheme_names_accepted_urls(
+    browser: Client, settings: Any
+) -> None:
+    settings.DEBUG = True
+    typed = FORM | {"redirect_url": "localhost:3000/cb"}
+    assert "or with http://localhost or http://127.0.0.1" in text_of(browser.post("/portal/create/", typed))
+    assert (
+        browser.post("/portal/create/", FORM | {"redirect_url": "http://localhost:3000/cb"}).status_code
+        == 200
+    )
+
+
+def test_create_with_a_taken_slug_shows_it_at_the_field_and_can_be_retried(
+    browser: Client, sam: User
+) -> None:
+    factories.app(sam, slug="loyalty-stars")
+    response = browser.post("/portal/create/", FORM)
+    assert response.status_code == 422
+    assert "Another app has this slug" in text_of(response)
+    assert "Stars for regulars." in text_of(response)
+    assert browser.post("/portal/create/", FORM | {"slug": "loyalty-stars-2"}).status_code == 200
+    assert App.objects.filter(slug="loyalty-stars-2").exists()
+
+
+# --- Overview ---------------------------------------------------------------------------------------
+
+
+def steps_done(page: str) -> list[bool]:
+    return [
+        "Done:" in step
+        for step in re.findall(r"<li class=.*?</li>", page[page.index('class="checklist"') :], re.DOTALL)
+    ]
+
+
+def test_overview_completes_its_steps_from_facts(browser: Client, app: App, sandbox: Business) -> None:
+    path = f"/portal/apps/{app.slug}/"
+    assert steps_done(text_of(browser.get(path)))[:5] == [True, False, False, False, False]
+    installed = factories.installation(app, sandbox)
+    assert steps_done(text_of(browser.get(path)))[:5] == [True, True, False, False, False]
+    Installation.objects.filter(pk=installed.pk).update(last_used_at=NOW, uninstalled_at=NOW)
+    page = text_of(browser.get(path))
+    assert steps_done(page)[:5] == [True, True, True, False, False]
+    assert "20 Nov 2026, 15:31:08 UTC" in page
+
+
+def test_overview_counts_only_the_developers_sandbox(
+    browser: Client, app: App, shop: Business, sam: User
+) -> None:
+    for business in (shop, Business.objects.sandbox_of(sam)):
+        factories.installation(app, business, last_used_at=NOW)
+    assert steps_done(text_of(browser.get(f"/portal/apps/{app.slug}/")))[:3] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, "Draft. Only you can see it"),
+        ({"status": "PENDING_REVIEW"}, "In review. You can't edit it"),
+        ({"status": "APPROVED"}, "Approved. Merchants can find"),
+        ({"suspended_at": NOW}, "Suspended by a reviewer"),
+    ],
+)
+def test_overview_describes_the_status(
+    browser: Client, app: App, fields: dict[str, Any], sentence: str
+) -> None:
+    App.objects.update(**fields)
+    assert sentence in text_of(browser.get(f"/portal/apps/{app.slug}/")).replace("&#x27;", "'")
+
+
+# --- Details ----------------------------------------------------------------------------------------
+
+
+def test_edit_changes_text_and_lists(browser: Client, app: App) -> None:
+    form = edit_form(
+        app, name="New", version="1.0.0", scopes=["read_pages"], webhook_events=["order.created"]
+    )
+    response = browser.post(f"/portal/apps/{app.slug}/details/", form, follow=True)
+    assert "Saved." in text_of(response)
+    app.refresh_from_db()
+    assert (app.name, app.version, app.scopes, app.webhook_events) == (
+        "New", "1.0.0", ["read_pages"], ["order.created"],
+    )  # fmt: skip
+
+
+def test_edit_without_changes_keeps_the_status(browser: Client, app: App) -> None:
+    App.objects.update(status="APPROVED", description="Line one.\nLine two.")
+    app.refresh_from_db()
+    form = edit_form(app, description="Line one.\r\nLine two.")
+    assert browser.post(f"/portal/apps/{app.slug}/details/", form).status_code == 302
+    updated = App.objects.get()
+    assert (updated.status, updated.updated_at) == ("APPROVED", app.updated_at)
+
+
+def test_edit_adds_and_removes_pictures(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/details/"
+    browser.post(path, edit_form(app, icon=upload(), screenshots=[upload(), upload(picture("WEBP"))]))
+    app.refresh_from_db()
+    assert (app.icon_id is not None, len(app.screenshot_ids)) == (True, 2)
+    first, second = app.screenshot_ids
+    page = text_of(browser.get(path))
+    assert f"/media/pictures/{first}" in page
+    browser.post(path, edit_form(app, remove_icon="on", remove_screenshots=[first], screenshots=[upload()]))
+    app.refresh_from_db()
+    assert app.icon_id is None
+    assert app.screenshot_ids[0] == second
+    assert Picture.objects.count() == len(app.screenshot_ids) == 2
+
+
+def test_edit_accepts_five_screenshots_in_total(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/details/"
+    browser.post(path, edit_form(app, screenshots=[upload() for _ in range(3)]))
+    response = browser.post(path, edit_form(app, name="New", screenshots=[upload() for _ in range(3)]))
+    assert response.status_code == 422
+    assert "at most 5 screenshots" in text_of(response)
+    assert "Choose your pictures again" in text_of(response)
+    app.refresh_from_db()
+    assert (len(app.screenshot_ids), app.name == "New") == (3, False)
+
+
+def test_edit_with_a_bad_picture_shows_an_error_and_keeps_the_input(browser: Client, app: App) -> None:
+    form = edit_form(app, name="New name", icon=upload(b"some text"))
+    response = browser.post(f"/portal/apps/{app.slug}/details/", form)
+    assert response.status_code == 422
+    assert "Choose a PNG, JPEG or WebP picture." in text_of(response)
+    assert "New name" in text_of(response)
+
+
+def test_edit_of_an_approved_app_announces_a_draft(browser: Client, app: App) -> None:
+    version = AppVersion.objects.create(app=app, number=1, name="Old", version="0.1.0")
+    App.objects.update(status="APPROVED", approved_version=version)
+    path = f"/portal/apps/{app.slug}/details/"
+    assert "Saving creates a draft" in text_of(browser.get(path))
+    response = browser.post(path, edit_form(app, name="New"), follow=True)
+    assert "Saved as a draft" in text_of(response)
+    assert App.objects.get().status == "DRAFT"
+
+
+def test_edit_in_review_is_locked(browser: Client, app: App) -> None:
+    App.objects.update(status="PENDING_REVIEW")
+    path = f"/portal/apps/{app.slug}/details/"
+    page = text_of(browser.get(path))
+    assert re.search(r"<fieldset[^>]* disabled", page)
+    assert ">Save<" not in page
+    response = browser.post(path, edit_form(app, name="New"))
+    assert response.status_code == 422
+    assert "in review" in text_of(response)
+    assert App.objects.get().name == app.name
+
+
+# --- Credentials ------------------------------------------------------------------------------------
+
+
+def test_credentials_show_the_client_id_and_the_end_of_the_secret(browser: Client, app: App) -> None:
+    App.objects.update(client_secret_hint="Wx1z", client_secret_issued_at=NOW)
+    page = text_of(browser.get(f"/portal/apps/{app.slug}/credentials/"))
+    assert app.client_id in page
+    assert "fbcs_…Wx1z" in page
+    assert "20 Nov 2026, 15:31:08 UTC" in page
+
+
+def test_regenerate_asks_for_the_slug(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/credentials/regenerate/"
+    assert "stops working immediately" in text_of(browser.get(path))
+    for typed in ("", "another"):
+        response = browser.post(path, {"slug": typed, "form_token": "x"})
+        assert response.status_code == 422
+        assert not SECRET.search(text_of(response))
+    assert App.objects.get().client_secret == app.client_secret
+
+
+def test_regenerate_shows_the_new_secret_once(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/credentials/regenerate/"
+    response = browser.post(path, {"slug": app.slug, "form_token": "x"})
+    secret = SECRET.search(text_of(response))
+    assert secret
+    assert "no-store" in response["Cache-Control"]
+    stored = App.objects.get()
+    assert stored.client_secret_hint == secret[0][-4:]
+    again = browser.post(path, {"slug": app.slug, "form_token": "x"})
+    assert (again.status_code, SECRET.search(text_of(again))) == (409, None)
+    assert App.objects.get().client_secret == stored.client_secret
+    assert SECRET.search(text_of(browser.post(path, {"slug": app.slug, "form_token": "another form"})))
+
+
+# --- Deleting ----------------------------------------------------------------------------------------
+
+
+def test_delete_asks_for_the_slug_and_ends_the_test_install(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    path = f"/portal/apps/{app.slug}/delete/"
+    assert browser.post(path, {"slug": "another"}).status_code == 422
+    assert App.objects.live().exists()
+    response = browser.post(path, {"slug": app.slug}, follow=True)
+    assert "was deleted" in text_of(response)
+    assert not App.objects.live().exists()
+    assert not Installation.objects.active().exists()
+
+
+def test_delete_of_an_approved_app_is_not_offered(browser: Client, app: App) -> None:
+    App.objects.update(approved_version=AppVersion.objects.create(app=app, number=1))
+    path = f"/portal/apps/{app.slug}/delete/"
+    assert "can't be deleted" in text_of(browser.get(path)).replace("&#x27;", "'")
+    assert browser.post(path, {"slug": app.slug}).status_code == 409
+    assert App.objects.live().exists()

@@ -1,0 +1,492 @@
+"""The portal's pages about deliveries, in a browser without JavaScript."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from developers.portal import delivery_log
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.deliveries import OK, REFUSED, TIMEOUT, TLS, UNAUTHORIZED, UNAVAILABLE, delivery, one_of_each
+from tests.developers.portal.test_apps import HTML, signed_in, text_of
+from tests.state import unchanged
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
+from webhooks.message import compose
+from webhooks.models import Delivery, Event, Webhook
+
+NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
+GONE = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+@pytest.fixture
+def webhook(installation: Installation) -> Webhook:
+    return helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
+
+
+@pytest.fixture
+def of_sam(sam: User) -> Delivery:
+    """A delivery of Sam's app, which has its own secret and store."""
+    app = factories.app(sam)
+    installed = factories.installation(app, Business.objects.sandbox_of(sam))
+    return delivery(helpers.webhook(installed, "https://sam.example.com/", ["order.created"]))
+
+
+def at(app: App, path: str = "") -> str:
+    return f"/portal/apps/{app.slug}/deliveries/{path}"
+
+
+def listed(response: Any) -> list[str]:
+    """The ids of the rows, top to bottom."""
+    return re.findall(r'name="delivery" value="([^"]+)"', text_of(response))
+
+
+def ids(*deliveries: Delivery) -> list[str]:
+    return [str(each.pk) for each in deliveries]
+
+
+# --- Access -------------------------------------------------------------------------------
+
+
+def test_pages_need_a_sign_in_and_a_developer(client: Client, mira: User, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook)
+    for path in ("", "new/", "recover/", f"{made.pk}/"):
+        assert client.get(at(app, path)).status_code == 302
+        assert signed_in(mira).get(at(app, path)).status_code == 403
+
+
+def test_another_developers_app_does_not_exist(sam: User, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+    stranger = signed_in(sam)
+    for path in ("", "new/", "recover/", f"{made.pk}/"):
+        assert stranger.get(at(app, path)).status_code == 404
+    with unchanged(Delivery):
+        for path in ("resend/", "recover/", f"{made.pk}/resend/"):
+            assert stranger.post(at(app, path), {"delivery": made.pk}).status_code == 404
+
+
+def test_delivery_of_another_app_does_not_exist_here(browser: Client, app: App, of_sam: Delivery) -> None:
+    with unchanged(Delivery):
+        for wanted in (of_sam.pk, GONE, "no-id"):
+            assert browser.get(at(app, f"{wanted}/")).status_code == 404
+            assert browser.post(at(app, f"{wanted}/resend/")).status_code == 404
+        browser.post(at(app, "resend/"), {"delivery": of_sam.pk})
+
+
+def test_filters_by_anothers_webhook_find_nothing(
+    browser: Client, app: App, webhook: Webhook, of_sam: Delivery
+) -> None:
+    delivery(webhook)
+    for query in (
+        f"webhook={of_sam.webhook_id}",
+        f"installation={of_sam.webhook.installation_id}",
+        f"q={of_sam.pk}",
+        f"q={of_sam.event_id}",
+    ):
+        response = browser.get(at(app, f"?{query}"))
+        assert listed(response) == []
+        assert "sam.example.com" not in text_of(response)
+
+
+def test_actions_need_post_and_the_csrf_token(dana: User, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+    strict = Client(enforce_csrf_checks=True, headers=HTML)
+    strict.force_login(dana)
+    with unchanged(Delivery):
+        for path in ("resend/", f"{made.pk}/resend/"):
+            assert strict.get(at(app, path)).status_code == 405
+            assert strict.post(at(app, path), {"delivery": made.pk}).status_code == 403
+        assert strict.post(at(app, "recover/"), {"since": "2026-01-01T00:00"}).status_code == 403
+
+
+# --- The list ---------------------------------------------------------------------------------------
+
+
+def test_list_without_deliveries_shows_the_next_step(browser: Client, app: App, sandbox: Business) -> None:
+    page = text_of(browser.get(at(app)))
+    assert "Nothing sent yet" in page
+    assert "Install on sandbox" in page
+    installed = factories.installation(app, sandbox)
+    assert "Register a webhook" in text_of(browser.get(at(app)))
+    helpers.webhook(installed, "https://api.example.com/", ["order.created"])
+    page = text_of(browser.get(at(app)))
+    assert "Send test event" in page
+    assert page.count("button primary") == 1
+
+
+def test_list_shows_the_status_of_each_delivery(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    one_of_each(installation)
+    page = text_of(browser.get(at(app)))
+    for text in (
+        "Delivered", "Retrying", "Failed", "Waiting", "Held", "Not sent", "3 of 6", "1 of 1", "401", "TLS",
+        "Timeout", "10,003 ms", "product.low_stock", "api.example.com", "Test install on", "kept for 30 days",
+    ):  # fmt: skip
+        assert text in page
+
+
+def test_list_is_cut_into_pages_that_do_not_shift(browser: Client, app: App, webhook: Webhook) -> None:
+    now = timezone.now()
+    made = [delivery(webhook, created_at=now - timedelta(minutes=n)) for n in range(130)]
+    first = browser.get(at(app))
+    assert listed(first) == ids(*made[:50])
+    assert 'rel="prev"' not in text_of(first)
+    older = re.search(r'href="([^"]+)" rel="next"', text_of(first))
+    assert older
+    delivery(webhook, created_at=now + timedelta(seconds=1))
+    second = browser.get(at(app) + older[1])
+    assert listed(second) == ids(*made[50:100])
+    third = browser.get(at(app, f"?before={made[99].pk}"))
+    assert listed(third) == ids(*made[100:])
+    assert 'rel="next"' not in text_of(third)
+    back = browser.get(at(app, f"?after={made[100].pk}"))
+    assert listed(back) == ids(*made[50:100])
+    assert "No more deliveries" in text_of(browser.get(at(app, f"?before={made[-1].pk}")))
+
+
+def test_list_spans_installations_and_leaves_out_other_apps(
+    browser: Client, app: App, webhook: Webhook, shop: Business, of_sam: Delivery
+) -> None:
+    second = helpers.webhook(factories.installation(app, shop), "https://two.example.com/", ["order.created"])
+    made = [delivery(each, created_at=timezone.now()) for each in (webhook, second, webhook)]
+    assert sorted(listed(browser.get(at(app)))) == sorted(ids(*made))
+    assert listed(browser.get(at(app, f"?webhook={second.pk}"))) == ids(made[1])
+    assert listed(browser.get(at(app, f"?installation={second.installation_id}"))) == ids(made[1])
+
+
+def test_list_reads_any_number_of_rows_in_as_many_statements(
+    browser: Client, app: App, webhook: Webhook, shop: Business, django_assert_max_num_queries: Any
+) -> None:
+    helpers.webhook(factories.installation(app, shop), "https://two.example.com/", ["order.created"])
+    delivery(webhook)
+    browser.get(at(app))
+    with django_assert_max_num_queries(12) as one:
+        browser.get(at(app))
+    for _ in range(60):
+        delivery(webhook, DeliveryStatus.EXHAUSTED, *[REFUSED] * 6)
+    with django_assert_max_num_queries(12) as many:
+        browser.get(at(app))
+    assert len(one) == len(many)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("status=EXHAUSTED", ["failed"]),
+        ("status=RETRYING", ["tls", "failing"]),
+        ("event=order.status_changed", ["recovered"]),
+        ("event=order.status_changed&status=EXHAUSTED", []),
+        ("range=1h", ["waiting", "tls", "delivered", "failing"]),
+        ("range=24h&status=EXHAUSTED", ["failed"]),
+        ("since=2026-11-20T13:00&until=2026-11-20T14:00", ["recovered", "held"]),
+        ("until=2026-11-20T00:00", ["failed", "test"]),
+    ],
+)
+def test_filters_find(
+    browser: Client, app: App, installation: Installation, query: str, found: list[str]
+) -> None:
+    made = one_of_each(installation, NOW)
+    with time_machine.travel(NOW, tick=False):
+        # A session that began in the future, at the real time, would not be valid.
+        browser.force_login(app.developer)
+        assert listed(browser.get(at(app, f"?{query}"))) == ids(*(made[name] for name in found))
+
+
+def test_text_finds_ids_and_order_numbers(browser: Client, app: App, webhook: Webhook) -> None:
+    order_id = "0197c1f0-8c11-7c3e-9f30-3f2f1f0c1d2e"
+    wanted = delivery(webhook, data={"orderId": order_id, "orderNumber": "1042"})
+    delivery(webhook, data={"orderId": GONE, "orderNumber": "10420", "note": "1042"})
+    for text in (wanted.pk, wanted.event_id, order_id, order_id.upper(), "1042", " 1042 "):
+        assert listed(browser.get(at(app), {"q": str(text)})) == ids(wanted)
+    assert len(listed(browser.get(at(app), {"q": str(webhook.pk)}))) == 2
+    assert len(listed(browser.get(at(app), {"q": str(webhook.installation_id)}))) == 2
+    for text in ("%", '1042"', "'; --", "é"):
+        response = browser.get(at(app), {"q": text})
+        assert listed(response) == []
+        assert "No delivery matches these filters" in text_of(response)
+
+
+@pytest.mark.parametrize(
+    "query", ["status=LOST", "event=order.lost", "webhook=x", "range=2h", "since=soon", "q=" + "x" * 81]
+)
+def test_invalid_filter_shows_an_error(browser: Client, app: App, webhook: Webhook, query: str) -> None:
+    delivery(webhook)
+    response = browser.get(at(app, f"?{query}"))
+    assert response.status_code == 422
+    assert "There is a problem" in text_of(response)
+    assert listed(response) == []
+
+
+@pytest.mark.parametrize("position", ["before=x", "after=", "before=1", "page=0"])
+def test_invalid_position_shows_the_newest(
+    browser: Client, app: App, webhook: Webhook, position: str
+) -> None:
+    made = delivery(webhook)
+    assert listed(browser.get(at(app, f"?{position}"))) == ids(made)
+
+
+def test_filters_are_part_of_every_url(browser: Client, app: App, webhook: Webhook) -> None:
+    for _ in range(51):
+        delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+    page = text_of(browser.get(at(app, "?status=EXHAUSTED&q=")))
+    assert 'href="?status=EXHAUSTED&amp;before=' in page
+    assert "resend/?status=EXHAUSTED" in page
+    assert "&amp;status=EXHAUSTED" in page  # in the URL that counts new deliveries
+
+
+def test_news_counts_newer_deliveries_that_match(
+    browser: Client, app: App, webhook: Webhook, of_sam: Delivery
+) -> None:
+    first = delivery(webhook, created_at=timezone.now() - timedelta(minutes=1))
+    delivery(webhook)
+    delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+    response = browser.get(at(app, f"new/?after={first.pk}"))
+    assert response.json() == {"count": 2}
+    assert "no-store" in response["Cache-Control"]
+    assert browser.get(at(app, f"new/?after={first.pk}&status=EXHAUSTED")).json() == {"count": 1}
+    assert browser.get(at(app, "new/")).json() == {"count": 0}
+
+
+def test_text_of_others_is_escaped(browser: Client, app: App, webhook: Webhook) -> None:
+    Business.objects.update(name="<script>alert(1)</script>")
+    Webhook.objects.update(url="https://x.example.com/<b>", description="<i>hi</i>")
+    outcome = (500, "http_5xx", 3, "<img src=x onerror=alert(2)>")
+    made = delivery(webhook, DeliveryStatus.EXHAUSTED, outcome, data={"name": "</script><u>"})
+    for path in ("", f"{made.pk}/", "recover/"):
+        page = text_of(browser.get(at(app, path)))
+        for tag in ("<script>alert", "<b>", "<i>hi", "<img", "<u>"):
+            assert tag not in page
+
+
+# --- One delivery -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "outcomes", "headline"),
+    [
+        (DeliveryStatus.SUCCEEDED, [TIMEOUT, OK], "Delivered: your endpoint answered 200"),
+        (DeliveryStatus.RETRYING, [UNAUTHORIZED], "Failing: your endpoint answered 401"),
+        (DeliveryStatus.EXHAUSTED, [UNAVAILABLE] * 6, "Failed: your endpoint answered 503"),
+        (DeliveryStatus.RETRYING, [TLS], "Failing: the TLS certificate was not accepted"),
+        (DeliveryStatus.PENDING, [], "Waiting to be sent"),
+        (DeliveryStatus.PENDING, [OK], "Waiting to be resent"),
+        (DeliveryStatus.HELD, [REFUSED], "Held: the webhook is disabled"),
+        (DeliveryStatus.CANCELLED, [], "Not sent: the webhook was turned off before it was sent"),
+    ],
+)
+def test_headline_describes_the_status(
+    browser: Client, app: App, webhook: Webhook, status: DeliveryStatus, outcomes: list[Any], headline: str
+) -> None:
+    made = delivery(webhook, status, *outcomes)
+    response = browser.get(at(app, f"{made.pk}/"))
+    assert f"<h1>{headline}</h1>" in text_of(response)
+    assert "no-store" in response["Cache-Control"]
+
+
+def test_page_shows_the_request_as_it_was_signed(browser: Client, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, DeliveryStatus.RETRYING, UNAUTHORIZED, TIMEOUT)
+    for attempt in made.attempts.all():
+        page = text_of(browser.get(at(app, f"{made.pk}/?attempt={attempt.number}")))
+        sent = compose(
+            event=made.event, delivery_id=made.pk, webhook_id=webhook.pk, url=webhook.url, secret=webhook.secret,
+            now=attempt.attempted_at,
+        )  # fmt: skip
+        plain = page.replace("&quot;", '"')
+        assert sent.body.decode() in plain
+        for name, value in sent.headers.items():
+            assert f"{name}: {value}" in plain
+        assert webhook.secret not in page
+
+
+def test_page_shows_the_response_of_the_chosen_attempt(browser: Client, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, DeliveryStatus.SUCCEEDED, UNAUTHORIZED, TIMEOUT, OK)
+    newest = text_of(browser.get(at(app, f"{made.pk}/")))
+    assert "200 in 38 ms" in newest
+    assert "next attempt 30 s later" in newest
+    assert "next attempt 2 min later" in newest
+    assert "signature mismatch" not in newest
+    first = text_of(browser.get(at(app, f"{made.pk}/?attempt=1")))
+    assert "signature mismatch" in first
+    assert "No response. The attempt ended after 10,003 ms." in text_of(
+        browser.get(at(app, f"{made.pk}/?attempt=2"))
+    )
+    assert "200 in 38 ms" in text_of(browser.get(at(app, f"{made.pk}/?attempt=99")))
+
+
+def test_page_marks_a_truncated_response(browser: Client, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, DeliveryStatus.EXHAUSTED, (500, "http_5xx", 9, "x" * 4096))
+    assert "Truncated" in text_of(browser.get(at(app, f"{made.pk}/")))
+
+
+def test_plan_follows_the_settings(browser: Client, app: App, webhook: Webhook, settings: Any) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = [45, 5400]
+    made = delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
+    page = text_of(browser.get(at(app, f"{made.pk}/")))
+    waits = re.findall(r'<li class="(\w+)"><span class="wait">([^<]+)', page)
+    assert waits == [("bad", "0 s"), ("next", "45 s"), ("later", "1 h 30 min")]
+
+
+def test_data_that_was_never_sent_is_hidden_after_an_uninstall(
+    browser: Client, app: App, webhook: Webhook
+) -> None:
+    made = delivery(webhook, DeliveryStatus.CANCELLED, data={"orderNumber": "secret-of-the-store"})
+    sent = delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED, data={"orderNumber": "sent-before"})
+    assert "secret-of-the-store" in text_of(browser.get(at(app, f"{made.pk}/")))
+    Installation.objects.update(uninstalled_at=timezone.now())
+    page = text_of(browser.get(at(app, f"{made.pk}/")))
+    assert "secret-of-the-store" not in page
+    assert "Data hidden" in page
+    assert "the app was uninstalled before it was sent" in page
+    assert "sent-before" in text_of(browser.get(at(app, f"{sent.pk}/")))
+    checker = text_of(browser.get(f"/portal/apps/{app.slug}/signatures/?delivery={made.pk}"))
+    assert "secret-of-the-store" not in checker
+
+
+def test_curl_is_signed_now_and_survives_a_shell(browser: Client, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, data={"name": "it's $HOME"})
+    page = text_of(browser.get(at(app, f"{made.pk}/"))).replace("&#x27;", "'").replace("&quot;", '"')
+    assert "curl https://api.example.com/in" in page
+    assert """it'"'"'s $HOME""" in page
+    stamp = re.search(r"-H 'X-Webhook-Timestamp: (\d+)'", page)
+    assert stamp
+    assert abs(int(stamp[1]) - timezone.now().timestamp()) < 60
+
+
+# --- Resending ----------------------------------------------------------------------------------
+
+
+def test_resend_restarts_the_schedule(browser: Client, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, DeliveryStatus.EXHAUSTED, *[REFUSED] * 6)
+    response = browser.post(at(app, f"{made.pk}/resend/"), follow=True)
+    assert "The delivery is being resent." in text_of(response)
+    made.refresh_from_db()
+    assert (made.status, made.attempts_made, made.attempt_count) == (DeliveryStatus.PENDING, 0, 6)
+
+
+def test_resend_to_a_paused_webhook_is_refused(browser: Client, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+    Webhook.objects.update(is_active=False)
+    assert "not active" in text_of(browser.post(at(app, f"{made.pk}/resend/"), follow=True))
+    made.refresh_from_db()
+    assert made.status == DeliveryStatus.EXHAUSTED
+
+
+def test_selected_rows_are_resent_and_filters_stay(browser: Client, app: App, webhook: Webhook) -> None:
+    made = [delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED) for _ in range(3)]
+    test = delivery(webhook, event_type="webhook.test")
+    selected = {"delivery": [*ids(*made[:2]), str(test.pk)]}
+    response = browser.post(at(app, "resend/?status=EXHAUSTED"), selected)
+    assert response["Location"] == at(app, "?status=EXHAUSTED")
+    page = text_of(browser.get(response["Location"]))
+    assert "2 deliveries are being resent." in page
+    assert "1 not resent" in page
+    assert listed(browser.get(at(app, "?status=PENDING"))) == ids(made[1], made[0])
+
+
+@pytest.mark.parametrize("selected", [[], ["no-id"]])
+def test_resend_without_a_selection_shows_an_error_on_the_list(
+    browser: Client, app: App, webhook: Webhook, selected: list[str]
+) -> None:
+    made = delivery(webhook)
+    response = browser.post(at(app, "resend/"), {"delivery": selected})
+    assert response.status_code == 422
+    assert "There is a problem" in text_of(response)
+    assert listed(response) == ids(made)
+
+
+def test_recover_counts_first_and_then_resends(browser: Client, app: App, webhook: Webhook) -> None:
+    now = timezone.now()
+    old = delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED, created_at=now - timedelta(days=3))
+    failed = [delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED, created_at=now) for _ in range(2)]
+    delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED, event_type="webhook.test")
+    page = text_of(browser.get(at(app, "recover/")))
+    assert "2 deliveries to 1 endpoint" in page
+    assert "10 a second" in page
+    since = re.search(r'name="since" value="([^"]+)"', page)
+    assert since
+    response = browser.post(at(app, "recover/"), {"webhook": "all", "since": since[1]}, follow=True)
+    assert "2 deliveries are being resent" in text_of(response)
+    old.refresh_from_db()
+    assert old.status == DeliveryStatus.EXHAUSTED
+    assert all(Delivery.objects.get(pk=each.pk).status == DeliveryStatus.PENDING for each in failed)
+    again = browser.post(at(app, "recover/"), {"webhook": "all", "since": since[1]}, follow=True)
+    assert "No failed or held deliveries have been created since then." in text_of(again)
+
+
+def test_recover_of_one_endpoint_leaves_the_others(browser: Client, app: App, webhook: Webhook) -> None:
+    other = helpers.webhook(webhook.installation, "https://two.example.com/", ["order.created"])
+    mine, theirs = (delivery(each, DeliveryStatus.EXHAUSTED, REFUSED) for each in (webhook, other))
+    browser.post(at(app, "recover/"), {"webhook": webhook.pk, "since": "2020-01-01T00:00"})
+    mine.refresh_from_db()
+    theirs.refresh_from_db()
+    assert (mine.status, theirs.status) == (DeliveryStatus.PENDING, DeliveryStatus.EXHAUSTED)
+
+
+@pytest.mark.parametrize("since", ["", "yesterday"])
+def test_recover_without_a_time_shows_an_error(
+    browser: Client, app: App, webhook: Webhook, since: str
+) -> None:
+    response = browser.post(at(app, "recover/"), {"webhook": "all", "since": since})
+    assert response.status_code == 422
+    assert "There is a problem" in text_of(response)
+
+
+def test_recover_of_anothers_webhook_is_refused(
+    browser: Client, app: App, webhook: Webhook, of_sam: Delivery
+) -> None:
+    Delivery.objects.filter(pk=of_sam.pk).update(status=DeliveryStatus.EXHAUSTED)
+    wanted = {"webhook": of_sam.webhook_id, "since": "2020-01-01T00:00"}
+    with unchanged(Delivery):
+        assert browser.post(at(app, "recover/"), wanted).status_code == 422
+
+
+def test_counting_stops_at_its_limit(app: App, webhook: Webhook, monkeypatch: Any) -> None:
+    monkeypatch.setattr(delivery_log, "MAX_COUNTED", 2)
+    for _ in range(3):
+        delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+    assert delivery_log.count_to_recover(webhook, NOW - timedelta(days=900)) == 2
+
+
+# --- Test events ------------------------------------------------------------------------------------
+
+
+def test_test_event_is_published_and_shown(browser: Client, app: App, webhook: Webhook) -> None:
+    path = f"/portal/apps/{app.slug}/test/event/"
+    assert "An order was placed." in text_of(browser.get(path))
+    response = browser.post(path, {"event": "order.created"}, follow=True)
+    made = Delivery.objects.get()
+    assert listed(response) == ids(made)
+    assert "order.created is being sent to 1 endpoint." in text_of(response)
+
+
+def test_test_event_without_a_listener_sends_nothing(browser: Client, app: App, webhook: Webhook) -> None:
+    path = f"/portal/apps/{app.slug}/test/event/"
+    assert "Nothing was sent" in text_of(browser.post(path, {"event": "product.created"}, follow=True))
+    assert not Delivery.objects.exists()
+
+
+@pytest.mark.parametrize("event", ["", "webhook.test", "business.data_erasure", "x"])
+def test_unknown_test_event_is_refused(browser: Client, app: App, webhook: Webhook, event: str) -> None:
+    assert browser.post(f"/portal/apps/{app.slug}/test/event/", {"event": event}).status_code == 422
+    assert not Event.objects.exists()
+
+
+def test_test_event_without_an_install_leads_to_it(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/test/event/"
+    assert "Install on sandbox" in text_of(browser.get(path))
+    assert "Install it there for testing first" in text_of(
+        browser.post(path, {"event": "order.created"}, follow=True)
+    )

@@ -1,0 +1,256 @@
+"""The portal's pages about hooks, which Dana sees and Sam doesn't."""
+
+from typing import Any
+
+import orjson
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Business, User
+from common.web import rate_limits
+from extensions.models import Breaker, Definition, HookCall
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.extensions.hooks import asking
+from tests.receivers import Answer, Receiver
+from tests.webhooks.helpers import is_signed
+
+SHIPPING = "checkout.shipping_rates"
+
+
+@pytest.fixture
+def receiver() -> Any:
+    with Receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def hook(app: App, installation: Installation, receiver: Receiver) -> Definition:
+    """Asks `receiver` for a fee, on Dana's sandbox store."""
+    app.webhook_url = receiver.url
+    app.save()
+    return factories.hook(app, SHIPPING, timeout=400, url="rates")
+
+
+@pytest.fixture
+def page(dana: User) -> Client:
+    client = Client()
+    client.force_login(dana)
+    return client
+
+
+def text_of(answer: Any, status: int = 200) -> str:
+    assert answer.status_code == status, answer.content
+    return " ".join(answer.content.decode().split())
+
+
+def url(name: str, app: App, *more: Any) -> str:
+    return reverse(f"portal:{name}", args=[app.slug, *more])
+
+
+def fail(sandbox: Business, receiver: Receiver, times: int) -> None:
+    receiver.respond_with(500)
+    for _ in range(times):
+        asking.fee(sandbox)
+
+
+def test_app_without_hooks_shows_what_hooks_are(page: Client, app: App) -> None:
+    assert "No hook yet" in text_of(page.get(url("hooks", app)))
+
+
+@pytest.mark.spec(
+    "Contract 6 Hooks", "Every call is recorded with its time, outcome and what the shop did instead"
+)
+def test_hook_shows_its_health(
+    page: Client, app: App, hook: Definition, sandbox: Business, receiver: Receiver
+) -> None:
+    receiver.respond_with(Answer(body=b'{"fee": 90}'))
+    asking.fee(sandbox)
+    fail(sandbox, receiver, 1)
+
+    overview = text_of(page.get(url("hooks", app)))
+    assert f"{receiver.url}rates" in overview
+    assert "400 ms" in overview
+    assert "1 of 2" in overview
+    assert "Failing" in overview
+    calls = text_of(page.get(url("hook", app, SHIPPING)))
+    assert "Answered" in calls
+    assert "own fee was kept." in calls
+    failed = HookCall.objects.get(outcome="HTTP_ERROR")
+    detail = text_of(page.get(url("hook_call", app, SHIPPING, failed.pk)))
+    assert "It answered 500." in detail
+
+
+@pytest.mark.spec("Contract 6 Circuit breaker", "It is shown to the developer, who can reset it")
+def test_developer_sees_and_resets_a_breaker(
+    page: Client,
+    app: App,
+    hook: Definition,
+    sandbox: Business,
+    receiver: Receiver,
+    installation: Installation,
+) -> None:
+    fail(sandbox, receiver, 5)
+    assert "Skipped in some stores" in text_of(page.get(url("hooks", app)))
+    assert sandbox.name.replace("'", "&#x27;") in text_of(page.get(url("hook", app, SHIPPING)))
+
+    answer = page.post(url("hook_reset", app, SHIPPING, installation.pk), follow=True)
+
+    assert "calls the hook again" in text_of(answer)
+    assert not Breaker.objects.exists()
+    fail(sandbox, receiver, 1)
+    assert len(receiver.requests) == 6
+
+
+@pytest.mark.parametrize("answered", [b"<script>alert(1)</script>", b"\xff\xfe"])
+def test_response_of_an_app_is_shown_as_text(
+    page: Client, app: App, hook: Definition, sandbox: Business, receiver: Receiver, answered: bytes
+) -> None:
+    receiver.respond_with(Answer(body=answered))
+    asking.fee(sandbox)
+
+    shown = text_of(page.get(url("hook_call", app, SHIPPING, HookCall.objects.get().pk)))
+    assert "<script>alert" not in shown
+
+
+# --- Trying -----------------------------------------------------------------------------------------
+
+
+def attempt(page: Client, app: App, data: str) -> Any:
+    return page.post(url("hook_try", app, SHIPPING), {"request_data": data})
+
+
+def test_form_begins_with_the_example(page: Client, app: App, hook: Definition) -> None:
+    assert "Almaty" in text_of(page.get(url("hook_try", app, SHIPPING)))
+
+
+def test_hook_is_called_as_checkout_would(
+    page: Client, app: App, hook: Definition, receiver: Receiver, installation: Installation
+) -> None:
+    receiver.respond_with(Answer(body=b'{"fee": 90, "more": 1}'))
+
+    shown = text_of(attempt(page, app, '{"subtotal": 5}'))
+
+    assert "Checkout would use this response" in shown
+    (request,) = receiver.requests
+    assert request.target == "/rates"
+    assert is_signed(request, installation.webhook_secret)
+    sent = orjson.loads(request.body)
+    assert (sent["hookPoint"], sent["data"]) == (SHIPPING, {"subtotal": 5})
+    assert sent["businessId"] == str(installation.business_id)
+    assert installation.webhook_secret not in shown
+    assert not HookCall.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(body=b"{}"), "It is missing."),
+        (Answer(body=b'{"fee": "9"}'), "is not of type"),
+        (Answer(body=b"[]"), "is not of type"),
+        (Answer(body=b"nothing"), "The answer is not JSON"),
+        (Answer(body=b'{"fee": 9, "x": ' + b"[" * 900 + b"]" * 900 + b"}"), "more than 64 levels deep"),
+        (Answer(status=503), "It answered 503."),
+        (Answer(body=b'{"fee": 9}', delay=2), "No answer within 400 ms."),
+    ],
+)
+def test_wrong_response_is_explained_field_by_field(
+    page: Client, app: App, hook: Definition, receiver: Receiver, answer: Answer, message: str
+) -> None:
+    receiver.respond_with(answer)
+
+    shown = text_of(attempt(page, app, "{}"))
+
+    assert "Checkout would count this as a failure" in shown
+    assert message in shown
+    assert not Breaker.objects.exists()
+
+
+def test_fields_of_each_method_are_checked(
+    page: Client, app: App, hook: Definition, receiver: Receiver
+) -> None:
+    factories.hook(app, "checkout.payment_methods")
+    methods = [{"id": "a", "name": "A", "icon": "http://x.example/i.png"}, {"id": "b"}]
+    receiver.respond_with(Answer(body=orjson.dumps({"methods": methods})))
+
+    answer = page.post(url("hook_try", app, "checkout.payment_methods"), {"request_data": "{}"})
+
+    trial = answer.context["trial"]
+    assert [(each.path, bool(each.problem)) for each in trial.fields] == [
+        ("methods", False),
+        ("methods[0].id", False), ("methods[0].name", False),
+        ("methods[0].description", False), ("methods[0].icon", True),
+        ("methods[1].id", False), ("methods[1].name", True),
+        ("methods[1].description", False), ("methods[1].icon", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", ["", "{", "[]", '"text"', "NaN", '{"a": ' * 300 + "1" + "}" * 300])
+def test_request_that_is_no_object_is_not_sent(
+    page: Client, app: App, hook: Definition, receiver: Receiver, data: str
+) -> None:
+    shown = text_of(attempt(page, app, data), 422)
+
+    assert "Enter" in shown or "required" in shown
+    assert not receiver.requests
+
+
+def test_trying_needs_a_test_install(page: Client, app: App) -> None:
+    factories.hook(app, SHIPPING)
+
+    assert "Install the app on your sandbox store first" in text_of(page.get(url("hook_try", app, SHIPPING)))
+    assert attempt(page, app, "{}").status_code == 422
+
+
+def test_trying_obeys_the_address_policy(
+    page: Client, app: App, hook: Definition, receiver: Receiver, settings: Any
+) -> None:
+    settings.ALLOW_LOCAL_DESTINATIONS = False
+
+    assert "not on the public internet" in text_of(attempt(page, app, "{}"))
+    assert not receiver.connections
+
+
+def test_trying_is_limited(
+    page: Client, app: App, hook: Definition, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("extensions.hooks.simulator.PER_MINUTE", 2)
+    rate_limits.counter.cache_clear()
+    for _ in range(2):
+        assert attempt(page, app, "{}").status_code == 200
+
+    assert "Try again in" in text_of(attempt(page, app, "{}"), 429)
+    assert len(receiver.requests) == 2
+
+
+# --- Access --------------------------------------------------------------------------------------
+
+
+def test_pages_are_the_developers_own(
+    app: App, hook: Definition, sandbox: Business, receiver: Receiver, sam: User, installation: Installation
+) -> None:
+    fail(sandbox, receiver, 5)
+    stranger = Client()
+    stranger.force_login(sam)
+    call = HookCall.objects.first()
+    assert call
+
+    assert stranger.get(url("hooks", app)).status_code == 404
+    assert stranger.get(url("hook", app, SHIPPING)).status_code == 404
+    assert stranger.get(url("hook_call", app, SHIPPING, call.pk)).status_code == 404
+    assert stranger.post(url("hook_try", app, SHIPPING), {"request_data": "{}"}).status_code == 404
+    assert stranger.post(url("hook_reset", app, SHIPPING, installation.pk)).status_code == 404
+    assert Breaker.objects.exists()
+    own = factories.app(sam)
+    factories.hook(own, SHIPPING)
+    assert stranger.get(url("hook_call", own, SHIPPING, call.pk)).status_code == 404
+    assert stranger.post(url("hook_reset", own, SHIPPING, installation.pk)).status_code == 404
+    assert Breaker.objects.exists()
+
+
+def test_unknown_hook_is_not_found(page: Client, app: App) -> None:
+    assert page.get(url("hook", app, "checkout.nothing")).status_code == 404
+    assert page.get(url("hook", app, "a\0b")).status_code == 404
+    assert page.get(url("hook_call", app, SHIPPING, "x")).status_code == 404

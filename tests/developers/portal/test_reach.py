@@ -1,0 +1,101 @@
+"""The portal says before a save what stores run now and what waits, and puts earlier versions back."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from accounts.models import Business, User
+from extensions.models import Definition, ManifestSave
+from extensions.queries import manifest_document
+from extensions.services.manifests import save_manifest
+from marketplace.models import App
+from marketplace.services import reviews
+from marketplace.services.apps import update_app
+from tests import factories
+from tests.developers.review.reviewing import page_of as review_page
+from tests.extensions.manifests import block, script
+from tests.merchants.pages import signed_in, text_of
+
+REACH = "Contract 2 Reach"
+BASE = "/portal/apps/stars/"
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+def approve(app: App) -> App:
+    submission = app.submissions.filter(status="PENDING_REVIEW").first() or factories.submit(app)
+    reviews.approve(submission=submission, reviewer=factories.reviewer())
+    return App.objects.get(pk=app.pk)
+
+
+@pytest.fixture
+def live(stars: App) -> App:
+    """Approved with a block."""
+    save_manifest(app=stars, developer=stars.developer, document={"blocks": [block()]})
+    return approve(stars)
+
+
+@pytest.mark.spec(REACH, "The portal says before the save, part by part, what is live and what waits")
+def test_preview_says_what_waits(browser: Client, live: App, shop: Business) -> None:
+    factories.installation(live, shop)
+    changed = {"blocks": [block(name="Ratings")], "embeds": [script()]}
+    for button in ("check", "save"):
+        page = browser.post(f"{BASE}manifest/", {button: "", "manifest": json.dumps(changed)})
+        waits = {line.key: line.waits for line in page.context["plan"].lines}
+        assert waits == {"stars": False, "counter": True}
+        assert "With the next version" in page.text
+        assert "Live now" in page.text
+    assert not Definition.objects.filter(key="counter").exists()
+    saved = browser.post(f"{BASE}manifest/", {"confirm": "", "manifest": json.dumps(changed)}, follow=True)
+    assert "Parts of it wait for the next version" in saved.text
+    assert "1 saved part runs only on your sandbox store: embed" in text_of(saved)
+
+
+@pytest.mark.spec(
+    REACH, "An approved app with something waiting is submitted in the portal, and reviewed for it"
+)
+def test_what_waits_is_submitted_and_reviewed(browser: Client, admin: Client, live: App) -> None:
+    assert "Submit for review" not in browser.get(f"{BASE}review/").text
+    save_manifest(app=live, developer=live.developer, document={"blocks": [block()], "embeds": [script()]})
+    assert "Submit for review" in browser.get(f"{BASE}review/").text
+    asks = "Each store that has the app is asked to approve what is new in the manifest:</strong> embed"
+    assert asks in text_of(browser.get(f"{BASE}review/submit/"))
+    browser.post(f"{BASE}review/submit/", {"how_to_test": "Open the store."})
+    live.refresh_from_db()
+    assert live.status == "PENDING_REVIEW"
+
+    page = admin.get(review_page(live.submissions.get(status="PENDING_REVIEW")))
+    assert [each.key for each in page.context["manifests"].reach] == ["counter"]
+    decide = admin.get(review_page(live.submissions.get(status="PENDING_REVIEW"), "approve"))
+    assert "is asked to approve: embed counter" in text_of(decide)
+
+
+@pytest.mark.spec(REACH, "The portal puts an approved version back")
+def test_version_is_restored_by_pages(browser: Client, live: App) -> None:
+    save_manifest(app=live, developer=live.developer, document={"blocks": [block(name="Ratings")]})
+    update_app(app=live, changes={"version": "2.0.0"})
+    approve(App.objects.get(pk=live.pk))
+    versions = text_of(browser.get(f"{BASE}versions/"))
+    assert "Block stars: name" in versions
+    assert f'href="{BASE}versions/1/restore/"' in versions
+    asked = text_of(browser.get(f"{BASE}versions/1/restore/"))
+    assert "needs no review" in asked
+    assert ManifestSave.objects.count() == 2
+    done = browser.post(f"{BASE}versions/1/restore/", follow=True)
+    assert "Version 1.4.0 is live again." in done.text
+    assert manifest_document(live) == {"blocks": [block()]}
+    assert browser.get(f"{BASE}versions/3/restore/").status_code == 404
+
+
+def test_version_that_adds_is_not_restored_by_pages(browser: Client, live: App) -> None:
+    save_manifest(app=live, developer=live.developer, document={})
+    approve(live)
+    page = text_of(browser.get(f"{BASE}versions/1/restore/"))
+    assert "can’t be restored now" in page
+    assert "block stars" in page
+    browser.post(f"{BASE}versions/1/restore/")
+    assert manifest_document(live) == {}

@@ -1,0 +1,141 @@
+"""The portal's pages about the test install."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from common.secrets import digest
+from installations.models import Installation
+from installations.services.approval import follow_all
+from marketplace.models import App
+from tests import factories
+from tests.developers.portal.test_apps import pages_of, signed_in, text_of
+
+TOKEN = re.compile(r"fbat_test_[A-Za-z0-9_-]{20,}")
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+def install(browser: Client, app: App, form_token: str = "a form") -> Any:
+    return browser.post(f"/portal/apps/{app.slug}/test/", {"form_token": form_token})
+
+
+def test_page_offers_the_install_and_marks_the_sandbox(browser: Client, app: App) -> None:
+    page = text_of(browser.get(f"/portal/apps/{app.slug}/test/"))
+    assert "Install on sandbox" in page
+    assert "Dana&#x27;s sandbox" in page
+    assert "sandbox-mark" in page
+
+
+def test_install_shows_token_and_secret_once(browser: Client, app: App) -> None:
+    response = install(browser, app)
+    page = text_of(response)
+    assert response.status_code == 200
+    assert "no-store" in response["Cache-Control"]
+    token = TOKEN.search(page)
+    stored = Installation.objects.get()
+    assert token
+    assert digest(token[0]) == stored.token_digest
+    assert stored.webhook_secret in page
+    for path in ["/portal/", *pages_of(app)]:
+        later = text_of(browser.get(path))
+        assert token[0] not in later
+        assert stored.webhook_secret not in later
+
+
+def test_install_form_sent_twice_keeps_the_token(browser: Client, app: App) -> None:
+    install(browser, app)
+    before = Installation.objects.get().token_digest
+    again = install(browser, app)
+    assert again.status_code == 409
+    assert "was shown on" in text_of(again)
+    assert not TOKEN.search(text_of(again))
+    assert Installation.objects.get().token_digest == before
+    assert TOKEN.search(text_of(install(browser, app, "another form")))
+    assert Installation.objects.get().token_digest != before
+
+
+def test_install_gives_requests_that_can_be_pasted(browser: Client, app: App, sandbox: Business) -> None:
+    factories.product(sandbox, is_available=False)
+    factories.product(sandbox, stock=0)
+    product = factories.product(sandbox, stock=3)
+    App.objects.update(webhook_url="https://stars.example.com/it's")
+    page = text_of(install(browser, app)).replace("&#x27;", "'").replace("&quot;", '"')
+    assert "curl 'http://testserver/app-api/products?limit=3'" in page
+    order = re.search(r"app-api/orders.*?-d '(\{.*?\n\})'", page, re.DOTALL)
+    assert order
+    assert json.loads(order[1])["items"] == [{"productId": str(product.id), "quantity": 1}]
+    assert "http://testserver/webhooks" in page
+    assert """"https://stars.example.com/it'"'"'s\"""" in page
+
+
+def test_install_offers_only_what_the_token_may_do(browser: Client, app: App, sandbox: Business) -> None:
+    factories.product(sandbox)
+    App.objects.update(scopes=["read_pages"])
+    page = text_of(install(browser, app))
+    assert "/app-api/installation" in page
+    for path in ("/app-api/products", "/app-api/orders", "/webhooks"):
+        assert f"http://testserver{path}" not in page
+
+
+def test_install_of_a_suspended_app_is_refused(browser: Client, app: App) -> None:
+    App.objects.update(suspended_at=timezone.now())
+    assert "Install on sandbox" not in text_of(browser.get(f"/portal/apps/{app.slug}/test/"))
+    response = browser.post(f"/portal/apps/{app.slug}/test/", {"form_token": "x"}, follow=True)
+    assert "suspended" in text_of(response)
+    assert not Installation.objects.exists()
+
+
+def test_page_of_an_install_shows_its_state(browser: Client, app: App, installation: Any) -> None:
+    App.objects.update(scopes=["read_pages"])
+    page = text_of(browser.get(f"/portal/apps/{app.slug}/test/"))
+    assert f"fbat_test_…{installation.raw_token[-4:]}" in page
+    assert "None yet" in page
+    assert "read_pages" in page
+    assert "read_orders" not in page
+    assert str(installation.id) in page
+    assert "Uninstall" in page
+
+
+def test_page_of_a_converted_install_explains_what_a_new_token_does(browser: Client, app: App) -> None:
+    token = TOKEN.search(text_of(install(browser, app)))
+    assert token
+    factories.approve(app)
+    follow_all()
+    path = f"/portal/apps/{app.slug}/test/"
+    page = text_of(browser.get(path))
+    assert "became a production install" in page
+    assert f">fbat_test_…{token[0][-4:]}<" in page
+    assert "back into a test install" in page
+    install(browser, app, "another form")
+    assert "back into a test install" not in text_of(browser.get(path))
+
+
+def test_uninstall_asks_and_then_ends_the_token(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    path = f"/portal/apps/{app.slug}/test/uninstall/"
+    assert "48 hours later" in text_of(browser.get(path))
+    assert Installation.objects.active().exists()
+    response = browser.post(path, follow=True)
+    assert "was uninstalled" in text_of(response)
+    assert Installation.objects.get().token_digest is None
+
+
+def test_uninstall_when_nothing_is_installed_leads_back(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/test/uninstall/"
+    assert browser.get(path)["Location"] == f"/portal/apps/{app.slug}/test/"
+    assert "is not installed" in text_of(browser.post(path, follow=True))
+
+
+def test_form_without_its_token_is_refused(browser: Client, app: App) -> None:
+    assert browser.post(f"/portal/apps/{app.slug}/test/").status_code == 422
+    assert not Installation.objects.exists()

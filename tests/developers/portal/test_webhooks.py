@@ -1,0 +1,195 @@
+"""The portal's page of an app's webhooks, in a browser without JavaScript."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.deliveries import OK, REFUSED, delivery, one_of_each
+from tests.developers.portal.test_apps import HTML, signed_in, text_of
+from tests.receivers import Answer, Receiver
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Delivery, Webhook
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+@pytest.fixture
+def webhook(installation: Installation) -> Webhook:
+    return helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as running:
+        yield running
+
+
+def at(app: App, path: str = "") -> str:
+    return f"/portal/apps/{app.slug}/webhooks/{path}"
+
+
+def test_page_without_webhooks_shows_the_next_step(browser: Client, app: App, sandbox: Business) -> None:
+    assert "Install on sandbox" in text_of(browser.get(at(app)))
+    factories.installation(app, sandbox)
+    page = text_of(browser.get(at(app)))
+    assert "Set the Webhook URL" in page
+    assert page.count("button primary") == 1
+
+
+def test_page_explains_registration_and_the_rule(browser: Client, app: App) -> None:
+    page = text_of(browser.get(at(app))).replace("&#x27;", "'").replace("&quot;", '"')
+    for text in (
+        "curl http://testserver/webhooks", "Authorization: Bearer YOUR_ACCESS_TOKEN", '"url":', "410 Gone twice",
+        "72 hours", "after 24 and 48 hours", "0 s, 30 s, 2 min, 8 min, 32 min, 2 h",
+    ):  # fmt: skip
+        assert text in page
+
+
+def test_page_shows_the_status_of_each_webhook(browser: Client, app: App, installation: Installation) -> None:
+    one_of_each(installation)
+    page = text_of(browser.get(at(app)))
+    for text in (
+        "https://api.example.com/webhooks", "Stars for orders", "Active", "Failing", "No success for 30 hours",
+        "Paused", "Disabled", "No delivery has succeeded for 72 hours", "1 event, kept until you resend them",
+        "An endpoint keeps failing", "4 endpoints",
+    ):  # fmt: skip
+        assert text in page
+
+
+def test_warning_begins_after_a_day(browser: Client, app: App, webhook: Webhook) -> None:
+    for hours, warned in ((23, False), (25, True), (49, True)):
+        Webhook.objects.update(failing_since=timezone.now() - timedelta(hours=hours))
+        assert ("keeps failing" in text_of(browser.get(at(app)))) is warned
+
+
+def test_last_success_and_next_attempt_are_shown(browser: Client, app: App, webhook: Webhook) -> None:
+    assert "None scheduled" in text_of(browser.get(at(app)))
+    done = delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+    due = delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
+    page = text_of(browser.get(at(app)))
+    assert due.due_at
+    assert done.finished_at
+    for moment in (done.finished_at, due.due_at):
+        assert f"{moment:%H:%M:%S} UTC" in page
+
+
+def test_scope_that_is_missing_is_named(browser: Client, app: App, webhook: Webhook) -> None:
+    App.objects.update(scopes=["read_products"])
+    assert "Not sent because the app lacks the scope: order.created" in text_of(browser.get(at(app)))
+
+
+def test_app_defined_webhook_is_marked_and_lists_the_events_of_the_app(
+    browser: Client, app: App, installation: Installation
+) -> None:
+    App.objects.update(webhook_events=["review.created"])
+    helpers.webhook(installation, "https://app.example.com/", [], is_app_defined=True)
+    page = text_of(browser.get(at(app)))
+    assert "App's Webhook URL" in page
+    assert "The app's list: " in page
+    assert "review.created</span>" in page
+
+
+def test_ended_installations_and_deleted_webhooks_are_left_out(
+    browser: Client, app: App, webhook: Webhook, shop: Business
+) -> None:
+    helpers.webhook(webhook.installation, "https://deleted.example.com/", [], deleted_at=timezone.now())
+    ended = factories.installation(app, shop, uninstalled_at=timezone.now())
+    helpers.webhook(ended, "https://ended.example.com/", [])
+    page = text_of(browser.get(at(app)))
+    assert "1 endpoint." in page
+    assert "deleted.example.com" not in page
+    assert "ended.example.com" not in page
+
+
+def test_page_and_actions_of_anothers_app_are_404(sam: User, app: App, webhook: Webhook) -> None:
+    stranger = signed_in(sam)
+    assert stranger.get(at(app)).status_code == 404
+    for act in ("test", "pause", "resume"):
+        assert stranger.post(at(app, f"{webhook.pk}/{act}/")).status_code == 404
+    webhook.refresh_from_db()
+    assert webhook.is_active
+    assert not Delivery.objects.exists()
+
+
+def test_webhook_of_another_app_does_not_exist_here(browser: Client, app: App, sam: User) -> None:
+    installed = factories.installation(factories.app(sam), Business.objects.sandbox_of(sam))
+    other = helpers.webhook(installed, "https://sam.example.com/", ["order.created"])
+    for wanted in (other.pk, "no-id"):
+        for act in ("test", "pause", "resume"):
+            assert browser.post(at(app, f"{wanted}/{act}/")).status_code == 404
+    made = delivery(other, event_type="webhook.test")
+    assert "View delivery" not in text_of(browser.get(at(app, f"?tested={made.pk}")))
+
+
+def test_actions_need_post_and_the_csrf_token(dana: User, app: App, webhook: Webhook) -> None:
+    strict = Client(enforce_csrf_checks=True, headers=HTML)
+    strict.force_login(dana)
+    for act in ("test", "resume"):
+        assert strict.get(at(app, f"{webhook.pk}/{act}/")).status_code == 405
+    for act in ("test", "pause", "resume"):
+        assert strict.post(at(app, f"{webhook.pk}/{act}/")).status_code == 403
+    webhook.refresh_from_db()
+    assert webhook.is_active
+
+
+def test_pause_asks_first_and_cancels_waiting_deliveries(browser: Client, app: App, webhook: Webhook) -> None:
+    waiting = delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
+    page = text_of(browser.get(at(app, f"{webhook.pk}/pause/")))
+    assert "1 waiting delivery won't be sent" in page
+    webhook.refresh_from_db()
+    assert webhook.is_active
+    assert "is paused" in text_of(browser.post(at(app, f"{webhook.pk}/pause/"), follow=True))
+    webhook.refresh_from_db()
+    waiting.refresh_from_db()
+    assert not webhook.is_active
+    assert waiting.status == DeliveryStatus.CANCELLED
+    assert "receives new events again" in text_of(browser.post(at(app, f"{webhook.pk}/resume/"), follow=True))
+    webhook.refresh_from_db()
+    assert webhook.is_active
+
+
+@pytest.mark.parametrize(
+    ("answer", "headline"),
+    [
+        (Answer(200, body=b"<b>thanks</b>"), "It works: your endpoint answered 200"),
+        (Answer(401, body=b"no"), "Failed: your endpoint answered 401"),
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+def test_test_shows_the_response_beside_its_webhook_once(
+    browser: Client, app: App, installation: Installation, receiver: Receiver, answer: Answer, headline: str
+) -> None:
+    receiver.respond_with(answer)
+    webhook = helpers.webhook(installation, receiver.url, ["order.created"])
+    response: Any = browser.post(at(app, f"{webhook.pk}/test/"))
+    page = text_of(browser.get(response["Location"]))
+    browser.get(response["Location"])
+    assert len(receiver.requests) == 1
+    assert headline in page
+    assert "<b>thanks" not in page
+    assert response["Location"].endswith(f"#webhook-{webhook.pk}")
+
+
+def test_page_reads_any_number_of_webhooks_in_as_many_statements(
+    browser: Client, app: App, webhook: Webhook, django_assert_max_num_queries: Any
+) -> None:
+    browser.get(at(app))
+    with django_assert_max_num_queries(12) as one:
+        browser.get(at(app))
+    for number in range(9):
+        helpers.webhook(webhook.installation, f"https://{number}.example.com/", ["order.created"])
+    with django_assert_max_num_queries(12) as ten:
+        browser.get(at(app))
+    assert len(ten) == len(one)

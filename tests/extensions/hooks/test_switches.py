@@ -1,0 +1,90 @@
+"""Hooks that a merchant has switched off, and the most that an app may take off an order."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Business, User
+from common.errors import Invalid, NotFound
+from extensions.hooks.live import live_hooks
+from extensions.models import HookCall
+from extensions.services.extension_states import limit_discount, switch_extensions
+from stores.hookpoints import Discount, HookPoint, Verdict
+from tests import factories
+from tests.extensions.hooks import asking
+from tests.extensions.hooks.conftest import Hooked, Hooking
+
+SWITCHES = "Contract 6 The merchant's switches"
+DISCOUNTS = "order.calculate_discounts"
+
+
+def switch(hooked: Hooked, *, is_on: bool) -> None:
+    switch_extensions(installation=hooked.installation, definitions=[hooked.definition.pk], is_on=is_on)
+
+
+@pytest.mark.spec(SWITCHES, "A switched-off hook is not asked and counts as not installed")
+def test_switched_off_hook_is_not_asked(
+    shop: Business, hooking: Hooking, django_assert_num_queries: Any
+) -> None:
+    hooked = hooking("order.validate", 500)
+    switch(hooked, is_on=False)
+    with django_assert_num_queries(1):
+        assert asking.verdict(shop) == Verdict(all_heard=True)
+    assert (hooked.receiver.requests, HookCall.objects.count()) == ([], 0)
+    switch(hooked, is_on=True)
+    assert asking.verdict(shop) == Verdict(all_heard=False)
+
+
+def test_other_stores_go_on_asking(shop: Business, hooking: Hooking) -> None:
+    hooked = hooking("order.validate", {"valid": True})
+    elsewhere = factories.business(factories.merchant("noor@example.com"))
+    factories.installation(hooked.app, elsewhere)
+    switch(hooked, is_on=False)
+    assert live_hooks(shop, HookPoint.VALIDATE) == []
+    assert len(live_hooks(elsewhere, HookPoint.VALIDATE)) == 1
+
+
+def test_working_copy_on_the_own_sandbox(sandbox: Business, hooking: Hooking) -> None:
+    hooked = hooking(DISCOUNTS, {"discount": 500}, business=sandbox)
+    limit_discount(installation=hooked.installation, percent=10)
+    assert asking.discount(sandbox, subtotal=2000).amount == 200
+    switch(hooked, is_on=False)
+    assert live_hooks(sandbox, HookPoint.DISCOUNTS) == []
+
+
+def test_part_of_another_app_is_refused(hooking: Hooking, dana: User) -> None:
+    own, other = hooking("order.validate"), hooking("order.validate")
+    with pytest.raises(NotFound):
+        switch_extensions(installation=own.installation, definitions=[other.definition.pk], is_on=False)
+
+
+# --- The cap --------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(
+    SWITCHES, "An app takes off no more than its share of the subtotal, rounded down; the ledger has both"
+)
+def test_cap(shop: Business, hooking: Hooking) -> None:
+    greedy = hooking(DISCOUNTS, {"discount": 900, "reason": "Half price"}, priority=1)
+    modest = hooking(DISCOUNTS, {"discount": 100, "reason": "Loyal"}, priority=2)
+    for app in (greedy, modest):
+        limit_discount(installation=app.installation, percent=15)
+
+    assert asking.discount(shop, subtotal=1999) == Discount(299 + 100, "Half price; Loyal")
+    assert greedy.call.outcome == "ANSWERED"
+    assert greedy.call.fallback == (
+        "The app asked for 9.00 USD off and got 2.99 USD: the store lets it take off at most 15 %."
+    )
+    assert modest.call.fallback == ""
+
+
+def test_cap_of_nothing_leaves_out_the_reason(shop: Business, hooking: Hooking) -> None:
+    app = hooking(DISCOUNTS, {"discount": 900, "reason": "Half price"})
+    limit_discount(installation=app.installation, percent=0)
+    assert asking.discount(shop) == Discount(0, "")
+
+
+@pytest.mark.parametrize("percent", [-1, 101])
+def test_cap_is_a_share(hooking: Hooking, percent: int) -> None:
+    with pytest.raises(Invalid):
+        limit_discount(installation=hooking(DISCOUNTS).installation, percent=percent)

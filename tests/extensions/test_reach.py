@@ -1,0 +1,179 @@
+"""Which changes widen an app's reach, and what stores run until their merchants agreed (contract, section 2, "Reach")."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Business, User
+from extensions.enums import ExtensionType
+from extensions.hooks.live import live_hooks
+from extensions.manifest.reach import added_reach
+from extensions.models import LiveDefinition, ReachRequest
+from extensions.queries import extensions_on
+from extensions.services.manifests import save_manifest
+from installations.models import Installation
+from installations.services import approve_scopes
+from installations.services.approval import follow_all
+from marketplace.models import App
+from marketplace.services import reviews
+from stores.hookpoints import HookPoint
+from tests import factories
+from tests.extensions.manifests import Document, admin_page, block, full, hook, script, widget
+from tests.merchants.pages import installed
+
+REACH = "Contract 2 Reach"
+SCRIPT = "https://stars.example.com/count.js"
+
+# What is saved after the approval of `full()`, by the list that it replaces; and what of it widens.
+CHANGES: list[tuple[str, Document, list[str]]] = [
+    ("the same again", {}, []),
+    ("nothing at all", {"blocks": [], "embeds": [], "hooks": [], "adminPages": []}, []),
+    ("texts and settings of a block", {"blocks": [block(name="Ratings", defaultConfig={})]}, []),
+    ("another path of a frame", {"blocks": [block(renderUrl="https://stars.example.com/new?a=1")]}, []),
+    ("another spelling of the host", {"blocks": [block(renderUrl="https://STARS.example.com:443/x")]}, []),
+    ("another host", {"blocks": [block(renderUrl="https://evil.example.com/block")]}, ["stars"]),
+    ("another port", {"blocks": [block(renderUrl="https://stars.example.com:8443/")]}, ["stars"]),
+    ("a new block on a known host", {"blocks": [block(), block(blockType="wall")]}, []),
+    ("a new admin page on a known host", {"adminPages": [admin_page(pageId="more")]}, []),
+    ("an admin page elsewhere", {"adminPages": [admin_page(renderUrl="https://b.example/")]}, ["overview"]),
+    ("a script's place", {"embeds": [script(position="body_end", name="Count"), widget()]}, []),
+    ("another script URL", {"embeds": [script(scriptUrl=f"{SCRIPT}?v=2")]}, ["counter"]),
+    ("the same script once more", {"embeds": [script(), script(embedType="twin")]}, ["twin"]),
+    ("a widget's path and corner", {"embeds": [widget(renderUrl="https://stars.example.com/x")]}, []),
+    ("a new widget on a known host", {"embeds": [widget(embedType="help")]}, ["help"]),
+    ("a widget that becomes a script", {"embeds": [script(embedType="chat")]}, ["chat"]),
+    ("a script that becomes a widget", {"embeds": [widget(embedType="counter")]}, ["counter"]),
+    ("a hook's path, timeout, priority", {"hooks": [hook(url="/new", timeout=100, priority=1)]}, []),
+    ("a new hook point", {"hooks": [hook(), hook(hookPoint="order.validate")]}, ["order.validate"]),
+]
+
+
+@pytest.mark.spec(REACH, "What widens the reach of an approved version, and what doesn't")
+@pytest.mark.parametrize(
+    ("change", "expected"), [each[1:] for each in CHANGES], ids=[each[0] for each in CHANGES]
+)
+def test_what_widens(change: Document, expected: list[str]) -> None:
+    assert [each.key for each in added_reach(full(), full() | change)] == expected
+
+
+# --- What stores run ------------------------------------------------------------------------------------
+
+
+def save(app: App, document: Document) -> None:
+    save_manifest(app=app, developer=app.developer, document=document)
+
+
+def approve(app: App) -> App:
+    reviews.approve(submission=factories.submit(app), reviewer=factories.reviewer())
+    return App.objects.get(pk=app.pk)
+
+
+def agree(installation: Installation) -> None:
+    approve_scopes(installation=installation, user=installation.business.owner)
+
+
+def running(business: Business) -> dict[str, Any]:
+    """The content by key of everything that runs, with a hook as the checkout would ask it."""
+    found = {
+        each.definition.key: each.definition.content
+        for kind in ExtensionType
+        for each in extensions_on(business, kind)
+    }
+    asked = {point for point in HookPoint if live_hooks(business, point)}
+    assert asked == {key for key in found if key in list(HookPoint)}
+    return found
+
+
+@pytest.fixture
+def app(dana: User) -> App:
+    return factories.app(dana, webhook_url="https://stars.example.com/hooks")
+
+
+@pytest.fixture
+def install(shop: Business, app: App) -> Installation:
+    """On a store, of an app that was approved with a block and a hook."""
+    save(app, {"blocks": [block()], "hooks": [hook()]})
+    return installed(approve(app), shop)
+
+
+@pytest.mark.spec(REACH, "What widens waits for approval and consent; what doesn't is live at once")
+def test_a_definition_that_widens_stays_as_it_was_approved(
+    shop: Business, sandbox: Business, app: App, install: Installation
+) -> None:
+    factories.installation(app, sandbox)
+    elsewhere = block(name="Ratings", renderUrl="https://evil.example.com/")
+    save(app, {"blocks": [elsewhere], "hooks": [hook(timeout=100)], "embeds": [script()]})
+
+    assert running(sandbox)["stars"]["name"] == "Ratings"
+    assert set(running(sandbox)) == {"stars", "counter", "order.calculate_discounts"}
+    assert running(shop)["stars"]["name"] == "Star rating", "one definition is the unit"
+    assert running(shop)["order.calculate_discounts"]["timeout"] == 100
+    assert "counter" not in running(shop)
+    assert not ReachRequest.objects.exists(), "no merchant is asked for what no reviewer has seen"
+
+    approve(app)
+    assert running(shop)["stars"]["name"] == "Star rating"
+    assert "counter" not in running(shop)
+
+    agree(install)
+    assert running(shop) == running(sandbox)
+
+
+@pytest.mark.spec(REACH, "Removing a part takes effect at once, and it doesn't come back by itself")
+def test_removed_and_brought_back(shop: Business, app: App, install: Installation) -> None:
+    save(app, {"blocks": [block()]})
+    assert set(running(shop)) == {"stars"}
+    save(app, {"blocks": [block()], "hooks": [hook()]})
+    assert set(running(shop)) == {"stars", "order.calculate_discounts"}, "the current version has it"
+
+    save(app, {"blocks": [block()]})
+    approve(app)
+    follow_all()
+    save(app, {"blocks": [block()], "hooks": [hook()]})
+    assert set(running(shop)) == {"stars"}
+    approve(app)
+    assert set(running(shop)) == {"stars"}, "its merchant is asked again"
+
+
+def test_a_store_is_asked_for_everything_since_its_yes(
+    shop: Business, app: App, install: Installation
+) -> None:
+    for more in ({"embeds": [script()]}, {"embeds": [script(), widget()]}):
+        save(app, {"blocks": [block()], "hooks": [hook()]} | more)
+        approve(app)
+        follow_all()
+    asked = ReachRequest.objects.filter(version=install.agreed_version)
+    assert sorted(asked.values_list("definition__key", flat=True)) == ["chat", "counter"]
+    assert set(running(shop)) == {"stars", "order.calculate_discounts"}
+
+
+def test_rows_stay_few(shop: Business, app: App, install: Installation) -> None:
+    """Approvals that ask nothing leave the rows of one version behind."""
+    for name in ("One", "Two", "Three"):
+        save(app, {"blocks": [block(name=name)], "hooks": [hook()]})
+        assert running(shop)["stars"]["name"] == name
+        app = approve(app)
+        follow_all()
+    install.refresh_from_db()
+    assert install.agreed_version == app.approved_version
+    save(app, {"blocks": [block()], "hooks": [hook()]})
+    assert LiveDefinition.objects.count() == 2
+
+
+def test_sandbox_of_another_developer_runs_what_was_approved(
+    sam: User, app: App, install: Installation
+) -> None:
+    elsewhere = Business.objects.sandbox_of(sam)
+    installed(App.objects.get(pk=app.pk), elsewhere)
+    save(app, full())
+    assert set(running(elsewhere)) == {"stars", "order.calculate_discounts", "overview"}
+
+
+@pytest.mark.spec(REACH, "A converted install on its developer's sandbox still follows the working copy")
+def test_own_sandbox_follows_the_working_copy_after_its_conversion(sandbox: Business, app: App) -> None:
+    installed(app, sandbox)
+    approve(app)
+    follow_all()
+    assert not Installation.objects.get().is_test
+    save(app, full())
+    assert len(running(sandbox)) == 5

@@ -1,0 +1,94 @@
+"""Names that could pass for the platform's or for another app's."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from common.lookalikes import looks_like
+from developers.review.checks import name as name_check
+from extensions.evidence import Outcome
+from marketplace.models import App
+from tests import factories
+from tests.accounts.api import post
+from tests.developers.conftest import Api, api
+from tests.developers.portal.test_apps import signed_in, text_of
+
+__all__ = ["api"]
+NAMES = "Contract 3 OAuth"
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "alike"),
+    [
+        ("Order Bell", "order-bell", True),
+        ("Order Bell", "0rder BeII", True),
+        ("Order Bell", "Оrdеr Веll", True),  # with five Cyrillic letters
+        ("Modern Café", "Modem Cafe", True),
+        ("Order Bell", "𝐎𝐫𝐝𝐞𝐫 𝐁𝐞𝐥𝐥", True),
+        ("INVENTORY", "Inventory", True),
+        ("Order Bell", "Order Bells", False),
+        ("Mail", "Mall", False),
+        ("東京", "京東", False),
+        ("✨", "🔔", False),
+    ],
+)
+def test_lookalikes(name: str, other: str, alike: bool) -> None:
+    assert looks_like(name, other) == looks_like(other, name) == alike
+
+
+BODY: dict[str, Any] = {
+    "slug": "bell", "description": "Rings.", "category": "other", "scopes": ["read_orders"],
+    "redirectUrl": "https://bell.example.com/callback",
+}  # fmt: skip
+RESERVED = ["Extension Platform", "Ехtеnsion-PIatform Support", "the platform"]
+DISGUISED = ["Ordеr Bell", "Order\u200bBell", "Order\u202eBell"]
+PLAIN = ["Extension Cords", "Order Bell", "Söhne & Müller", "Колокол", "Toko 東京", "👩‍💻 Ωmega"]
+
+
+@pytest.mark.spec(NAMES, "An app's name can't pass for the platform's, or hide what it says")
+@pytest.mark.parametrize("name", RESERVED + DISGUISED)
+def test_misleading_names_of_apps_are_refused(api: Api, app: App, name: str) -> None:
+    for response in (
+        api("post", "/developer/apps", BODY | {"name": name}),
+        api("patch", f"/developer/apps/{app.pk}", {"name": name}),
+    ):
+        assert response.status_code == 400
+        assert [detail["field"] for detail in response.json()["details"]] == ["name"]
+    app.name = name  # entered before there was this rule
+    app.save()
+    submitted = api("post", f"/developer/apps/{app.pk}/submit", {})
+    assert submitted.status_code == 400, submitted.content
+    assert [detail["field"] for detail in submitted.json()["details"]] == ["name"]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_names_in_any_language_are_accepted(api: Api, name: str) -> None:
+    assert api("post", "/developer/apps", BODY | {"name": name}).status_code == 201
+
+
+@pytest.mark.django_db
+@pytest.mark.spec(NAMES, "A developer's name can't pass for the platform's; merchants may use any name")
+def test_misleading_names_of_developers_are_refused(client: Client) -> None:
+    def register(role: str, **fields: str) -> Any:
+        account = {"email": f"{role}@example.com", "password": "a-long-passphrase", "role": role}
+        return post(client, "/auth/register", account | {"name": "Extension Platform"} | fields)
+
+    refused = register("DEVELOPER")
+    assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, "name")
+    assert register("MERCHANT", businessName="Bakery").status_code == 201
+
+
+@pytest.mark.spec(
+    NAMES, "A name that looks like another developer's listed app is shown to both in the review"
+)
+def test_lookalike_of_a_listed_app_is_flagged(dana: User, sam: User) -> None:
+    factories.approve(factories.app(dana, name="Order Bell"))
+    own = factories.app(dana, name="Order-Bell")
+    other = factories.app(sam, name="0rder Bell", slug="bell")
+    page = text_of(signed_in(sam).get("/portal/apps/bell/review/submit/"))
+    assert "Dana has a listed app called <bdi>Order Bell</bdi>." in page
+    [found] = name_check(other)
+    assert (found.outcome, "Order Bell, a listed app by Dana" in found.text) == (Outcome.WARN, True)
+    assert [each.outcome for each in name_check(own)] == [Outcome.PASS]

@@ -1,0 +1,121 @@
+"""The mail that tells a developer what a reviewer has decided."""
+
+import logging
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db import transaction
+
+from accounts.models import User
+from marketplace import tasks
+from marketplace.models import App, Submission
+from marketplace.services import reviews
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once")]
+
+
+@pytest.fixture
+def stars(dana: User) -> App:
+    return factories.app(dana, name="Stars & <Stripes>", slug="stars", version="1.4.0")
+
+
+@pytest.fixture
+def submission(stars: App) -> Submission:
+    return factories.submit(stars)
+
+
+@pytest.fixture
+def rita(db: None) -> User:
+    return factories.reviewer()
+
+
+def test_approval_is_mailed(
+    submission: Submission, rita: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        reviews.approve(submission=submission, reviewer=rita, notes="Nice & tidy.")
+        assert mail.outbox == []
+    (message,) = mail.outbox
+    assert (message.subject, message.to) == ("Stars & <Stripes> 1.4.0 is approved", ["dana@example.com"])
+    for words in (
+        "Hello Dana",
+        "Merchants can find and install it now.",
+        "Nice & tidy.",
+        "http://testserver/portal/apps/stars/review/",
+    ):
+        assert words in str(message.body)
+
+
+def test_rejection_is_mailed_with_notes_and_failed_criteria(
+    submission: Submission, rita: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    findings = {
+        "quality": {"verdict": "PASS", "note": "Lovely pictures."},
+        "security": {"verdict": "FAIL", "note": "A bad signature got 200."},
+    }
+    with django_capture_on_commit_callbacks(execute=True):
+        reviews.reject(submission=submission, reviewer=rita, notes="Check signatures.", findings=findings)
+    (message,) = mail.outbox
+    assert message.subject == "Stars & <Stripes> 1.4.0 needs changes"
+    body = str(message.body)
+    for words in ("a draft again", "Security:\nA bad signature got 200.", "Check signatures."):
+        assert words in body
+    assert "Lovely" not in body
+    assert "stays listed" not in body
+    assert rita.email not in body + message.subject
+
+
+def test_rejection_of_an_update_says_that_the_app_stays_listed(
+    stars: App, rita: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    factories.approve(stars)
+    submission = factories.submit(stars)
+    with django_capture_on_commit_callbacks(execute=True):
+        reviews.reject(submission=submission, reviewer=rita, notes="No.")
+    assert "stays listed" in str(mail.outbox[0].body)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_decision_that_is_rolled_back_is_not_mailed(submission: Submission, rita: User) -> None:
+    with transaction.atomic():
+        reviews.approve(submission=submission, reviewer=rita)
+        transaction.set_rollback(True)
+    assert mail.outbox == []
+
+
+def test_nothing_else_is_mailed(stars: App, rita: User, django_capture_on_commit_callbacks: Any) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        submission = reviews.submit(app=stars, developer=stars.developer)
+        reviews.take(submission=submission, reviewer=rita)
+        reviews.release(submission=submission, reviewer=rita)
+        reviews.withdraw(app=stars)
+    tasks.mail_decision(str(submission.id))
+    tasks.mail_decision("01900000-0000-7000-8000-000000000000")
+    assert mail.outbox == []
+
+
+def test_without_a_broker_the_mail_is_sent_all_the_same(
+    submission: Submission, rita: User, dead_broker: None, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        reviews.approve(submission=submission, reviewer=rita)
+    assert len(mail.outbox) == 1
+
+
+def test_without_broker_and_mail_server_the_decision_stands(
+    submission: Submission,
+    rita: User,
+    settings: Any,
+    dead_broker: None,
+    caplog: pytest.LogCaptureFixture,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
+    with caplog.at_level(logging.ERROR), django_capture_on_commit_callbacks(execute=True):
+        reviews.approve(submission=submission, reviewer=rita)
+    submission.refresh_from_db()
+    assert submission.status == "APPROVED"
+    assert "Connection refused" in caplog.text

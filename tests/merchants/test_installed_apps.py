@@ -1,0 +1,285 @@
+"""The merchant's installed apps: the list, each one's permissions and activity."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from installations.enums import HistoryKind
+from installations.models import Installation
+from installations.services import uninstall
+from marketplace.models import App
+from merchants.templatetags.installed_apps import HISTORY_DESCRIPTIONS
+from tests import factories
+from tests.merchants.pages import ask_for_more, installed, listed_app, page_of, signed_in, text_of
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Delivery, Webhook
+
+NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
+LIST = "/merchant/apps/"
+
+
+@pytest.fixture
+def browser(mira: User) -> Client:
+    return signed_in(mira)
+
+
+@pytest.fixture
+def stars(dana: User) -> App:
+    return listed_app(dana, ["read_products", "read_orders"], name="Loyalty Stars")
+
+
+@pytest.fixture
+def active(stars: App, shop: Business) -> Installation:
+    return installed(stars, shop, now=NOW)
+
+
+def test_shop_without_apps_says_so(browser: Client, shop: Business) -> None:
+    assert "No apps yet" in text_of(browser.get(LIST))
+    assert "No apps yet" in text_of(browser.get("/merchant/"))
+
+
+def test_list_tells_name_state_activity_and_permissions(browser: Client, active: Installation) -> None:
+    for path in (LIST, "/merchant/"):
+        page = text_of(browser.get(path))
+        assert "Loyalty Stars" in page
+        assert "</svg>Working</span>" in page
+        assert "Not active yet · 2 permissions" in page
+    Installation.objects.update(last_used_at=NOW)
+    assert 'Last active <time datetime="2026-11-20T15:31:08.000Z">' in text_of(browser.get(LIST))
+
+
+def test_list_takes_as_many_statements_for_three_apps_as_for_one(
+    browser: Client, dana: User, shop: Business, active: Installation, django_assert_num_queries: Any
+) -> None:
+    uninstall(installation=installed(listed_app(dana, ["read_orders"]), shop))
+
+    def statements() -> int:
+        with django_assert_num_queries(100, exact=False) as counted:
+            browser.get(LIST)
+        return len(counted)
+
+    with_one = statements()
+    for _ in range(2):
+        installed(listed_app(dana, ["read_orders"]), shop)
+        uninstall(installation=installed(listed_app(dana, ["read_orders"]), shop))
+    assert statements() == with_one
+
+
+def test_app_appears_as_it_was_approved_not_as_it_is_being_changed(
+    browser: Client, active: Installation, stars: App
+) -> None:
+    App.objects.update(name="Loyalty Stars 2 (draft)", version="9.9.9")
+    for path in (LIST, page_of(active), page_of(active, "receipt/"), page_of(active, "uninstall/")):
+        page = text_of(browser.get(path))
+        assert "Loyalty Stars" in page
+        assert "draft" not in page
+        assert "9.9.9" not in page
+
+
+def test_list_leads_to_the_marketplace(browser: Client, stars: App, shop: Business) -> None:
+    for path in (LIST, "/merchant/"):
+        assert '<a class="button primary" href="/marketplace/">Browse apps</a>' in text_of(browser.get(path))
+    installed(stars, shop)
+    assert '<a class="button" href="/marketplace/">Browse apps</a>' in text_of(browser.get(LIST))
+
+
+# The pages of one app
+
+
+def test_app_page_leads_to_its_listing_while_it_is_listed(
+    browser: Client, active: Installation, stars: App
+) -> None:
+    assert f'href="/marketplace/{stars.slug}/"' in text_of(browser.get(page_of(active)))
+    App.objects.update(suspended_at=NOW)
+    assert f'href="/marketplace/{stars.slug}/"' not in text_of(browser.get(page_of(active)))
+
+
+def test_app_page_tells_each_permission_with_when_and_by_whom(browser: Client, active: Installation) -> None:
+    page = text_of(browser.get(page_of(active)))
+    assert "See your products, their prices and stock" in page
+    assert "See your orders with your customers&#x27; names and contact details" in page
+    assert page.count("20 Nov 2026, 15:31 UTC</time> by Mira") == 3  # two permissions and the install
+    assert "Place orders" not in page
+
+
+def test_permission_agreed_to_later_has_its_own_date(
+    browser: Client, stars: App, active: Installation
+) -> None:
+    ask_for_more(active, ["read_products", "read_reviews"])
+    later = NOW + timedelta(days=3)
+    installed(App.objects.get(pk=stars.pk), active.business, now=later)
+    page = text_of(browser.get(page_of(active)))
+    assert page.count("Allowed <time") == 2
+    assert page.index("See your products") < page.index("20 Nov 2026") < page.index("See what customers say")
+    assert page.index("See what customers say") < page.index("23 Nov 2026, 15:31 UTC</time> by Mira")
+
+
+def test_test_install_is_marked_so(dana: User, app: App, sandbox: Business) -> None:
+    on_sandbox = installed(app, sandbox)
+    browser = signed_in(dana)
+    for path in (
+        LIST,
+        page_of(on_sandbox),
+        page_of(on_sandbox, "activity/"),
+        page_of(on_sandbox, "uninstall/"),
+    ):
+        page = text_of(browser.get(path))
+        assert "Sandbox: test data" in page
+        assert "</svg>Test</span>" in page
+
+
+def test_suspended_app_is_told_of(browser: Client, active: Installation) -> None:
+    App.objects.update(suspended_at=NOW, suspension_reason="For reviewers.")
+    assert "</svg>Suspended</span>" in text_of(browser.get(LIST))
+    page = text_of(browser.get(page_of(active)))
+    assert "The platform suspended this app on" in page
+    assert "For reviewers." not in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "in_trouble"),
+    [
+        ({}, False),
+        ({"failing_since": timedelta(hours=23)}, False),
+        ({"failing_since": timedelta(hours=25)}, True),
+        ({"failing_since": timedelta(hours=25), "is_active": False}, False),
+        ({"disabled_at": timedelta(minutes=1), "is_active": False}, True),
+        ({"failing_since": timedelta(hours=25), "deleted_at": timedelta(0)}, False),
+    ],
+)
+def test_trouble_is_told_by_the_rule_by_which_the_developer_is_told(
+    browser: Client, active: Installation, fields: dict[str, Any], in_trouble: bool
+) -> None:
+    now = timezone.now()
+    past = {name: now - ago if isinstance(ago, timedelta) else ago for name, ago in fields.items()}
+    helpers.webhook(active, "https://stars.example.com/", ["order.created"], **past)
+    assert ("</svg>Having trouble</span>" in text_of(browser.get(LIST))) is in_trouble
+    assert ("Updates haven’t reached this app since" in text_of(browser.get(page_of(active)))) is in_trouble
+
+
+def test_trouble_of_another_shops_installation_is_not_told(
+    browser: Client, stars: App, active: Installation
+) -> None:
+    other = factories.business(factories.merchant("tom@example.com"))
+    helpers.webhook(
+        installed(stars, other), "https://stars.example.com/", ["order.created"],
+        failing_since=timezone.now() - timedelta(days=2),
+    )  # fmt: skip
+    assert "Having trouble" not in text_of(browser.get(LIST))
+
+
+def test_activity_tells_what_the_app_did_and_took(browser: Client, active: Installation) -> None:
+    page = text_of(browser.get(page_of(active, "activity/")))
+    assert "Not yet" in page
+    assert "None in the last 30 days" in page
+    assert "None in the last 7 days" in page
+
+    webhook = helpers.webhook(active, "https://stars.example.com/", ["order.created"])
+    Installation.objects.update(last_used_at=NOW)
+    now = timezone.now()
+    for status, finished in (
+        (DeliveryStatus.SUCCEEDED, now - timedelta(days=2)),
+        (DeliveryStatus.SUCCEEDED, now - timedelta(days=1)),
+        (DeliveryStatus.EXHAUSTED, now - timedelta(days=6)),
+        (DeliveryStatus.EXHAUSTED, now - timedelta(days=8)),
+    ):
+        made = helpers.published(active.business)
+        Delivery.objects.filter(pk=made.pk).update(status=status, finished_at=finished)
+    assert Webhook.objects.get() == webhook
+    page = text_of(browser.get(page_of(active, "activity/")))
+    assert '<dt>Last read</dt><dd><time datetime="2026-11-20T15:31:08.000Z">' in page
+    assert f"{now - timedelta(days=1):%H:%M:%S} UTC" in page
+    assert "<dt>Missed updates</dt><dd>1 in the last 7 days" in page
+
+
+def test_activity_tells_the_history_the_newest_first(
+    browser: Client, stars: App, active: Installation
+) -> None:
+    installed(stars, active.business, now=NOW + timedelta(hours=1))
+    page = text_of(browser.get(page_of(active, "activity/")))
+    assert page.index("Authorized again") < page.index('<p class="title">Installed</p>')
+    assert page.count("By Mira") == 2
+
+
+@pytest.mark.parametrize("kind", HistoryKind)
+def test_merchant_reads_words_for_all_that_happens(kind: HistoryKind) -> None:
+    assert HISTORY_DESCRIPTIONS[kind][2]
+
+
+# Past ones
+
+
+def test_past_apps_are_under_a_fold_with_their_receipts(browser: Client, active: Installation) -> None:
+    assert "uninstalled app" not in text_of(browser.get(LIST))
+    uninstall(installation=active, now=NOW)
+    page = text_of(browser.get(LIST))
+    assert "No apps yet" in page
+    assert "1 uninstalled app" in page
+    assert f'href="{page_of(active, "receipt/")}"' in page
+    assert '<details class="section past">' in page
+
+
+def test_past_apps_come_in_pages(browser: Client, stars: App, shop: Business) -> None:
+    for day in range(3):
+        uninstall(installation=installed(stars, shop), now=NOW + timedelta(days=day))
+    first, second = text_of(browser.get(f"{LIST}?limit=2")), text_of(browser.get(f"{LIST}?limit=2&page=2"))
+    assert 'Uninstalled <time datetime="2026-11-22' in first
+    assert "2026-11-20" not in first
+    assert 'Uninstalled <time datetime="2026-11-20' in second
+    assert '<details class="section past" open>' in second
+
+
+def test_ended_app_has_no_page_but_its_receipt(browser: Client, active: Installation) -> None:
+    uninstall(installation=active)
+    for ending in ("", "activity/", "permissions/", "uninstall/"):
+        assert browser.get(page_of(active, ending))["Location"] == page_of(active, "receipt/")
+
+
+# Strangers
+
+ENDINGS = ("", "activity/", "permissions/", "uninstall/", "receipt/")
+
+
+@pytest.mark.spec("Contract 0 Conventions", "Another tenant's installation is a 404")
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_another_merchant_finds_nothing(active: Installation, sam: User, dana: User, ending: str) -> None:
+    tom = factories.merchant("tom@example.com")
+    for stranger in (tom, sam, dana):  # even the app's developer
+        browser = signed_in(stranger)
+        assert browser.get(page_of(active, ending)).status_code == 404
+        for answer in ("approve", "decline"):
+            assert browser.post(page_of(active, ending), {"answer": answer, "version": "1"}).status_code in (
+                404,
+                405,
+            )
+    active.refresh_from_db()
+    assert active.is_active
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_signed_out_is_led_to_sign_in_and_back(active: Installation, ending: str) -> None:
+    response = Client(headers={"accept": "text/html"}).get(page_of(active, ending))
+    assert response["Location"] == f"/accounts/login/?next={page_of(active, ending)}"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_no_installation_has_what_is_no_id(browser: Client, active: Installation, ending: str) -> None:
+    for spelled in ("nothing", str(active.pk).upper(), factories.app(active.app.developer).pk):
+        assert browser.get(f"/merchant/apps/{spelled}/{ending}").status_code == 404
+
+
+def test_list_leaves_out_other_businesses_apps(
+    browser: Client, stars: App, shop: Business, mira: User
+) -> None:
+    installed(stars, factories.business(factories.merchant("tom@example.com")))
+    second = factories.business(mira, name="Corner Café")
+    on_second = installed(stars, second)
+    assert "Loyalty Stars" not in text_of(browser.get(LIST))
+    # Its address leads there, and the pages show that business from then on.
+    assert "Corner Café" in text_of(browser.get(page_of(on_second)))
+    assert "Loyalty Stars" in text_of(browser.get(LIST))

@@ -1,0 +1,136 @@
+"""A new version brings scripts, widgets and hooks: the merchant is asked, and nothing of it runs before a yes."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Business, User
+from extensions.hooks.live import live_hooks
+from extensions.services.manifests import save_manifest
+from installations.models import Installation
+from installations.services.approval import follow_all
+from marketplace.models import App
+from marketplace.services import reviews
+from stores.hookpoints import HookPoint
+from tests import factories
+from tests.extensions.manifests import hook, script
+from tests.installations.oauth_client import address
+from tests.installations.oauth_client import browser as consenting
+from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.storefront.shopping import STORES_HOST
+
+REACH = "Contract 2 Reach"
+POINTS = ("order.calculate_discounts", "order.validate", "checkout.shipping_rates")
+ADDED = ("Visit counter", "Takes discounts off orders", "Can refuse orders", "Sets the delivery price")
+
+
+@pytest.fixture
+def browser(mira: User) -> Client:
+    return signed_in(mira)
+
+
+@pytest.fixture
+def stars(dana: User) -> App:
+    """Approved with an empty manifest."""
+    return listed_app(
+        dana, ["read_pages"], name="Loyalty Stars", webhook_url="https://stars.example.com/hooks"
+    )
+
+
+@pytest.fixture
+def asking(stars: App, shop: Business) -> Installation:
+    """Installed before its next version was approved, with a script and three hooks."""
+    installation = installed(stars, shop)
+    document = {"embeds": [script()], "hooks": [hook(hookPoint=point) for point in POINTS]}
+    save_manifest(app=stars, developer=stars.developer, document=document)
+    reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
+    follow_all()
+    return installation
+
+
+def runs(shop: Business) -> set[str]:
+    """What runs: the script as shoppers meet it, and the hooks as a checkout asks them."""
+    store = Client(SERVER_NAME=STORES_HOST, headers={"accept": "text/html"}).get(f"/store/{shop.slug}/")
+    found = {point.value for point in HookPoint if live_hooks(shop, point)}
+    return found | ({"script"} if "count.js" in store.text else set())
+
+
+def answer(browser: Client, installation: Installation, word: str, version: int = 2) -> Any:
+    return browser.post(page_of(installation, "permissions/"), {"answer": word, "version": str(version)})
+
+
+@pytest.mark.spec(
+    REACH, "The merchant is asked for exactly what a version adds; needsReConsent is for scopes"
+)
+def test_question_names_exactly_what_is_new(browser: Client, asking: Installation, shop: Business) -> None:
+    for path in ("/merchant/apps/", page_of(asking), page_of(asking, "permissions/")):
+        page = text_of(browser.get(path))
+        assert all(f'<p dir="auto">{title} ' in page for title in ADDED)
+        assert page.count("</svg>New</span>") == len(ADDED)
+        assert ">Approve</button>" in page
+    assert "Needs approval" in text_of(browser.get("/merchant/apps/"))
+    assert "asks for more permissions" in text_of(browser.get("/merchant/"))
+    token = Client(headers={"authorization": f"Bearer {asking.raw_token}"})  # type: ignore[attr-defined]
+    assert token.get("/app-api/installation").json()["needsReConsent"] is False
+    assert runs(shop) == set()
+
+
+@pytest.mark.spec(REACH, "Not now keeps the store as it is; Approve lets the new parts run")
+def test_no_and_yes(browser: Client, asking: Installation, shop: Business, stars: App) -> None:
+    answer(browser, asking, "decline")
+    assert runs(shop) == set()
+    versions = signed_in(stars.developer).get(f"/portal/apps/{stars.slug}/versions/")
+    assert "1 of 1 installation hasn’t approved the new scripts" in text_of(versions)
+    assert "asks for more permissions" not in text_of(browser.get("/merchant/")), "the banner rests"
+    assert "Review the request" in text_of(browser.get(page_of(asking)))
+
+    answer(browser, asking, "approve")
+    assert runs(shop) == {"script", *POINTS}
+    assert "Needs approval" not in text_of(browser.get("/merchant/apps/"))
+
+
+def test_a_yes_to_an_older_version_is_not_taken(
+    browser: Client, asking: Installation, shop: Business
+) -> None:
+    answer(browser, asking, "approve", version=1)
+    assert runs(shop) == set()
+
+
+def test_a_later_version_asks_again_after_a_no(browser: Client, asking: Installation, stars: App) -> None:
+    answer(browser, asking, "decline")
+    reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
+    follow_all()
+    assert "asks for more permissions" in text_of(browser.get("/merchant/"))
+
+
+@pytest.mark.spec(
+    "Contract 6 Extensions", "integrity of a script is on its tag; changing it doesn't widen the reach"
+)
+def test_integrity_is_on_the_tag(stars: App, shop: Business, client: Client) -> None:
+    def saved(letter: str) -> str:
+        pinned = f"sha256-{letter * 43}="
+        document = {"embeds": [script(integrity=pinned)]}
+        save_manifest(app=stars, developer=stars.developer, document=document)
+        return f'count.js" integrity="{pinned}" crossorigin="anonymous" data-app='
+
+    first = saved("A")
+    reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
+    installed(App.objects.get(pk=stars.pk), shop)
+    store = Client(SERVER_NAME=STORES_HOST, headers={"accept": "text/html"})
+    assert first in store.get(f"/store/{shop.slug}/").text
+    listing = text_of(client.get(f"/marketplace/{stars.slug}/"))
+    assert "Browsers run it only with the content that its developer pinned (sha256-AAAA" in listing
+    second = saved("B")
+    assert second in store.get(f"/store/{shop.slug}/").text
+
+
+@pytest.mark.spec(REACH, "Install on the consent page is a yes")
+def test_authorizing_again_is_a_yes(asking: Installation, stars: App, mira: User, shop: Business) -> None:
+    person = consenting(mira)
+    page = person.get(address(stars))
+    said = text_of(page)
+    assert "asks for more permissions" in said
+    assert all(title in said for title in ADDED)
+    person.post(address(stars), {"answer": "install", "scopes": "read_pages"})
+    assert runs(shop) == {"script", *POINTS}

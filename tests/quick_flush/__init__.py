@@ -1,0 +1,1 @@
+"""A Django app of the test settings, for its one command."""

@@ -1,0 +1,274 @@
+"""Attacks on the wire. Each must fail when its protection is taken out (`make test-attacks-unprotected`)."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts import tokens
+from accounts.models import Business, User
+from extensions.services.extension_states import limit_discount
+from installations.models import Installation
+from marketplace.models import App
+from stores.models import SitePage
+from stores.services.pages import create_page
+from tests import factories
+from tests.accounts.second_factor import set_up_app
+from tests.appapi.conftest import client_of
+from tests.extensions.hooks import asking
+from tests.extensions.hooks.conftest import Hooking
+from tests.extensions.hooks.conftest import hooking as hooking
+from tests.extensions.manifests import script
+from tests.installations import oauth_client
+from tests.merchants.pages import installed, signed_in
+from tests.webhooks import helpers
+from webhooks.models import Delivery, Webhook
+
+JSON = "application/json"
+METADATA = "https://169.254.169.254/latest/meta-data/"
+
+
+@pytest.fixture
+def elsewhere(sam: User) -> Installation:
+    """Sam's app on Sam's sandbox: another tenant."""
+    return factories.installation(factories.app(sam, slug="sams"), Business.objects.sandbox_of(sam))
+
+
+def developer(user: User) -> Client:
+    return Client(headers={"Authorization": f"Bearer {tokens.issue(user).access}"})
+
+
+# Other tenants
+
+
+@pytest.mark.attack("owner of an app")
+def test_developer_reads_and_changes_the_app_of_another(dana: User, elsewhere: Installation) -> None:
+    api = developer(dana)
+    path = f"/developer/apps/{elsewhere.app_id}"
+    assert api.get(path).status_code == 404
+    assert api.post(f"{path}/client-secret").status_code == 404
+
+
+@pytest.mark.attack("installation of a webhook")
+def test_app_points_the_webhook_of_another_at_itself(
+    installation: Installation, elsewhere: Installation
+) -> None:
+    """Which would bring it the orders of another store."""
+    foreign = helpers.webhook(elsewhere, "https://127.0.0.1:9/", ["order.created"])
+    answer = client_of(installation).patch(
+        f"/webhooks/{foreign.pk}", {"url": "https://127.0.0.1:9/mine"}, content_type=JSON
+    )
+    assert answer.status_code == 404
+    assert Webhook.objects.get(pk=foreign.pk).url == "https://127.0.0.1:9/"
+
+
+# An app wants more than it was given
+
+
+@pytest.mark.attack("scope of a call")
+def test_app_reads_orders_without_the_scope(dana: User, sandbox: Business) -> None:
+    factories.order(sandbox)
+    app = factories.app(dana, scopes=["read_products"])
+    answer = client_of(factories.installation(app, sandbox)).get("/app-api/orders")
+    assert (answer.status_code, "read_orders" in answer.json().get("message", "")) == (403, True)
+
+
+@pytest.mark.attack("pause of an app")
+def test_paused_app_goes_on_reading(installation: Installation) -> None:
+    Installation.objects.filter(pk=installation.pk).update(paused_at=installation.installed_at)
+    assert client_of(installation).get("/app-api/orders").status_code == 403
+
+
+@pytest.mark.attack("right to an unsent payload")
+def test_app_reads_what_it_was_never_sent(installation: Installation) -> None:
+    """The order happened while it had the scope; the scope was taken away before the delivery."""
+    webhook = helpers.webhook(installation, "https://127.0.0.1:9/", ["order.created"])
+    helpers.publish(installation.business)
+    App.objects.filter(pk=installation.app_id).update(scopes=["read_products"])
+    answer = client_of(installation).get(f"/webhooks/{webhook.pk}/deliveries/{Delivery.objects.get().pk}")
+    assert answer.json()["payload"] is None
+
+
+@pytest.mark.attack("lock of a suspended app's manifest")
+def test_suspended_developer_changes_what_stores_load(dana: User, app: App) -> None:
+    factories.approve(app)
+    App.objects.filter(pk=app.pk).update(suspended_at=app.created_at)
+    answer = developer(dana).put(f"/developer/apps/{app.pk}/manifest", {}, content_type=JSON)
+    assert answer.status_code == 409
+
+
+@pytest.mark.attack("approved reach")
+def test_app_that_was_approved_empty_brings_a_script(dana: User, app: App, shop: Business) -> None:
+    """It was approved and installed without one, so no reviewer and no merchant has agreed to it."""
+    factories.approve(app)
+    installed(app, shop)
+    saved = developer(dana).put(
+        f"/developer/apps/{app.pk}/manifest", {"embeds": [script()]}, content_type=JSON
+    )
+    assert saved.status_code == 200
+    page = Client(headers={"host": "stores.test", "Accept": "text/html"}).get(f"/store/{shop.slug}/")
+    assert (page.status_code, "count.js" in page.content.decode()) == (200, False)
+
+
+@pytest.mark.attack("cap on discounts")
+def test_app_gives_everything_away(shop: Business, hooking: Hooking) -> None:
+    app = hooking("order.calculate_discounts", {"discount": 10**12, "reason": "free"})
+    limit_discount(installation=app.installation, percent=10)
+    assert asking.discount(shop, subtotal=2000).amount == 200
+
+
+# The platform's server as a way into its network
+
+
+@pytest.mark.attack("vetted addresses")
+def test_webhook_asks_the_clouds_metadata_service(installation: Installation) -> None:
+    answer = client_of(installation).post(
+        "/webhooks", {"url": METADATA, "events": ["order.created"]}, content_type=JSON
+    )
+    assert (answer.status_code, Webhook.objects.count()) == (400, 0)
+
+
+# OAuth
+
+
+@pytest.fixture
+def client_app(dana: User) -> App:
+    return factories.app(dana, client_secret=oauth_client.SECRET)
+
+
+@pytest.mark.attack("verifier of a code")
+def test_stolen_code_is_exchanged_without_its_verifier(dana: User, client_app: App) -> None:
+    code = oauth_client.code_for(dana, client_app, **oauth_client.PKCE)
+    answer = oauth_client.exchange(client_app, code, code_verifier="a" * 43)
+    assert (answer.status_code, answer.json().get("error")) == (400, "invalid_grant")
+
+
+@pytest.mark.attack("code that works once")
+def test_code_is_exchanged_a_second_time(dana: User, client_app: App) -> None:
+    code = oauth_client.code_for(dana, client_app)
+    assert oauth_client.exchange(client_app, code).status_code == 200
+    again = oauth_client.exchange(client_app, code)
+    assert (again.status_code, again.json().get("error")) == (400, "invalid_grant")
+
+
+# People
+
+
+@pytest.mark.attack("family of refresh tokens")
+def test_thief_goes_on_with_a_copied_refresh_token(client: Client, dana: User) -> None:
+    """The thief refreshes first. The owner's next refresh shows the theft, and ends the thief's tokens, too."""
+    body = {"email": dana.email, "password": factories.PASSWORD}
+    owners = client.post("/auth/login", body, content_type=JSON).json()["refreshToken"]
+    thiefs = client.post("/auth/refresh", {"refreshToken": owners}, content_type=JSON).json()
+    assert client.post("/auth/refresh", {"refreshToken": owners}, content_type=JSON).status_code == 401
+    stolen = Client(headers={"Authorization": f"Bearer {thiefs['accessToken']}"})
+    assert stolen.get("/developer/apps").status_code == 401
+
+
+@pytest.mark.attack("second factor of a sign-in")
+def test_thief_of_a_password_gets_tokens(client: Client, dana: User) -> None:
+    set_up_app(dana)
+    body = {"email": dana.email, "password": factories.PASSWORD}
+    assert client.post("/auth/login", body, content_type=JSON).status_code == 401
+
+
+@pytest.mark.attack("second factor of staff")
+def test_thief_of_a_reviewers_password_reviews(client: Client, db: None, settings: Any) -> None:
+    """The reviewer has no second factor yet."""
+    settings.SECOND_FACTOR_FOR_STAFF = True
+    client.force_login(factories.reviewer(is_superuser=True))
+    assert client.get("/admin/marketplace/submission/").status_code == 302
+
+
+@pytest.mark.attack("step-up")
+def test_thief_of_a_session_takes_the_client_secret(
+    client: Client, dana: User, app: App, settings: Any
+) -> None:
+    settings.STEP_UP = True
+    client.force_login(dana)
+    path = f"/portal/apps/{app.slug}/credentials/regenerate/"
+    token = re.search(r'name="form_token" value="([^"]*)"', client.get(path).content.decode())
+    assert token
+    answer = client.post(path, {"slug": app.slug, "form_token": token[1]})
+    assert b'value="fbcs_' not in answer.content
+
+
+@pytest.mark.attack("confirmed address")
+def test_app_is_submitted_under_the_address_of_another(dana: User, app: App, settings: Any) -> None:
+    settings.CONFIRM_ADDRESSES = True
+    answer = developer(dana).post(f"/developer/apps/{app.pk}/submit", {}, content_type=JSON)
+    assert answer.status_code == 403
+
+
+@pytest.mark.attack("network of a guess")
+def test_stranger_locks_the_owner_out(client: Client, dana: User) -> None:
+    def sign_in(password: str, address: str) -> int:
+        body = {"email": dana.email, "password": password}
+        return client.post("/auth/login", body, content_type=JSON, REMOTE_ADDR=address).status_code
+
+    assert {sign_in("a guess of a stranger", "203.0.113.7") for _ in range(12)} == {401, 429}
+    assert sign_in(factories.PASSWORD, "198.51.100.7") == 200
+
+
+@pytest.mark.attack("names that pass for another")
+def test_developer_passes_for_the_platform(client: Client, db: None) -> None:
+    """Merchants would read the name on the consent page."""
+    body = {"email": "eve@example.com", "password": factories.PASSWORD, "role": "DEVELOPER"}
+    for name in ("Extension Platform", "extension-platform", "Platform Support"):
+        answer = client.post("/auth/register", body | {"name": name}, content_type=JSON)
+        assert (answer.status_code, User.objects.count()) == (400, 0)
+
+
+@pytest.mark.attack("way back on this site")
+def test_link_leads_from_the_platform_to_another_site(client: Client) -> None:
+    answer = client.post("/theme/", {"theme": "dark", "next": "https://phish.example/accounts/login/"})
+    assert answer["Location"] == "/"
+
+
+# Code in our pages
+
+
+@pytest.mark.attack("own zone of the stores")
+@pytest.mark.parametrize(
+    "path",
+    ["/merchant/orders/", "/portal/", "/admin/", "/accounts/login/", "/auth/login", "/app-api/orders",
+     "/store/harbour/../../merchant/orders/", "/store/harbour/..%2f..%2fmerchant/orders/"],
+)  # fmt: skip
+def test_script_of_a_store_finds_the_platform_on_its_own_origin(mira: User, path: str) -> None:
+    """Also where a proxy resolves dots and encoded slashes, or where a session cookie came along."""
+    client = signed_in(mira)
+    for spelled in {path, path.replace("%2f", "/").replace("/store/harbour/../..", "")}:
+        assert client.get(spelled, headers={"host": "stores.test"}).status_code == 404
+
+
+@pytest.mark.attack("origin of a form")
+def test_page_of_another_store_fills_the_cart(client: Client, shop: Business) -> None:
+    product = factories.product(shop, slug="bread")
+    answer = client.post(
+        f"/store/{shop.slug}/cart/",
+        {"product": str(product.pk), "quantity": "1"},
+        headers={"host": "stores.test", "Sec-Fetch-Site": "same-site", "Accept": "text/html"},
+    )
+    assert (answer.status_code, "another site" in answer.content.decode()) == (403, True)
+
+
+@pytest.mark.attack("cleaned markup")
+def test_page_of_a_store_runs_a_script(client: Client, shop: Business) -> None:
+    attack = '<p onclick="alert(1)">Hi</p><script>alert(2)</script><a href="javascript:alert(3)">x</a>'
+    create_page(business=shop, title="About", content=attack, is_published=True)
+    slug = SitePage.objects.get().slug
+    page = client.get(f"/store/{shop.slug}/pages/{slug}/", headers={"host": "stores.test"}).content.decode()
+    assert ("Hi" in page, "alert(" in page) == (True, False)
+
+
+@pytest.mark.attack("origin of a frame")
+def test_app_frames_the_platform_itself(dana: User, app: App, settings: Any) -> None:
+    """In a sandboxed frame of our own origin, the sandbox would protect nothing."""
+    settings.BASE_URL = "https://platform.example"
+    block = {
+        "key": "b", "name": "B", "renderUrl": "https://platform.example/portal/", "settingsSchema": {}
+    }  # fmt: skip
+    answer = developer(dana).put(f"/developer/apps/{app.pk}/manifest", {"blocks": [block]}, content_type=JSON)
+    assert answer.status_code == 400
+    assert "on the platform's own origin" in str(answer.json()["details"])

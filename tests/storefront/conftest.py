@@ -1,0 +1,3 @@
+from tests.stores.conftest import ear
+
+__all__ = ["ear"]

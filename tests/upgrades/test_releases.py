@@ -1,0 +1,164 @@
+"""The database of every release can be migrated to today's models, with its rows. PostgreSQL only.
+
+`tools/record_release.py` records a release. One named `before-…` is of no release: while migrations may still be edited
+(docs/decisions/0018) it serves until an edit changes the schema.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import call_command
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from pytest_django.plugin import DjangoDbBlocker
+
+from accounts.models import Business, User
+from accounts.services.confirmation import is_confirmed
+from config.demo.people import MERCHANT, PASSWORD
+from extensions.models import Placement
+from installations.models import Installation
+from stores.enums import ProductStatus
+from stores.models import Order, Product, StoreTotals
+from tools.record_release import ENCRYPTION_KEY, RELEASES
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Delivery
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db, pytest.mark.timeout(300)]
+
+COLUMNS = """
+SELECT table_name, column_name, udt_name, character_maximum_length, is_nullable, column_default, is_identity
+FROM information_schema.columns WHERE table_schema = 'public'
+"""
+INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'"
+CONSTRAINTS = """
+SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
+FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+"""
+STORAGE = (
+    "SELECT relname, reloptions FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+)
+SCHEMA = {"columns": COLUMNS, "indexes": INDEXES, "constraints": CONSTRAINTS, "storage": STORAGE}
+
+
+@dataclass(frozen=True)
+class Upgraded:
+    """What to compare a migrated database with."""
+
+    new_schema: dict[str, set[str]]
+    rows_before: dict[str, int]
+
+
+def schema() -> dict[str, set[str]]:
+    with connection.cursor() as cursor:
+        return {part: {_plain(row) for row in _all(cursor, query)} for part, query in SCHEMA.items()}
+
+
+def _plain(row: tuple[Any, ...]) -> str:
+    """Without the casts and parentheses of expressions, which PostgreSQL rearranges when a dump is loaded."""
+    return re.sub(r"::(?:character varying|text)(?:\[\])?|[()]", "", " ".join(map(str, row)))
+
+
+def rows() -> dict[str, int]:
+    """By table, without those that `migrate` itself writes."""
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        counts = {name: _all(cursor, f'SELECT count(*) FROM "{name}"')[0][0] for name in tables}  # noqa: S608
+    return {name: count for name, count in counts.items() if not name.startswith(("auth_", "django_"))}
+
+
+def _all(cursor: CursorWrapper, query: str) -> list[tuple[Any, ...]]:
+    cursor.execute(query)
+    return cursor.fetchall()
+
+
+@contextmanager
+def scratch_database() -> Iterator[None]:
+    """The default connection leads to a new, empty database."""
+    original, name = connection.settings_dict["NAME"], f"upgrade_{uuid4().hex}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+    _lead_to(name)
+    try:
+        yield
+    finally:
+        _lead_to(original)
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _lead_to(name: str) -> None:
+    connection.close()
+    connection.settings_dict["NAME"] = name
+
+
+@pytest.fixture(scope="module", params=sorted(RELEASES.glob("*.sql")), ids=lambda file: file.stem)
+def upgraded(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Upgraded]:
+    """While the tests of this module run, the default connection leads to the release's migrated database."""
+    recorded = request.param.read_text()
+    with django_db_blocker.unblock():
+        new_schema = schema()
+        with scratch_database():
+            with connection.cursor() as cursor:
+                cursor.execute(recorded)
+            connection.close()  # pg_dump's settings end with the session
+            rows_before = rows()
+            call_command("migrate", verbosity=0)
+            if request.param.stem.startswith("before-") and differences(new_schema):
+                pytest.skip("a migration was edited after this was recorded")
+            yield Upgraded(new_schema, rows_before)
+
+
+def differences(new_schema: dict[str, set[str]]) -> dict[str, set[str]]:
+    now = schema()
+    return {part: now[part] ^ new for part, new in new_schema.items() if now[part] != new}
+
+
+def test_upgraded_database_has_the_schema_of_a_new_one(upgraded: Upgraded) -> None:
+    """Else a migration that a release contains was edited, or a new one is not complete."""
+    assert not differences(upgraded.new_schema)
+
+
+def test_upgrade_keeps_every_row(upgraded: Upgraded) -> None:
+    now = rows()
+    lost = {table: count for table, count in upgraded.rows_before.items() if now.get(table, 0) < count}
+    assert not lost
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_people_sign_in_with_their_passwords() -> None:
+    user = authenticate(email=MERCHANT, password=PASSWORD)
+    assert user is not None
+    assert Business.objects.main_of(user)
+    assert isinstance(user, User)
+    assert is_confirmed(user)  # addresses of before
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_totals_of_stores_are_those_of_their_rows() -> None:
+    for totals in StoreTotals.objects.all():
+        store = totals.business_id
+        assert totals.products == Product.objects.filter(business=store, status=ProductStatus.ACTIVE).count()
+        assert totals.orders == Order.objects.filter(business=store).count()
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_installed_app_keeps_token_secret_and_what_it_adds(settings: Any) -> None:
+    settings.FIELD_ENCRYPTION_KEYS = [ENCRYPTION_KEY]
+    installation = Installation.objects.active().get(is_test=False)
+    assert installation.token_digest
+    assert installation.webhook_secret.startswith("whsec_")
+    assert Placement.objects.filter(installation=installation).exists()
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_delivery_that_was_not_confirmed_is_still_due() -> None:
+    waiting = Delivery.objects.filter(status=DeliveryStatus.RETRYING)
+    assert [delivery.attempts.count() for delivery in waiting] == [1]

@@ -1,0 +1,262 @@
+"""Whose turn it is: how many of each endpoint's deliveries a claim takes, and which come first."""
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from accounts.models import Business
+from installations.models import Installation
+from tests import factories
+from tests.webhooks import helpers
+from webhooks.endpoints import endpoint_key
+from webhooks.engine import claim_selection
+from webhooks.engine.claim_selection import HOST_LEASES, LEASE, LEASES
+from webhooks.enums import WAITING, DeliveryStatus, Pace
+from webhooks.models import Delivery, Endpoint, Event, Webhook
+from webhooks.services.deliveries import follow_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+# On hosts of their own.
+DEAD, SOUND, OTHER = (number << 32 for number in (-1, 1, 2))
+Add = Callable[..., None]
+
+
+@pytest.fixture
+def add(installation: Installation, sandbox: Business) -> Add:
+    """Add deliveries of an endpoint: due for so many seconds, leased for so many seconds or not."""
+    webhook = helpers.webhook(installation, "https://app.example.com/", ["order.created"])
+
+    def add_rows(
+        endpoint: int,
+        count: int = 1,
+        *,
+        due: float = 1.0,
+        leased: float | None = None,
+        status: DeliveryStatus = DeliveryStatus.PENDING,
+    ) -> None:
+        events = Event.objects.bulk_create(
+            Event(business=sandbox, type="order.created", data="{}", occurred_at=NOW) for _ in range(count)
+        )
+        Delivery.objects.bulk_create(
+            Delivery(
+                event=event,
+                webhook=webhook,
+                endpoint=endpoint,
+                status=status,
+                due_at=NOW - timedelta(seconds=due) + timedelta(microseconds=number),
+                lease_until=None if leased is None else NOW + LEASE - timedelta(seconds=leased),
+            )
+            for number, event in enumerate(events)
+        )
+
+    return add_rows
+
+
+def known(endpoint: int, pace: Pace) -> None:
+    Endpoint.objects.create(id=endpoint, pace=pace)
+
+
+def claimed(limit: int = 128) -> Counter[int]:
+    """How many deliveries of each endpoint a claim takes."""
+    return Counter(claim.endpoint for claim in helpers.claim(limit, NOW))
+
+
+# How many
+
+
+@pytest.mark.parametrize("pace", Pace)
+def test_claim_takes_as_many_as_the_pace_of_the_endpoint_allows(add: Add, pace: Pace) -> None:
+    add(SOUND, 20)
+    if pace:
+        known(SOUND, pace)
+    assert claimed() == {SOUND: LEASES[pace]}
+    assert claimed() == {}
+
+
+def test_claim_counts_what_the_endpoint_holds_already(add: Add) -> None:
+    add(SOUND, 20)
+    add(SOUND, 3, leased=0.1)
+    assert claimed() == {SOUND: 5}
+
+
+@pytest.mark.parametrize("pace", [Pace.UNKNOWN, Pace.PROVEN, Pace.SILENT])
+def test_endpoint_that_leaves_an_attempt_waiting_gets_no_more(add: Add, pace: Pace) -> None:
+    add(SOUND, 20)
+    add(SOUND, 1, leased=0.6)
+    known(SOUND, pace)
+    assert claimed() == {}
+
+
+def test_endpoint_known_to_be_slow_keeps_its_four(add: Add) -> None:
+    add(SOUND, 20)
+    add(SOUND, 1, leased=0.6)
+    known(SOUND, Pace.SLOW)
+    assert claimed() == {SOUND: 3}
+
+
+def test_claim_says_what_was_known_of_the_endpoint(add: Add) -> None:
+    add(SOUND)
+    add(OTHER)
+    known(SOUND, Pace.SLOW)
+    assert {claim.endpoint: claim.pace for claim in helpers.claim(10, NOW)} == {
+        SOUND: Pace.SLOW,
+        OTHER: Pace.UNKNOWN,
+    }
+
+
+def test_dead_host_with_many_urls_gets_no_more_than_its_share(add: Add) -> None:
+    for number in range(HOST_LEASES):
+        add(DEAD + number, leased=2)
+    add(DEAD + HOST_LEASES, 3)
+    add(SOUND, 3)
+    assert claimed() == {SOUND: 3}
+
+
+# Which
+
+
+def test_backlog_of_a_dead_endpoint_keeps_nobody_waiting(add: Add) -> None:
+    add(DEAD, 1000, due=3600)
+    add(DEAD, 1, leased=5)
+    add(SOUND, 2)
+    add(OTHER, 3)
+    assert claimed() == {SOUND: 2, OTHER: 3}
+
+
+def test_first_delivery_of_each_endpoint_comes_before_the_second_of_any(add: Add) -> None:
+    add(DEAD, 300, due=3600)
+    known(DEAD, Pace.SILENT)
+    for number in range(5):
+        add(SOUND + number, 8, due=60 - number)
+    assert claimed(6) == {DEAD: 1} | {SOUND + number: 1 for number in range(5)}
+
+
+def test_claim_takes_the_longest_due_of_an_endpoint(add: Add) -> None:
+    add(SOUND, 20, due=5)
+    add(SOUND, 2, due=9)
+    due = Delivery.objects.order_by("due_at").values_list("id", flat=True)
+    assert {claim.delivery_id for claim in helpers.claim(4, NOW)} == set(due[:4])
+
+
+@pytest.mark.parametrize("status", [each for each in DeliveryStatus if each not in WAITING])
+def test_claim_takes_nothing_that_has_ended(add: Add, status: DeliveryStatus) -> None:
+    add(SOUND, status=status)
+    assert claimed() == {}
+
+
+def fill_at_random(add: Add, seed: int) -> int:
+    """Rows and paces of all kinds, and a number to ask for."""
+    dice = random.Random(seed)
+    endpoints = [dice.choice((DEAD, SOUND, OTHER)) + dice.randrange(100) for _ in range(dice.randint(1, 30))]
+    for endpoint in set(endpoints):
+        if dice.random() < 0.7:
+            known(endpoint, dice.choice(list(Pace)))
+        if dice.random() < 0.5:
+            add(endpoint, dice.randint(1, 12), leased=dice.choice((0.1, 0.4, 0.5, 0.6, 70)))
+        if dice.random() < 0.2:
+            add(endpoint, dice.randint(1, 5), due=-30)
+        status = dice.choice((DeliveryStatus.PENDING, DeliveryStatus.RETRYING))
+        add(endpoint, dice.choice((0, 1, 5, 40, 300)), due=dice.choice((0, 1, 1, 60)), status=status)
+    if dice.random() < 0.2:
+        add(DEAD + 1000, HOST_LEASES, leased=9)
+    return dice.choice((1, 5, 128))
+
+
+def slow(seeds: Iterable[int]) -> list[Any]:
+    return [pytest.param(seed, marks=pytest.mark.slow) for seed in seeds]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("seed", [*range(6), *slow(range(6, 20))])
+def test_both_forms_of_the_choice_agree(add: Add, seed: int) -> None:
+    limit = fill_at_random(add, seed)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH {claim_selection.CHOSEN} SELECT id, pace FROM chosen ORDER BY position",  # noqa: S608
+            claim_selection.parameters(limit, NOW),
+        )
+        in_sql = cursor.fetchall()
+    assert [(choice.delivery_id, choice.pace) for choice in claim_selection.choose(limit, NOW)] == in_sql
+
+
+@pytest.mark.parametrize("seed", range(100, 105))
+def test_no_choice_exceeds_what_an_endpoint_may_have(add: Add, seed: int) -> None:
+    limit = fill_at_random(add, seed)
+    before = Counter(Delivery.objects.exclude(lease_until=None).values_list("endpoint", flat=True))
+    taken = claimed(limit)
+    assert sum(taken.values()) <= limit
+    paces = dict(Endpoint.objects.values_list("id", "pace"))
+    for endpoint, count in taken.items():
+        assert before[endpoint] + count <= LEASES[Pace(paces.get(endpoint, ""))]
+
+
+@pytest.mark.postgres
+def test_dispatchers_that_claim_at_the_same_moment_keep_to_the_limit(add: Add) -> None:
+    add(DEAD, 500, due=60)
+    add(SOUND, 500)
+    barrier = threading.Barrier(6)
+
+    def claim() -> None:
+        barrier.wait()
+        for _ in range(5):
+            helpers.claim(128, NOW)
+        connection.close()
+
+    threads = [threading.Thread(target=claim) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    held = Counter(Delivery.objects.exclude(lease_until=None).values_list("endpoint", flat=True))
+    assert held == {DEAD: 8, SOUND: 8}
+
+
+# What an endpoint is
+
+
+def test_installations_of_an_app_at_one_url_are_one_endpoint(
+    installation: Installation, shop: Business
+) -> None:
+    url = "https://app.example.com/hooks"
+    first = helpers.webhook(installation, url, ["order.created"])
+    second = helpers.webhook(factories.installation(installation.app, shop), url, ["order.created"])
+    assert first.endpoint == second.endpoint
+
+
+def test_urls_and_apps_have_endpoints_of_their_own() -> None:
+    app, other_app = uuid4(), uuid4()
+    keys = [
+        endpoint_key(app, "https://app.example.com/a"),
+        endpoint_key(app, "https://app.example.com/b"),
+        endpoint_key(app, "https://other.example.com/a"),
+        endpoint_key(other_app, "https://app.example.com/a"),
+    ]
+    assert len(set(keys)) == 4
+    assert len({key >> 32 for key in keys}) == 3, "Only the first two share app and host."
+
+
+def test_delivery_takes_the_endpoint_of_its_webhook(webhook: Webhook, sandbox: Business) -> None:
+    published = helpers.published(sandbox)
+    written_plainly = Delivery.objects.create(
+        event=Event.objects.create(business=sandbox, type="order.created", data="{}", occurred_at=NOW),
+        webhook=webhook,
+    )
+    assert published.endpoint == written_plainly.endpoint == webhook.endpoint
+
+
+def test_what_waits_follows_the_webhook_to_its_new_endpoint(webhook: Webhook, sandbox: Business) -> None:
+    delivery = helpers.published(sandbox)
+    webhook.url = "https://moved.example.com/"
+    webhook.save()
+    assert follow_url(webhooks=Webhook.objects.filter(pk=webhook.pk), endpoint=webhook.endpoint) == 1
+    delivery.refresh_from_db()
+    assert delivery.endpoint == webhook.endpoint == endpoint_key(webhook.installation.app_id, webhook.url)

@@ -1,0 +1,498 @@
+"""Deliveries over real HTTP: what arrives, when it arrives again, and what it leaves behind."""
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+import standardwebhooks
+import time_machine
+from django.db import OperationalError, connection, transaction
+from django.utils import timezone
+
+from accounts.models import Business
+from common.times import iso
+from installations.models import Installation
+from installations.signals import installation_removed
+from marketplace.models import App
+from tests.receivers import Answer, ReceivedRequest, Receiver
+from tests.webhooks import helpers
+from tests.webhooks.helpers import drain, is_signed, publish, published
+from webhooks import catalogue
+from webhooks.engine import claims, dispatcher, recording
+from webhooks.engine.claims import LostLeases
+from webhooks.engine.dispatcher import Dispatcher
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Attempt, Delivery, Event, Webhook
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+T0 = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+SCHEDULE = [timedelta(seconds=seconds) for seconds in (30, 120, 480, 1920, 7200)]
+MOMENT = timedelta(seconds=1)
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(T0, tick=False) as traveller:
+        yield traveller
+
+
+def ids(requests: list[ReceivedRequest]) -> list[str]:
+    return [request.headers["x-service-event-id"] for request in requests]
+
+
+# What arrives
+
+
+@pytest.mark.spec(
+    "Events/Delivery format", "A POST with the body fields event, timestamp, webhookId, businessId, data"
+)
+def test_delivery_has_the_specified_body(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, clock: time_machine.Traveller
+) -> None:
+    publish(sandbox)
+    assert drain() == 1
+    (request,) = receiver.wait_for(1)
+    assert request.method == "POST"
+    assert orjson.loads(request.body) == {
+        "event": "order.created",
+        "timestamp": iso(T0),
+        "webhookId": str(webhook.id),
+        "businessId": str(sandbox.id),
+        "data": catalogue.EVENTS["order.created"].example,
+    }
+
+
+@pytest.mark.spec("Events/Delivery format", "Deliveries carry the specified headers")
+def test_delivery_has_the_specified_headers(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, clock: time_machine.Traveller
+) -> None:
+    delivery = published(sandbox)
+    drain()
+    (request,) = receiver.wait_for(1)
+    expected = {
+        "content-type": "application/json",
+        "user-agent": "Service-Webhooks/1.0",
+        "x-webhook-id": str(webhook.id),
+        "x-webhook-event": "order.created",
+        "x-webhook-timestamp": str(int(T0.timestamp())),
+        "x-service-event-id": str(delivery.id),
+        "webhook-id": str(delivery.id),
+        "webhook-timestamp": str(int(T0.timestamp())),
+    }
+    assert expected.items() <= request.headers.items()
+
+
+@pytest.mark.spec("Events/Signature", "HMAC-SHA256 over timestamp.rawBody, keyed with the whole secret")
+@pytest.mark.spec("Contract 5 Webhooks", "The libraries of Standard Webhooks verify a delivery")
+def test_delivery_is_signed_in_both_schemes(webhook: Webhook, receiver: Receiver, sandbox: Business) -> None:
+    publish(sandbox)
+    drain()
+    (request,) = receiver.wait_for(1)
+    assert is_signed(request, webhook.secret)
+    library = standardwebhooks.Webhook("whsec_" + webhook.secret.rpartition("_")[2])
+    assert library.verify(request.body, dict(request.headers))["event"] == "order.created"
+
+
+def test_delivery_is_recorded_with_the_answer(
+    webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    receiver.respond_with(Answer(body=b"\xff\x00" + "né".encode() + b"x" * 20_000))
+    delivery = published(sandbox)
+    drain()
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.due_at, delivery.lease_until) == ("SUCCEEDED", None, None)
+    assert delivery.finished_at is not None
+    attempt = delivery.attempts.get()
+    assert (attempt.number, attempt.http_status, attempt.error_class) == (1, 200, "")
+    assert attempt.response_excerpt.startswith("\ufffdnéxxx")
+    assert len(attempt.response_excerpt) < 4096
+
+
+# When it arrives again
+
+
+@pytest.mark.spec(
+    "Events/Retry policy", "Retries after 30 s, 2 min, 8 min, 32 min, 2 h; the fifth is the final one"
+)
+@pytest.mark.spec("Contract 5 Webhooks", "Retries are never early; up to 5 % late on purpose")
+@pytest.mark.spec("Events/Delivery format", "X-Service-Event-Id is the same over all retries")
+def test_failing_delivery_is_tried_six_times_on_schedule(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, clock: time_machine.Traveller
+) -> None:
+    receiver.respond_with(500)
+    delivery = published(sandbox)
+    assert drain() == 1
+    failed_at = T0
+    for wait in SCHEDULE:
+        clock.move_to(failed_at + wait - MOMENT, tick=False)
+        assert drain() == 0, "A retry came early."
+        failed_at += wait * 1.05 + MOMENT
+        clock.move_to(failed_at, tick=False)
+        assert drain() == 1, "A retry came late."
+    clock.move_to(failed_at + timedelta(days=2), tick=False)
+    assert drain() == 0
+
+    assert len(receiver.requests) == 6
+    assert set(ids(receiver.requests)) == {str(delivery.id)}
+    assert len({request.body for request in receiver.requests}) == 1
+    assert len({request.headers["x-webhook-timestamp"] for request in receiver.requests}) == 6
+    assert len({request.headers["x-webhook-signature"] for request in receiver.requests}) == 6
+    assert all(is_signed(request, webhook.secret) for request in receiver.requests)
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.due_at) == (DeliveryStatus.EXHAUSTED, None)
+    assert list(delivery.attempts.order_by("number").values_list("number", "http_status", "error_class")) == [
+        (number, 500, "http_5xx") for number in range(1, 7)
+    ]
+
+
+def test_retries_stop_with_the_first_success(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, delivering: Any
+) -> None:
+    delivering.WEBHOOK_RETRY_DELAYS = (0, 0, 0, 0, 0)
+    receiver.respond_with(500, 404, 200)
+    delivery = published(sandbox)
+    assert drain() == 3
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.attempts_made, delivery.attempt_count) == ("SUCCEEDED", 3, 3)
+    assert [attempt.error_class for attempt in delivery.attempts.order_by("number")] == [
+        "http_5xx",
+        "http_4xx",
+        "",
+    ]
+
+
+@pytest.mark.spec(
+    "Contract 5 Webhooks", "Retry-After of a 429 or 503 lengthens the wait, to twice the step at most"
+)
+def test_retry_after_lengthens_the_wait(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, clock: time_machine.Traveller
+) -> None:
+    receiver.respond_with(Answer(status=503, headers={"Retry-After": "45"}))
+    delivery = published(sandbox)
+    drain()
+    delivery.refresh_from_db()
+    assert delivery.due_at is not None
+    assert timedelta(seconds=45) <= delivery.due_at - T0 <= timedelta(seconds=60)
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "A URL changed between attempts is used from the next attempt")
+def test_retry_goes_to_the_url_as_it_is_then(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, clock: time_machine.Traveller
+) -> None:
+    receiver.respond_with(500)
+    publish(sandbox)
+    drain()
+    with Receiver() as moved:
+        Webhook.objects.update(url=moved.url)
+        clock.shift(60)
+        drain()
+        assert ids(moved.requests) == ids(receiver.requests)
+        assert moved.requests[0].body == receiver.requests[0].body
+
+
+# What is not sent any more
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "Nothing is ever sent for a deleted webhook")
+@pytest.mark.parametrize("field", ["deleted_at", "is_active"])
+def test_delivery_to_a_webhook_that_is_gone_is_cancelled(
+    field: str, webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    delivery = published(sandbox)
+    Webhook.objects.update(**{field: False if field == "is_active" else timezone.now()})
+    drain()
+    assert_cancelled(delivery, receiver)
+
+
+@pytest.mark.parametrize("field", ["suspended_at", "deleted_at"])
+def test_delivery_to_an_app_that_is_suspended_or_deleted_is_cancelled(
+    field: str, webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    delivery = published(sandbox)
+    App.objects.update(**{field: timezone.now()})
+    drain()
+    assert_cancelled(delivery, receiver)
+
+
+@pytest.mark.spec("Authorization", "Events are delivered only for scopes the app holds")
+def test_delivery_whose_scope_was_lost_is_cancelled(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, app: App
+) -> None:
+    delivery = published(sandbox)
+    App.objects.update(scopes=["read_products"])
+    drain()
+    assert_cancelled(delivery, receiver)
+
+
+def test_retry_after_the_uninstall_is_not_sent(
+    webhook: Webhook,
+    receiver: Receiver,
+    sandbox: Business,
+    installation: Installation,
+    clock: time_machine.Traveller,
+) -> None:
+    receiver.respond_with(500)
+    delivery = published(sandbox)
+    drain()
+    installation.uninstalled_at = timezone.now()
+    installation.save()
+    with transaction.atomic():
+        installation_removed.send(sender=Installation, installation=installation, now=timezone.now())
+    clock.shift(3600)
+    drain()
+    assert len(receiver.requests) == 1
+    delivery.refresh_from_db()
+    assert delivery.status == DeliveryStatus.CANCELLED
+
+
+def assert_cancelled(delivery: Delivery, receiver: Receiver) -> None:
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.due_at, delivery.lease_until) == ("CANCELLED", None, None)
+    assert receiver.requests == []
+    assert not Attempt.objects.exists()
+
+
+# Leases and fences
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "A commit is never lost, whatever process dies when")
+def test_delivery_whose_dispatcher_died_is_sent_when_its_lease_runs_out(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, clock: time_machine.Traveller
+) -> None:
+    delivery = published(sandbox)
+    (lost,) = helpers.claim(10, timezone.now())
+    assert drain() == 0
+    clock.shift(claims.LEASE.total_seconds() - 1)
+    assert drain() == 0
+    clock.shift(1)
+    assert drain() == 1
+    assert ids(receiver.requests) == [str(delivery.id)]
+    delivery.refresh_from_db()
+    assert delivery.fence > lost.fence
+
+
+def a_result(claim: claims.Claim, **fields: Any) -> recording.Result:
+    now = timezone.now()
+    values = {
+        "status": DeliveryStatus.RETRYING,
+        "due_at": now + timedelta(seconds=30),
+        "finished_at": None,
+        "attempted_at": now,
+        "http_status": 500,
+        "duration_ms": 12,
+        "error_class": "http_5xx",
+        "response_excerpt": "",
+    }
+    return recording.Result(claim=claim, **(values | fields))
+
+
+def test_late_result_of_a_lost_lease_changes_nothing(
+    webhook: Webhook, sandbox: Business, clock: time_machine.Traveller, caplog: pytest.LogCaptureFixture
+) -> None:
+    delivery = published(sandbox)
+    (paused,) = helpers.claim(10, timezone.now())
+    clock.shift(61)
+    assert drain() == 1
+    before = Delivery.objects.values().get(id=delivery.id)
+    assert recording.record([a_result(paused)]) == 0
+    assert Delivery.objects.values().get(id=delivery.id) == before
+    assert Attempt.objects.count() == 1
+    assert "came too late" in caplog.text
+
+
+def test_late_result_is_taken_while_nobody_has_claimed_again(
+    webhook: Webhook, sandbox: Business, clock: time_machine.Traveller
+) -> None:
+    delivery = published(sandbox)
+    (paused,) = helpers.claim(10, timezone.now())
+    clock.shift(61)
+    assert LostLeases().free(timezone.now()) == 1
+    assert recording.record([a_result(paused, status=DeliveryStatus.SUCCEEDED, due_at=None)]) == 1
+    delivery.refresh_from_db()
+    assert delivery.status == DeliveryStatus.SUCCEEDED
+    assert drain() == 0
+
+
+def test_result_that_is_recorded_twice_counts_once(webhook: Webhook, sandbox: Business) -> None:
+    delivery = published(sandbox)
+    (claim,) = helpers.claim(10, timezone.now())
+    assert recording.record([a_result(claim)]) == 1
+    assert recording.record([a_result(claim)]) == 0
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.attempts_made, delivery.attempts.count()) == ("RETRYING", 1, 1)
+
+
+def test_result_after_a_cancellation_changes_nothing(webhook: Webhook, sandbox: Business) -> None:
+    delivery = published(sandbox)
+    (claim,) = helpers.claim(10, timezone.now())
+    claims.cancel([claim], timezone.now())
+    assert recording.record([a_result(claim, status=DeliveryStatus.SUCCEEDED, due_at=None)]) == 0
+    delivery.refresh_from_db()
+    assert delivery.status == DeliveryStatus.CANCELLED
+
+
+def test_claim_takes_the_longest_due_first_and_no_more_than_asked(
+    webhook: Webhook, sandbox: Business
+) -> None:
+    now = timezone.now()
+    oldest, middle, newest = (
+        published(sandbox, now=now - timedelta(minutes=minutes)).id for minutes in (3, 2, 1)
+    )
+    publish(sandbox, now=now + timedelta(minutes=1))
+    first = helpers.claim(2, now)
+    assert {claim.delivery_id for claim in first} == {oldest, middle}
+    assert [claim.delivery_id for claim in helpers.claim(10, now)] == [newest]
+    assert helpers.claim(10, now) == []
+
+
+@pytest.mark.postgres
+def test_claims_at_the_same_moment_share_the_rows(
+    installation: Installation, receiver: Receiver, sandbox: Business
+) -> None:
+    for number in range(10):
+        helpers.webhook(installation, f"{receiver.url}{number}", ["order.created"])
+    for _ in range(4):
+        publish(sandbox)
+    taken: list[claims.Claim] = []
+    barrier = threading.Barrier(4)
+    # One moment for all: a lease that has grown old on a busy machine would hold back its endpoint's other rows.
+    now = timezone.now()
+
+    def claim() -> None:
+        barrier.wait()
+        for _ in range(40):
+            taken.extend(claims.claim(3, now, slot=0))
+        connection.close()
+
+    threads = [threading.Thread(target=claim) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({claim.delivery_id for claim in taken}) == len(taken) == 40
+
+
+# The loop
+
+
+def test_slow_endpoint_holds_nobody_up(
+    installation: Installation, sandbox: Business, receiver: Receiver
+) -> None:
+    with Receiver() as slow:
+        slow.respond_with(Answer(delay=4))
+        for _ in range(5):
+            helpers.webhook(installation, slow.url, ["order.created"])
+        helpers.webhook(installation, receiver.url, ["order.created"])
+        publish(sandbox)
+        worker = threading.Thread(target=_drain_in_thread)
+        worker.start()
+        receiver.wait_for(1, timeout=3.5)
+        worker.join()
+        assert len(slow.requests) == 5
+    assert Delivery.objects.filter(status="SUCCEEDED").count() == 6
+
+
+def _drain_in_thread() -> None:
+    try:
+        Dispatcher().run(idle=0.5)
+    finally:
+        connection.close()
+
+
+def test_dispatcher_that_is_stopped_finishes_what_is_in_flight(
+    webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    receiver.respond_with(Answer(delay=0.5))
+    first = published(sandbox)
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    assert Dispatcher(stop=stop).run() == 1
+    first.refresh_from_db()
+    assert first.status == DeliveryStatus.SUCCEEDED
+    publish(sandbox)
+    assert Dispatcher(stop=stop).run() == 0
+
+
+def test_dispatcher_that_is_stopped_leaves_what_takes_too_long_to_others(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "GRACE", 0.2)
+    receiver.respond_with(Answer(delay=1.5), 200)
+    delivery = published(sandbox)
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    assert Dispatcher(stop=stop).run() == 0
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.lease_until) == ("PENDING", None)
+    assert drain() == 1
+    assert ids(receiver.requests) == [str(delivery.id)] * 2
+
+
+def test_dispatcher_never_sends_inside_a_transaction(
+    webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    publish(sandbox)
+    with transaction.atomic(), pytest.raises(RuntimeError):
+        drain()
+    assert receiver.requests == []
+
+
+def lose_the_key(delivery: Delivery) -> None:
+    """The secret was encrypted with a key that is gone: an operator's mistake, which may be mended."""
+    webhook_id = delivery.webhook_id if connection.vendor == "postgresql" else delivery.webhook_id.hex
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE webhooks_webhook SET secret = 'unreadable' WHERE id = %s", [webhook_id])
+
+
+def forget_the_event_type(delivery: Delivery) -> None:
+    """Written by a version of the service that knew more events."""
+    Event.objects.filter(id=delivery.event_id).update(type="order.vanished")
+
+
+@pytest.mark.parametrize("spoil", [lose_the_key, forget_the_event_type])
+def test_delivery_that_cannot_be_sent_holds_up_no_other(
+    spoil: Any, webhook: Webhook, receiver: Receiver, installation: Installation, sandbox: Business
+) -> None:
+    helpers.webhook(installation, receiver.url, ["review.created"])
+    spoiled, sound = published(sandbox, "review.created"), published(sandbox)
+    spoil(spoiled)
+    assert drain() == 1
+    assert ids(receiver.requests) == [str(sound.id)]
+    spoiled.refresh_from_db()
+    assert (spoiled.status, spoiled.attempts_made) == ("PENDING", 0)
+    assert spoiled.lease_until is not None
+
+
+def test_results_outlive_an_outage_of_the_database(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "OUTAGE_PAUSE", 0.01)
+    delivery = published(sandbox)
+    record, outages = recording.record, iter([True, True, False])
+
+    def failing(results: Any) -> int:
+        if next(outages, False):
+            raise OperationalError("the connection is gone")
+        return record(results)
+
+    monkeypatch.setattr(recording, "record", failing)
+    assert drain() == 1
+    delivery.refresh_from_db()
+    assert (delivery.status, len(receiver.requests)) == ("SUCCEEDED", 1)
+
+
+@pytest.mark.spec("Contract 5 Webhooks", "An event reaches each of many webhooks exactly once")
+def test_fan_out_reaches_each_webhook_once_in_few_statements(
+    installation: Installation, sandbox: Business, receiver: Receiver, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(200):
+        helpers.webhook(installation, f"{receiver.url}{number}", ["order.created"])
+    publish(sandbox)
+    with django_assert_max_num_queries(80):
+        assert drain() == 200
+    assert len({request.headers["x-webhook-id"] for request in receiver.requests}) == 200
+    assert len(set(ids(receiver.requests))) == len(receiver.requests) == 200

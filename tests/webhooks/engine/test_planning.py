@@ -1,0 +1,79 @@
+"""A dispatcher's statements use the indexes, even if PostgreSQL's statistics are outdated."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import Business
+from installations.models import Installation
+from tests.receivers import Receiver
+from tests.webhooks import helpers
+from tests.webhooks.helpers import drain, publish
+from webhooks.engine import claim_selection, claims, planning
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+
+
+def seqscan() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW enable_seqscan")
+        return cursor.fetchone()[0]  # type: ignore[no-any-return]
+
+
+def plan_of_a_claim(now: Any) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"EXPLAIN WITH {claim_selection.CHOSEN} SELECT id FROM chosen",  # noqa: S608
+            claim_selection.parameters(100, now),
+        )
+        return "\n".join(row[0] for row in cursor.fetchall())
+
+
+def test_dispatcher_plans_by_index_and_leaves_the_session_as_it_was(
+    installation: Installation, sandbox: Business, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helpers.webhook(installation, receiver.url, ["order.created"])
+    publish(sandbox)
+    claim, seen = claims.claim, []
+
+    def watched(*args: Any) -> list[claims.Claim]:
+        seen.append(seqscan())
+        return claim(*args)
+
+    monkeypatch.setattr(claims, "claim", watched)
+    assert drain() == 1
+    assert set(seen) == {"off"}
+    assert seqscan() == "on"
+
+
+def test_session_is_as_it_was_after_a_dispatcher_has_crashed(
+    sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*args: Any) -> None:
+        assert seqscan() == "off"
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(claims, "claim", crash)
+    with pytest.raises(RuntimeError):
+        drain()
+    assert seqscan() == "on"
+
+
+def test_what_is_due_is_read_in_order_and_not_sorted(
+    installation: Installation, sandbox: Business, receiver: Receiver
+) -> None:
+    helpers.webhook(installation, receiver.url, ["order.created"])
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE webhooks_delivery")  # while nothing waits
+    publish(sandbox)
+    assert "on webhooks_delivery" in plan_of_a_claim(timezone.now())
+    planning.by_index()
+    try:
+        plan = plan_of_a_claim(timezone.now())
+    finally:
+        planning.as_usual()
+    assert "Seq Scan on webhooks_delivery" not in plan
+    assert "Bitmap Heap Scan on webhooks_delivery" not in plan
+    assert "using delivery_due" in plan
