@@ -83,9 +83,10 @@ class Asking:
                 now=now,
             )
             future = begin(question.point, hook.url, request, seconds=seconds)
-            under_way[hook.key] = hook, admission, seconds, future
-        for key, (hook, admission, seconds, future) in under_way.items():
+            under_way[hook.key] = hook, admission, seconds, request.body, future
+        for key, (hook, admission, seconds, sent, future) in under_way.items():
             call = judged(question.point, hook, future.result(), seconds=seconds, called_at=now)
+            call.request_body = sent
             self._made.append((call, admission, seconds))
             calls[key] = call
         return [calls[hook.key] for hook in hooks]

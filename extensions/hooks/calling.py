@@ -55,6 +55,7 @@ class Call:
     duration_ms: int = 0
     http_status: int | None = None
     body: bytes = b""
+    request_body: bytes = b""
     answer: dict[str, Any] | None = None
     fallback: str = ""
 

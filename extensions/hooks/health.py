@@ -98,7 +98,9 @@ def newest_calls(definition: Definition) -> list[HookCall]:
     """The last 50, each with its store."""
     rows = HookCall.objects.filter(definition=definition).select_related("installation__business")
     return list(
-        rows.defer("answer_excerpt", "installation__webhook_secret").order_by("-called_at", "-id")[:SHOWN]
+        rows.defer("answer_excerpt", "request_body", "installation__webhook_secret").order_by(
+            "-called_at", "-id"
+        )[:SHOWN]
     )
 
 

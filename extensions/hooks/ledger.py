@@ -21,6 +21,7 @@ from stores.models import Order
 from stores.signals import order_created
 
 EXCERPT: Final = 2000  # characters
+REQUEST_EXCERPT: Final = 4096  # characters, of requests about sandbox stores
 BEFORE_THE_ORDER: Final = (HookPoint.VALIDATE, HookPoint.DISCOUNTS, HookPoint.SHIPPING_RATES)
 
 
@@ -64,6 +65,7 @@ def _row(question: Question, call: Call) -> HookCall:
         problem=shortened(call.problem),
         fallback=call.fallback,
         answer_excerpt=excerpt(call.body),
+        request_body=call.request_body.decode()[:REQUEST_EXCERPT] if question.business.is_sandbox else "",
         order_id=parse_id(question.data.get("orderId")),
     )
 

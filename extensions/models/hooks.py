@@ -15,7 +15,8 @@ class HookCall(models.Model):
     """One call of a hook, made or skipped. Append-only; kept for 30 days.
 
     `fallback` is what the store did instead, empty if the answer was used as it was. `order_id` is the resulting order, once there
-    is one. `answer_excerpt` is the beginning of the answer.
+    is one. `answer_excerpt` is the beginning of the answer. A production store's shoppers are in its requests, so only
+    requests about sandbox stores are kept.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -29,6 +30,12 @@ class HookCall(models.Model):
     problem = models.CharField(max_length=300, blank=True, help_text="The problem, in words.")
     fallback = models.CharField(max_length=200, blank=True)
     answer_excerpt = models.TextField(blank=True)
+    request_body = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The beginning of the request body, on sandbox stores only.",
+    )
     order_id = models.UUIDField(null=True, blank=True)
     request_id = models.UUIDField(
         default=current_request_id, null=True, editable=False, help_text="Of the request that asked."

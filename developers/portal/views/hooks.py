@@ -21,6 +21,7 @@ from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
 from extensions.enums import CallOutcome
 from extensions.hooks import breaker, health, simulator
+from extensions.hooks.asking import SKIPPED
 from extensions.hooks.health import Health
 from extensions.models import Breaker, Definition, HookCall
 from installations.models import Installation
@@ -136,6 +137,7 @@ def hook_call(request: HttpRequest, app: App, point: str, call_id: str) -> HttpR
         "kind": kind,
         "icon_name": icon,
         "label": label,
+        "was_made": call.outcome not in SKIPPED,
     }
     return render(request, "developers/portal/hook_call.html", context)
 

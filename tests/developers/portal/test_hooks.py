@@ -104,6 +104,24 @@ def test_developer_sees_and_resets_a_breaker(
     assert len(receiver.requests) == 6
 
 
+def test_call_keeps_the_request_of_a_sandbox_store_only(
+    page: Client, app: App, hook: Definition, sandbox: Business, receiver: Receiver, shop: Business
+) -> None:
+    receiver.respond_with(Answer(body=b'{"fee": 90}'))
+    asking.fee(sandbox)
+    call = HookCall.objects.get()
+    assert call.request_body == receiver.requests[0].body.decode()
+    assert "&quot;hookPoint&quot;" in text_of(page.get(url("hook_call", app, SHIPPING, call.pk)))
+
+    factories.approve(app)
+    factories.installation(app, shop)
+    asking.fee(shop)
+    call = HookCall.objects.get(installation__business=shop)
+    assert call.outcome == "ANSWERED"
+    assert call.request_body == ""
+    assert "Not kept" in text_of(page.get(url("hook_call", app, SHIPPING, call.pk)))
+
+
 @pytest.mark.parametrize("answered", [b"<script>alert(1)</script>", b"\xff\xfe"])
 def test_response_of_an_app_is_shown_as_text(
     page: Client, app: App, hook: Definition, sandbox: Business, receiver: Receiver, answered: bytes
