@@ -1,6 +1,6 @@
 """Identifiers: opaque to API users, and ordered by time so that indexes stay compact."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -14,6 +14,16 @@ def new_id() -> UUID:
 def id_at(moment: datetime) -> UUID:
     """An id as it would have been created at `moment`, for sample rows and for finding rows by age."""
     return uuid7(nanoseconds=int(moment.timestamp() * 1000) * 1_000_000)
+
+
+def first_id_at(moment: datetime) -> UUID:
+    """A bound for ids: none of this moment or later is less, none of an earlier millisecond is greater."""
+    return UUID(int=int(moment.timestamp() * 1000) << 80)
+
+
+def moment_of(id_: UUID) -> datetime:
+    """When an id was created, to the millisecond."""
+    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=id_.int >> 80)
 
 
 def parse_id(text: object) -> UUID | None:

@@ -220,6 +220,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(minute=7),
         "options": {"expires": 1800.0},
     },
+    "make-partitions": {
+        "task": "common.tasks.make_partitions",
+        "schedule": crontab(minute=27),
+        "options": {"expires": 1800.0},
+    },
     "remove-old-deliveries": {
         "task": "webhooks.tasks.remove_old_deliveries",
         "schedule": crontab(minute=37),
