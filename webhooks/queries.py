@@ -1,5 +1,6 @@
 """Reads webhooks, and decides which events an app may receive."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -154,6 +155,34 @@ def reason_to_hold(webhook: Webhook, event_type: str) -> HeldReason | None:
         return HeldReason.DISABLED
     is_paused = webhook.is_active and installation.paused_at is not None
     return HeldReason.PAUSED if is_paused and may_learn_of(installation, event_type) else None
+
+
+# Events sent twice
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Events that several active webhooks of an installation send to the same URL."""
+
+    url: str
+    events: tuple[str, ...]  # in the catalogue's order
+
+
+def repeats(installations: Iterable[Installation]) -> list[Repeat]:
+    """One statement. `installations` are read by `Installation.objects.with_app()`."""
+    by_id = {installation.pk: installation for installation in installations}
+    active = Webhook.objects.kept().filter(installation__in=list(by_id), is_active=True).defer("secret")
+    sent: dict[tuple[UUID, str], Counter[str]] = defaultdict(Counter)
+    for webhook in active.order_by("id"):
+        installation = by_id[webhook.installation_id]
+        url = installation.webhook_url if webhook.is_app_defined else webhook.url
+        sent[webhook.installation_id, url].update(events_of(webhook, installation))
+    found = []
+    for (installation_id, url), counts in sent.items():
+        allowed = catalogue.allowed_by(by_id[installation_id].effective_scopes)
+        if twice := tuple(name for name in allowed if counts[name] > 1):
+            found.append(Repeat(url, twice))
+    return found
 
 
 # For the merchant's pages

@@ -68,7 +68,8 @@ class WebhookList(WebhookView):
     def post(self, request: Request) -> Response:
         """Register a webhook.
 
-        An installation has at most 20. No other response shows the `secret`.
+        An installation has at most 20. No other response shows the `secret`. An event that two webhooks with the same
+        URL list is sent there twice, with the same `X-Webhook-Event-Uid`; the app-defined webhook counts as one of them.
         """
         body = self.read(WebhookBody)
         webhook, secret = create_webhook(

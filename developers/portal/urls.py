@@ -7,6 +7,7 @@ from developers.portal.views import (
     apps,
     deliveries,
     device,
+    endpoints,
     hooks,
     manifests,
     reviews,
@@ -39,6 +40,11 @@ urlpatterns = [
     path("apps/<slug:slug>/test/uninstall/", sandbox.test_uninstall, name="test_uninstall"),
     path("apps/<slug:slug>/test/event/", sandbox.test_event, name="test_event"),
     path("apps/<slug:slug>/webhooks/", webhooks.webhook_list, name="webhooks"),
+    path("apps/<slug:slug>/webhooks/new/", endpoints.webhook_add, name="webhook_add"),
+    path("apps/<slug:slug>/webhooks/<str:webhook_id>/edit/", endpoints.webhook_edit, name="webhook_edit"),
+    path(
+        "apps/<slug:slug>/webhooks/<str:webhook_id>/delete/", endpoints.webhook_delete, name="webhook_delete"
+    ),
     path("apps/<slug:slug>/webhooks/<str:webhook_id>/test/", webhooks.webhook_test, name="webhook_test"),
     path("apps/<slug:slug>/webhooks/<str:webhook_id>/pause/", webhooks.webhook_pause, name="webhook_pause"),
     path(

@@ -303,6 +303,7 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     first_save = manifests_of(developer, stars, till, wall)
     submit(app=wall, developer=developer, how_to_test="Leave a review in the shop.\nIt appears on the wall.")
     chat = reviewed(make("Corner Chat", "corner-chat", "communication", scopes=["read_orders"]), rae)
+    test_install(app=chat, developer=developer)
     sent = one_of_each(installation)
     installed_and_sent(till)
     test_install(app=till, developer=developer)

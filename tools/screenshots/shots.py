@@ -64,6 +64,17 @@ def regenerate(page: Page) -> None:
     press("Regenerate secret")(page)
 
 
+def show_payload(page: Page) -> None:
+    page.get_by_text("Payload of order.cancelled").click()
+
+
+def add_endpoint(page: Page) -> None:
+    """Adds one that refuses the first test, and receives what another one receives too."""
+    page.get_by_label("URL").fill("http://127.0.0.1:9/hooks")
+    page.get_by_label("order.created").check()
+    press("Add endpoint")(page)
+
+
 def prove(page: Page) -> None:
     """Enters the password where the page asks for it, which it does once."""
     if "/accounts/prove/" in page.url:
@@ -266,6 +277,17 @@ SHOTS = [
     Shot("portal-test-event", "/portal/apps/{stars.slug}/test/event/", "dana"),
     Shot("portal-webhooks", "/portal/apps/{stars.slug}/webhooks/", "dana"),
     Shot("portal-webhooks-tested", "/portal/apps/{stars.slug}/webhooks/?tested={sent[test].id}", "dana"),
+    Shot("portal-webhook-add", "/portal/apps/{chat.slug}/webhooks/new/", "dana", show_payload),
+    Shot("portal-webhook-wrong", "/portal/apps/{stars.slug}/webhooks/new/", "dana", press("Add endpoint")),
+    Shot("portal-webhook-secret", "/portal/apps/{stars.slug}/webhooks/new/", "dana", add_endpoint),
+    Shot(
+        "portal-webhook-edit", "/portal/apps/{stars.slug}/webhooks/{sent[failing_webhook].id}/edit/", "dana"
+    ),
+    Shot(
+        "portal-webhook-delete",
+        "/portal/apps/{stars.slug}/webhooks/{sent[failing_webhook].id}/delete/",
+        "dana",
+    ),
     Shot("portal-webhooks-empty", "/portal/apps/{parcels.slug}/webhooks/", "dana"),
     Shot(
         "portal-webhook-pause", "/portal/apps/{stars.slug}/webhooks/{sent[failing_webhook].id}/pause/", "dana"

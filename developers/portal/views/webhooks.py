@@ -1,5 +1,6 @@
 """An app's webhooks: their status, a test, pause and resume; and the data erasures sent to its Webhook URL."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +29,7 @@ from webhooks import catalogue, health
 from webhooks.diagnosis import diagnose
 from webhooks.enums import WAITING, DeliveryStatus, Stage
 from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.queries import erasures_of, events_of
+from webhooks.queries import Repeat, erasures_of, events_of, repeats
 from webhooks.services.registration import change_webhook
 from webhooks.services.testing import send_test
 
@@ -64,14 +65,22 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
         "app": app,
         "endpoints": endpoints,
         "failing": [each for each in endpoints if each.disables_at],
+        "repeats": _repeats(endpoints),
         "total": webhooks.count(),
         "page_request": wanted,
-        **_test_result(app, request.GET.get("tested")),
+        **test_result(app, request.GET.get("tested")),
         "installation": sandbox_installation(app=app, developer=current_developer(request)),
         "curl": registration_call(app),
         "plan": delivery_descriptions.retry_schedule(),
     }
     return render(request, "developers/portal/webhooks.html", context)
+
+
+def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[Repeat, int]]:
+    """What endpoints on this page send twice, each with the number of stores where they do."""
+    installations = {each.webhook.installation_id: each.webhook.installation for each in endpoints}
+    stores = Counter(repeats(installations.values()))
+    return list(stores.items())
 
 
 def current_webhooks(app: App) -> QuerySet[Webhook]:
@@ -147,7 +156,7 @@ def _held(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
     return dict(held.values_list("webhook").annotate(number=Count("pk")))
 
 
-def _test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
+def test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
     """Template values for the attempt of a `webhook.test`; empty if the app has no such delivery."""
     parsed = parse_id(delivery_id)
     if parsed is None:
@@ -172,8 +181,8 @@ def webhook_test(request: HttpRequest, app: App, webhook_id: str) -> HttpRespons
         result = send_test(webhook=webhook)
     except ServiceError as error:
         messages.error(request, error.message)
-        return _redirect_to(app, webhook)
-    return _redirect_to(app, webhook, tested=result.event_id)
+        return redirect_to_webhook(app, webhook)
+    return redirect_to_webhook(app, webhook, tested=result.event_id)
 
 
 @require_http_methods(GET_OR_POST)
@@ -183,7 +192,7 @@ def webhook_pause(request: HttpRequest, app: App, webhook_id: str) -> HttpRespon
     webhook = _own_webhook(app, webhook_id)
     if request.method == "POST":
         _switch(request, webhook, on=False)
-        return _redirect_to(app, webhook)
+        return redirect_to_webhook(app, webhook)
     waiting = Delivery.objects.filter(webhook=webhook, status__in=WAITING).values_list("pk")
     context = {"app": app, "webhook": webhook, "waiting": len(waiting[:MAX_COUNTED])}
     return render(request, "developers/portal/webhook_pause.html", context)
@@ -194,7 +203,7 @@ def webhook_pause(request: HttpRequest, app: App, webhook_id: str) -> HttpRespon
 def webhook_resume(request: HttpRequest, app: App, webhook_id: str) -> HttpResponse:
     webhook = _own_webhook(app, webhook_id)
     _switch(request, webhook, on=True)
-    return _redirect_to(app, webhook)
+    return redirect_to_webhook(app, webhook)
 
 
 def _own_webhook(app: App, webhook_id: str) -> Webhook:
@@ -211,7 +220,7 @@ def _switch(request: HttpRequest, webhook: Webhook, *, on: bool) -> None:
         messages.success(request, f"{webhook.url} {'receives new events again' if on else 'is paused'}.")
 
 
-def _redirect_to(app: App, webhook: Webhook, **query: Any) -> HttpResponse:
+def redirect_to_webhook(app: App, webhook: Webhook, **query: Any) -> HttpResponse:
     parameters = "".join(f"?{name}={value}" for name, value in query.items())
     return redirect(f"{resolve_url('portal:webhooks', app.slug)}{parameters}#webhook-{webhook.pk}")
 

@@ -108,7 +108,7 @@ def test_ended_installations_and_deleted_webhooks_are_left_out(
     ended = factories.installation(app, shop, uninstalled_at=timezone.now())
     helpers.webhook(ended, "https://ended.example.com/", [])
     page = text_of(browser.get(at(app)))
-    assert "1 endpoint." in page
+    assert "1 endpoint, newest first." in page
     assert "deleted.example.com" not in page
     assert "ended.example.com" not in page
 
