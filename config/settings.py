@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",
+    "django.contrib.sitemaps",
     "django.contrib.staticfiles",
     "django.forms",
     "allauth",
@@ -92,6 +93,7 @@ ZONES: dict[str, dict[str, Any]] = {
         "middleware": [
             "django.middleware.security.SecurityMiddleware",
             "whitenoise.middleware.WhiteNoiseMiddleware",
+            "django.middleware.gzip.GZipMiddleware",
             "common.web.policy.ContentPolicy",
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.common.CommonMiddleware",
@@ -115,6 +117,7 @@ ZONES: dict[str, dict[str, Any]] = {
         "middleware": [
             "django.middleware.security.SecurityMiddleware",
             "whitenoise.middleware.WhiteNoiseMiddleware",
+            "django.middleware.gzip.GZipMiddleware",
             "common.web.policy.ContentPolicy",
             "django.middleware.common.CommonMiddleware",
             "common.web.same_origin.SameOriginMiddleware",
@@ -391,6 +394,12 @@ FEED_EPOCH = whole_number("FEED_EPOCH", 0)
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "common.web.sheets.SheetFinder",
+]
+WHITENOISE_ROOT = BASE_DIR / "static" / "root"  # served at "/", such as /favicon.ico
 MEDIA_ROOT = VAR_DIR / "media"
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG

@@ -1,10 +1,12 @@
 """The URLs of the platform's host. Routes of APIs have no trailing slash (`common.web.api`)."""
 
 from django.contrib import admin
+from django.contrib.sitemaps.views import sitemap
 from django.urls import include, path, re_path
+from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
-from config import health, metrics, styleguide, views
+from config import crawlers, health, metrics, styleguide, views
 from merchants.views import marketplace
 
 urlpatterns = [
@@ -14,6 +16,8 @@ urlpatterns = [
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
     path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
+    path("robots.txt", crawlers.robots_txt),
+    path("sitemap.xml", csrf_exempt(sitemap), {"sitemaps": crawlers.SITEMAPS}),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),
     # One sign-in page for everyone, so that its rate limits apply to the admin, too.

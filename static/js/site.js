@@ -1,10 +1,142 @@
 // Behaviour for every page. Each part finds its elements by a data attribute, and pages work without it.
-import "./copy.js";
-import "./counter.js";
-import "./errors.js";
-import "./leave.js";
-import "./reveal.js";
-import "./slug.js";
-import "./submit.js";
+import { announce } from "./announce.js";
 
 document.documentElement.dataset.scripted = "";
+
+{
+  // <button data-copy="ID">: copies the field or element with that ID. If the ID is empty, copies the surrounding code block.
+
+  const SHOWN = 2000; // ms
+
+  function source(button) {
+    const id = button.dataset.copy;
+    return id ? document.getElementById(id) : button.closest("[data-code]").querySelector("code");
+  }
+
+  function select(element) {
+    if (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) {
+      element.focus();
+      element.select();
+    } else {
+      getSelection().selectAllChildren(element);
+    }
+  }
+
+  async function copy(button) {
+    const element = source(button);
+    try {
+      await navigator.clipboard.writeText(element.value ?? element.textContent);
+    } catch {
+      select(element); // the browser refused: select the text, ready for Ctrl+C
+      announce("Selected. Press Control and C to copy.");
+      return;
+    }
+    button.dataset.done = "";
+    announce("Copied");
+    clearTimeout(button.timer);
+    button.timer = setTimeout(() => delete button.dataset.done, SHOWN);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (button) copy(button);
+  });
+}
+
+{
+  // <p data-counter="ID" data-most="300">: counts the characters in the field with that ID.
+  function show(counter, field) {
+    const most = Number(counter.dataset.most);
+    const length = [...field.value].length;
+    counter.textContent = `${length} of ${most} characters`;
+    counter.toggleAttribute("data-over", length > most);
+  }
+
+  for (const counter of document.querySelectorAll("[data-counter]")) {
+    const field = document.getElementById(counter.dataset.counter);
+    if (!field) continue;
+    field.addEventListener("input", () => show(counter, field));
+    show(counter, field);
+  }
+}
+
+{
+  // Focuses the error summary, also if the URL has a fragment, which makes browsers ignore `autofocus`.
+  document.querySelector(".error-summary[autofocus]")?.focus();
+}
+
+{
+  // <form data-confirm-leave>: asks before leaving a page that can't be shown again, unless the form is submitted.
+  for (const form of document.querySelectorAll("form[data-confirm-leave]")) {
+    const ask = (event) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    form.addEventListener("submit", () => removeEventListener("beforeunload", ask));
+  }
+}
+
+{
+  // <button data-reveal="ID" hidden>: shows and hides the password in the field with that ID.
+  for (const button of document.querySelectorAll("[data-reveal]")) {
+    const field = document.getElementById(button.dataset.reveal);
+    if (!field) continue;
+    button.hidden = false;
+    button.setAttribute("aria-pressed", "false");
+    button.addEventListener("click", () => {
+      const shown = field.type === "password";
+      field.type = shown ? "text" : "password";
+      button.setAttribute("aria-pressed", String(shown));
+      button.firstChild.textContent = shown ? "Hide" : "Show";
+    });
+    field.form?.addEventListener("submit", () => (field.type = "password")); // so that browsers don't store it as text
+  }
+}
+
+{
+  // <input data-slug-from="ID">: derives the slug from the name in the field with that ID, until the slug is edited.
+  // Includes a name that was typed before this script loaded.
+  function slugOf(text) {
+    return text
+      .normalize("NFKD")
+      .replace(/[\u0300-\u036f]/g, "")
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+|-+$/g, "");
+  }
+
+  for (const slug of document.querySelectorAll("[data-slug-from]")) {
+    const name = document.getElementById(slug.dataset.slugFrom);
+    if (!name) continue;
+    let follows = slug.value === "" || slug.value === slugOf(name.value);
+    const most = slug.maxLength > 0 ? slug.maxLength : undefined;
+    const follow = () => {
+      if (follows) slug.value = slugOf(name.value).slice(0, most).replace(/-+$/, "");
+    };
+    name.addEventListener("input", follow);
+    follow();
+    slug.addEventListener("input", () => (follows = slug.value === ""));
+  }
+}
+
+{
+  // Prevents submitting a form twice. Its button looks disabled but stays focusable.
+  const WAIT = 10_000; // ms; by then, the response was a download, or loading was cancelled
+
+  function release(form) {
+    delete form.dataset.sent;
+    for (const button of form.querySelectorAll("[aria-disabled]")) button.removeAttribute("aria-disabled");
+  }
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post" || event.defaultPrevented) return;
+    if (form.dataset.sent !== undefined) return event.preventDefault();
+    form.dataset.sent = "";
+    event.submitter?.setAttribute("aria-disabled", "true");
+    setTimeout(release, WAIT, form);
+  });
+
+  // The browser restored the page from its history.
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) document.querySelectorAll("form[data-sent]").forEach(release);
+  });
+}

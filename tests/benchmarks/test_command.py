@@ -77,7 +77,6 @@ def test_unknown_benchmark_is_refused_before_anything_is_made() -> None:
 @pytest.mark.postgres
 @pytest.mark.redis
 @pytest.mark.benchmark
-@pytest.mark.timeout(300)
 def test_quick_drain_and_fan_out_measure_every_row_and_leave_no_database() -> None:
     run = benchmarks("--quick", "drain", "fan-out", **services())
 
@@ -93,7 +92,6 @@ def test_quick_drain_and_fan_out_measure_every_row_and_leave_no_database() -> No
 @pytest.mark.postgres
 @pytest.mark.redis
 @pytest.mark.benchmark
-@pytest.mark.timeout(300)
 def test_quick_benchmarks_of_the_app_api_measure_every_row() -> None:
     run = benchmarks("--quick", "product-list", "product-list-size", "app-api", **services())
 

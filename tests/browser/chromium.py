@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Page, Playwright, expect
 
 from tests.plugins.services import browser
 
@@ -15,6 +15,10 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+PATIENCE = 30_000  # ms for whatever a page does; long enough for a busy machine
+expect.set_options(timeout=PATIENCE)
 
 
 def launch(playwright: Playwright) -> Browser:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from accounts.models import User
 
-from .chromium import Watch, launch
+from .chromium import PATIENCE, Watch, launch
 
 NewPage = Callable[..., Page]
 SignIn = Callable[[BrowserContext, User], None]
@@ -70,7 +70,7 @@ def new_page(chromium: Browser, site: str, stores: str, other_hosts: list[str]) 
 
     def make(**options: Any) -> Page:
         context = chromium.new_context(**{"viewport": DESKTOP, "base_url": site, **options})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         watches.append(Watch(page, site, stores, *other_hosts))

@@ -13,7 +13,7 @@ from tests.installations.oauth_client import address
 from tests.receivers import Answer, Receiver
 
 from .axe import violations
-from .chromium import overflow
+from .chromium import PATIENCE, overflow
 from .conftest import PHONE, NewPage, SignIn
 
 LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
@@ -50,7 +50,7 @@ def callback(app: App, elsewhere: Receiver) -> Iterator[Receiver]:
 def leaving(chromium: Browser, site: str) -> Iterator[Callable[[], Page]]:
     """A page that may go to other sites; at the end nothing must have been refused by a policy."""
     context = chromium.new_context(base_url=site)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))

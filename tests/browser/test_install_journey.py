@@ -25,7 +25,7 @@ from tests.ports import free_port
 from tests.webhooks.helpers import drain, publish
 from webhooks.models import Webhook
 
-from .chromium import overflow
+from .chromium import PATIENCE, overflow
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "sea otters hold hands"
@@ -73,7 +73,7 @@ def page(chromium: Browser, site: str, settings: Any) -> Iterator[Page]:
     """A merchant's browser. It leaves the site for the app's, so no other host is a fault here."""
     settings.DEBUG = True  # the app answers on this machine, without TLS
     context = chromium.new_context(base_url=site, viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()
 

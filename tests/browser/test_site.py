@@ -116,7 +116,7 @@ def test_copy_says_copied_and_keeps_its_width(styleguide: NewPage) -> None:
     expect(page.locator("div[role=status]").last).to_have_text("Copied")
     assert button.bounding_box()["width"] == width  # type: ignore[index]
     assert page.evaluate("navigator.clipboard.readText()") == page.get_by_label("Access token").input_value()
-    expect(button.locator(".idle")).to_have_css("opacity", "1", timeout=4000)
+    expect(button.locator(".idle")).to_have_css("opacity", "1")
 
 
 def test_copy_selects_the_text_where_the_clipboard_is_refused(styleguide: NewPage) -> None:

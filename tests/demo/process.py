@@ -13,7 +13,7 @@ import requests
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-START_WITHIN = 60  # seconds
+START_WITHIN = 200  # seconds; a busy machine takes one
 
 
 class Demo:

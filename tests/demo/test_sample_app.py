@@ -6,7 +6,7 @@ import pytest
 import requests
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.chromium import launch
+from tests.browser.chromium import PATIENCE, launch
 
 from .process import Demo, wait_until
 
@@ -36,7 +36,7 @@ def chromium() -> Iterator[Browser]:
 def page(chromium: Browser, demo: Demo) -> Iterator[Page]:
     """A new browser. Any message in its console about the demo's pages fails the test."""
     context = chromium.new_context(base_url=demo.url)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     said: list[str] = []
     page = context.new_page()
     page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))

@@ -183,7 +183,6 @@ class FailingCommits:
             cursor.execute("DROP FUNCTION refuse CASCADE")
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(8, "row locks of a claim")
 def test_two_workers_and_two_schedulers_send_10000_deliveries_once_each(
     own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
@@ -242,7 +241,6 @@ def test_worker_paused_between_claim_and_send_sends_nothing_that_another_has_sen
     assert set(ids(receiver.requests).values()) == {1}
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(22, "leases that end with the heartbeat")
 def test_worker_killed_with_the_only_lease_of_an_endpoint_holds_up_fresh_events_for_seconds(
     own_redis: Redis, processes: Processes, webhook: Webhook, receiver: Receiver, sandbox: Business

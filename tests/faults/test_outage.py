@@ -32,7 +32,6 @@ def most_at_once(requests: list[ReceivedRequest]) -> int:
     return max(sum(moment - TAKES < other <= moment for other in times) for moment in times)
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(16, "guard against our own outage")
 def test_outage_of_our_own_spends_no_attempts_and_ends_with_a_ramp(
     processes: Processes, installation: Installation, sandbox: Business

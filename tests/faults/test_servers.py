@@ -78,7 +78,6 @@ def load(url: str, business: Business) -> Iterator[Load]:
             customer.join()
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(5, "rate limit that fails open")
 def test_redis_away_under_load_fails_no_request_and_loses_no_event(
     own_redis: Redis, processes: Processes, webhook: Webhook, receiver: Receiver, sandbox: Business
@@ -110,7 +109,6 @@ def test_redis_away_under_load_fails_no_request_and_loses_no_event(
     assert all(process.is_alive for process in running)
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(5, "run that goes on while no other can be started")
 @pytest.mark.parametrize("pool", ["threads", "prefork"])
 def test_redis_away_for_longer_than_a_run_lasts_stops_no_dispatcher(
@@ -144,7 +142,6 @@ def test_redis_away_for_longer_than_a_run_lasts_stops_no_dispatcher(
     worker.terminate()
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(6, "row locks of a claim")
 def test_redis_emptied_in_the_middle_loses_and_doubles_nothing(
     own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
@@ -167,7 +164,6 @@ def test_redis_emptied_in_the_middle_loses_and_doubles_nothing(
     assert all(process.is_alive for process in running)
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(7, "results kept over an outage")
 def test_postgres_restarted_in_the_middle_of_a_batch_loses_and_doubles_nothing(
     own_postgres: Postgres, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
@@ -191,7 +187,6 @@ def test_postgres_restarted_in_the_middle_of_a_batch_loses_and_doubles_nothing(
     assert all(dispatcher.is_alive for dispatcher in dispatchers)
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.fault(21, "sessions checked around each task")
 def test_sessions_of_postgres_ended_under_load_are_replaced_in_every_thread(
     own_redis: Redis,

@@ -13,11 +13,12 @@ from accounts.models import Business
 from extensions.enums import ExtensionType
 from tests import factories
 from tests.browser.app_site import AppSite
+from tests.browser.chromium import PATIENCE
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
 from tests.security.conftest import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 # What a script of an app may try in the browser of a shopper or a merchant: each way answers with what it has read.
 ATTACK = b"""const soon = () => new Promise((done) => setTimeout(done, 1500));
@@ -65,7 +66,7 @@ def attacked(shop: Business, app_site: AppSite) -> Business:
 @pytest.fixture
 def browser(chromium: Browser, site: Site) -> Iterator[BrowserContext]:
     context = chromium.new_context(base_url=site.platform, ignore_https_errors=True, bypass_csp=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     yield context
     context.close()
 

@@ -8,11 +8,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from accounts.models import User
 from tests.browser.axe import violations
-from tests.browser.chromium import Watch, overflow
+from tests.browser.chromium import PATIENCE, Watch, overflow
 from tests.factories import PASSWORD
 from tests.security.conftest import Site, gunicorn
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 AUTHENTICATOR = {
     "protocol": "ctap2",
@@ -34,7 +34,7 @@ def platform(tmp_path: Path, transactional_db: None) -> Iterator[Site]:
 @pytest.fixture
 def page(chromium: Browser, platform: Site) -> Iterator[Page]:
     context = chromium.new_context(base_url=platform.platform, ignore_https_errors=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     devtools = context.new_cdp_session(page)
     devtools.send("WebAuthn.enable")

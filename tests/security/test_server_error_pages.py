@@ -12,11 +12,12 @@ from extensions.enums import ExtensionType
 from stores.models import StoreSettings
 from tests import factories
 from tests.browser.app_site import AppSite
+from tests.browser.chromium import PATIENCE
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
 from tests.security.conftest import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 CUSTOMER = "Philomena Quill"
 REFUSED = "refused"
@@ -75,7 +76,7 @@ def store(site: Site, shop: Business, app_site: AppSite) -> str:
 @pytest.fixture
 def mira_signed_in(chromium: Browser, site: Site, store: str, shop: Business) -> Iterator[BrowserContext]:
     context = chromium.new_context(base_url=site.platform, ignore_https_errors=True, bypass_csp=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto("/accounts/login/")
     page.get_by_label("E-mail").fill(shop.owner.email)

@@ -29,7 +29,7 @@ from tools.record_release import ENCRYPTION_KEY, RELEASES
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db]
 
 COLUMNS = """
 SELECT table_name, column_name, udt_name, character_maximum_length, is_nullable, column_default, is_identity

@@ -76,6 +76,7 @@ class Command(BaseCommand):
             sample_app.start(credentials)
             about_app = f"{sample_app.url}/          in that store; shows each webhook it receives"
         self.stdout.write(self._banner(about_app))
+        self.stdout.flush()  # it may be a file or a pipe, which would show it much later
         try:
             server.run()
         except (KeyboardInterrupt, SystemExit):

@@ -1,0 +1,61 @@
+"""One style sheet for each layout, made from the parts that `static/css/sheets/` lists.
+
+`static/css/sheets/portal.css` names its parts by `@import`, and `{% static 'sheets/portal.css' %}` is one file with all of
+them, so that a page asks for one. It is made when it is first asked for, and again after a part has changed.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import BaseFinder
+from django.core.files.storage import FileSystemStorage
+
+FOLDER = "sheets"
+IMPORT = re.compile(r'@import "(?P<part>[^"]+)";\n?')
+
+
+class SheetFinder(BaseFinder):
+    """Finds `sheets/*.css` for `collectstatic`, and for pages where files are served as they are found."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._lists = settings.BASE_DIR / "static" / "css" / FOLDER
+        self._made = settings.VAR_DIR / FOLDER
+        super().__init__(*args, **kwargs)
+
+    def check(self, **kwargs: Any) -> list[Any]:
+        return []
+
+    def find(self, path: str, find_all: bool = False) -> Any:
+        folder, _, name = path.partition("/")
+        source = self._lists / name
+        if folder != FOLDER or "/" in name or not source.is_file():
+            return []
+        made = str(self._make(source))
+        return [made] if find_all else made
+
+    def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
+        storage = FileSystemStorage(self._made)
+        storage.prefix = FOLDER  # type: ignore[attr-defined]  # as Django's own finders do
+        for source in sorted(self._lists.glob("*.css")):
+            yield self._make(source).name, storage
+
+    def _make(self, source: Path) -> Path:
+        made = self._made / source.name
+        parts = list(_parts(source))
+        if not made.exists() or made.stat().st_mtime < max(part.stat().st_mtime for part in parts):
+            made.parent.mkdir(parents=True, exist_ok=True)
+            draft = made.with_suffix(f".{os.getpid()}")
+            draft.write_text("".join(IMPORT.sub("", part.read_text()) for part in parts))
+            draft.replace(made)
+        return made
+
+
+def _parts(source: Path) -> Iterator[Path]:
+    """The files that `source` imports, in the order in which they apply, and `source` itself."""
+    for match in IMPORT.finditer(source.read_text()):
+        yield from _parts((source.parent / match["part"]).resolve())
+    yield source
