@@ -7,6 +7,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
 from config import crawlers, health, metrics, styleguide, views
+from developers.portal.views import inbox_receiver
 from merchants.views import marketplace
 
 urlpatterns = [
@@ -28,6 +29,7 @@ urlpatterns = [
     path("auth/", include("accounts.api.urls")),
     path("docs/", include("developers.docs.urls")),
     path("portal/", include("developers.portal.urls")),
+    path("inbox/<str:key>", inbox_receiver.receive, name="inbox_receiver"),
     re_path(r"^store/(?P<slug>[-a-zA-Z0-9_]+)(?:/.*)?$", views.to_store),
     path("developer/", include("developers.api.urls")),
     path("", include("merchants.urls")),

@@ -4,7 +4,7 @@ A rule raises `ValueError` with a message for the person who entered the value. 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from django.conf import settings
@@ -162,7 +162,16 @@ def check(fields: Mapping[str, Any]) -> None:
 
 def incomplete(app: App) -> list[ErrorDetail]:
     """The problems that block a submission of the working copy, except those that need a name lookup."""
-    return problems_of({field: getattr(app, field) for field in SUBMITTED})
+    fields = {field: getattr(app, field) for field in SUBMITTED}
+    return [*problems_of(fields), *_of_the_platform(fields)]
+
+
+def _of_the_platform(fields: Mapping[str, Any]) -> Iterator[ErrorDetail]:
+    """URLs of ours are for trying an app: no merchant's browser, and no production store's event, may end there."""
+    for field, label in (("redirect_url", "Redirect URL"), ("webhook_url", "Webhook URL")):
+        if fields[field].startswith(f"{settings.BASE_URL}/"):
+            message = f"Enter a {label} of your own server. Ours is only for your sandbox store."
+            yield {"field": field, "message": message}
 
 
 def unreachable(app: App) -> list[ErrorDetail]:

@@ -52,3 +52,13 @@ class ErasureState(models.TextChoices):
 
 
 OPEN_ERASURES = (ErasureState.DUE, ErasureState.SENT, ErasureState.OVERDUE)
+
+
+class InboxAnswer(models.TextChoices):
+    """How a developer's inbox answers a webhook."""
+
+    OK = "OK", "200 OK"
+    GONE = "GONE", "410 Gone"
+    ERROR = "ERROR", "500 Internal Server Error"
+    SLOW = "SLOW", "Slow: 200 after 11 seconds"
+    CLOSED = "CLOSED", "Nothing: close the connection"

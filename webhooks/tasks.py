@@ -9,7 +9,7 @@ from celery.signals import worker_shutting_down
 
 from webhooks.engine import slots
 from webhooks.engine.dispatcher import Dispatcher
-from webhooks.services import counting, disabling, erasure, notifications, retention
+from webhooks.services import counting, disabling, erasure, inboxes, notifications, retention
 
 log = logging.getLogger(__name__)
 
@@ -79,9 +79,10 @@ def count_deliveries() -> None:
 
 @shared_task
 def remove_old_deliveries() -> None:
-    """Count the recent deliveries, then delete those older than 30 days."""
+    """Count the recent deliveries, then delete those older than 30 days, and inbox entries older than 7."""
     counting.count_recent()
     retention.remove_old()
+    inboxes.remove_old()
 
 
 @worker_shutting_down.connect

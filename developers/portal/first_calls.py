@@ -3,6 +3,7 @@
 import json
 import shlex
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.conf import settings
 
@@ -15,22 +16,28 @@ from stores.models import Product
 from webhooks.catalogue import DATA_ERASURE
 
 TO_FILL_IN: Final = "YOUR_ACCESS_TOKEN"
+SECRET_TO_FILL_IN: Final = "YOUR_CLIENT_SECRET"  # noqa: S105
 EXAMPLE_WEBHOOK_URL: Final = "https://your-server.example/webhooks"
 
 
+def first_path(installation: Installation) -> str:
+    """A GET that the token may send."""
+    if "read_products" in installation.effective_scopes:
+        return "/app-api/products?limit=3"
+    return "/app-api/installation"
+
+
 def first_calls(installation: Installation, token: str) -> list[tuple[str, str]]:
-    """Pairs of title and curl command, for calls that the token's scopes allow."""
+    """Pairs of title and curl command, for calls that the token's scopes allow. The first is the GET of `first_path`."""
     scopes = installation.effective_scopes
-    calls = []
-    if "read_products" in scopes:
-        calls.append(("List products", _curl(token, "/app-api/products?limit=3")))
+    path = first_path(installation)
+    title = "Get the installation" if path.endswith("/installation") else "List products"
+    calls = [(title, _curl(token, path))]
     if "write_orders" in scopes and (product := _orderable_product(installation.business)):
         calls.append(("Place an order", _curl(token, "/app-api/orders", _order(product))))
     if events := [event for event, scope in SCOPE_OF_EVENT.items() if scope in scopes]:
         body = {"url": installation.webhook_url or EXAMPLE_WEBHOOK_URL, "events": events[:1]}
         calls.append(("Register a webhook", _curl(token, "/webhooks", body)))
-    if not calls:
-        calls.append(("Get the installation", _curl(token, "/app-api/installation")))
     return calls
 
 
@@ -39,6 +46,15 @@ def registration_call(app: App) -> str:
     events = [event for event, scope in SCOPE_OF_EVENT.items() if scope in app.scopes]
     body = {"url": EXAMPLE_WEBHOOK_URL, "events": events[:1] or [DATA_ERASURE]}
     return _curl(TO_FILL_IN, "/webhooks", body)
+
+
+def exchange_call(app: App, code: str, redirect_uri: str) -> str:
+    """The curl command that exchanges an authorization code, with a placeholder for the client secret."""
+    fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri}
+    url = shlex.quote(f"{settings.BASE_URL}/oauth/token")
+    parts = [f"curl {url}", f"-u {shlex.quote(f'{app.client_id}:{SECRET_TO_FILL_IN}')}"]
+    parts += [f"-d {shlex.quote(pair)}" for pair in urlencode(fields).split("&")]
+    return " \\\n  ".join(parts)
 
 
 def _orderable_product(business: Business) -> Product | None:

@@ -1,15 +1,21 @@
 """The portal's forms. `marketplace.rules` validates values; the services check the rest."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from itertools import count
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
+from django.shortcuts import resolve_url
+from django.utils.text import slugify
 
 from common.errors import ServiceError
-from common.web.forms import CheckboxLines
+from common.http.url_policy import origin_of
+from common.web.forms import CheckboxLines, RadioLines
+from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
 from developers.portal.form_tokens import new_token
 from marketplace import rules
 from marketplace.enums import Category, SubmissionStatus
@@ -126,8 +132,108 @@ class AppForm(forms.Form):
     )
 
 
+EMPTY_APP: Final = ""
+DEFAULT_SCOPES: Final = ("read_products", "read_orders", "write_orders")
+DEFAULT_DESCRIPTION: Final = "An app in development."
+
+
 class CreateAppForm(AppForm, OneTimeForm):
-    pass
+    """The name is enough: whatever else is left empty gets a value that works on the sandbox store."""
+
+    example = forms.ChoiceField(
+        choices=[
+            (EMPTY_APP, "Empty app"),
+            *((example.key, example.title) for example in EXAMPLES.values()),
+        ],
+        widget=RadioLines(
+            about={
+                EMPTY_APP: "Only the API and webhooks. Add anything later.",
+                **{example.key: example.about for example in EXAMPLES.values()},
+            }
+        ),
+        label="Start from",
+        required=False,
+        help_text="An example comes with its scopes, its manifest, and a program to copy and run.",
+    )
+    OPTIONAL: ClassVar = ("slug", "description", "category", "scopes", "redirect_url")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in self.OPTIONAL:
+            self.fields[name].required = False
+        self.fields["redirect_url"].help_text = (
+            "Where we send the merchant's browser after the install, with the authorization code. Empty: a page of ours "
+            "that shows the result."
+        )
+        self.fields[
+            "webhook_url"
+        ].help_text = "Where your server receives events and hook calls. You can add it later, and watch events in an inbox of ours."
+        self.fields[
+            "scopes"
+        ].help_text = (
+            "Merchants see these sentences before they install the app. Empty: those of the example."
+        )
+        self.fields[
+            "slug"
+        ].help_text = (
+            "Part of the app's URL in the marketplace. It follows the name, and you can't change it later."
+        )
+        self.fields["category"].choices = Category.choices  # type: ignore[attr-defined]
+        self.fields["category"].initial = Category.OTHER
+
+    @property
+    def shows_more(self) -> bool:
+        """Whether the fields below the fold need to be seen, because one of them has an error or a value."""
+        below = ("description", "category", "scopes", "redirect_url", "webhook_url")
+        return self.is_bound and any(name in self.errors for name in below)
+
+    @property
+    def chosen_example(self) -> Example | None:
+        return EXAMPLES.get(self.cleaned_data["example"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        example = self.chosen_example
+        if cleaned["slug"] in (
+            "",
+            slugify(cleaned["name"]),
+        ):  # it followed the name, so it may follow it further
+            cleaned["slug"] = free_slug(cleaned["name"])
+        cleaned["description"] = cleaned["description"] or DEFAULT_DESCRIPTION
+        cleaned["category"] = cleaned["category"] or Category.OTHER
+        cleaned["scopes"] = cleaned["scopes"] or list(example.scopes if example else DEFAULT_SCOPES)
+        cleaned["redirect_url"] = cleaned["redirect_url"] or own_redirect_url(cleaned["slug"])
+        if example and example.hook and not cleaned["webhook_url"]:
+            cleaned["webhook_url"] = local_server()
+        return cleaned
+
+    def manifest(self) -> dict[str, Any] | None:
+        """The example's manifest, for the server that was entered or one on this machine."""
+        example = self.chosen_example
+        webhook_url = self.cleaned_data["webhook_url"]
+        server = origin_of(webhook_url) if webhook_url else local_server() or ELSEWHERE
+        return example.manifest_for(server) if example else None
+
+
+def free_slug(name: str) -> str:
+    """The name as a slug that no app has yet, such as `loyalty-stars-2`."""
+    room = rules.LENGTHS["slug"] - 4
+    base = slugify(name)[:room].strip("-_") or "app"
+    taken = set(App.objects.live().filter(slug__startswith=base).values_list("slug", flat=True))
+    candidates = (base if number == 1 else f"{base}-{number}" for number in count(1))
+    return next(slug for slug in candidates if slug not in taken)
+
+
+def own_redirect_url(slug: str) -> str:
+    """The Redirect URL of ours for an app: a page of the portal that shows the result."""
+    return settings.BASE_URL + resolve_url("portal:redirect_result", slug)
+
+
+def local_server() -> str:
+    """Where an example's program runs, if this server accepts addresses of this machine; otherwise empty."""
+    return ON_THIS_MACHINE if settings.DEBUG and settings.ALLOW_LOCAL_DESTINATIONS else ""
 
 
 class PicturesInput(forms.FileInput):

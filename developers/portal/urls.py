@@ -5,6 +5,7 @@ from django.urls import path
 from developers.portal.views import (
     analytics,
     apps,
+    create,
     deliveries,
     device,
     endpoints,
@@ -22,9 +23,10 @@ app_name = "portal"
 urlpatterns = [
     path("", apps.app_list, name="app_list"),
     path("device/", device.device, name="device"),
-    path("create/", apps.app_create, name="app_create"),
+    path("create/", create.app_create, name="app_create"),
     path("apps/<slug:slug>/", apps.app_overview, name="app"),
     path("apps/<slug:slug>/details/", apps.app_edit, name="app_edit"),
+    path("apps/<slug:slug>/redirect/", create.redirect_result, name="redirect_result"),
     path("apps/<slug:slug>/credentials/", apps.credentials, name="credentials"),
     path("apps/<slug:slug>/credentials/regenerate/", apps.client_secret, name="client_secret"),
     path("apps/<slug:slug>/manifest/", manifests.manifest, name="manifest"),

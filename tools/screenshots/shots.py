@@ -58,6 +58,20 @@ def press(*names: str) -> Callable[[Page], None]:
     return act
 
 
+def create_with_example(page: Page) -> None:
+    """Creates an app from an example, whose requests and secrets the next page shows."""
+    page.get_by_label("Name", exact=True).fill("Basket Bonus")
+    page.get_by_label("Checkout hook").check()
+    press("Create app")(page)
+
+
+def run_first_call(page: Page) -> None:
+    """Creates another app, and sends its first request from the page."""
+    page.get_by_label("Name", exact=True).fill("Restock Radar")
+    press("Create app", "Run it here")(page)
+    page.get_by_text("Your first call").wait_for()
+
+
 def regenerate(page: Page) -> None:
     """Asks for a new client secret, and does what the page wants to be sure."""
     page.get_by_label("to confirm").fill("loyalty-stars")
@@ -254,6 +268,17 @@ SHOTS = [
     Shot("portal-apps-empty", "/portal/", "sam"),
     Shot("portal-create", "/portal/create/", "dana"),
     Shot("portal-create-errors", "/portal/create/", "dana", press("Create app")),
+    Shot("portal-created", "/portal/create/", "dana", create_with_example),
+    Shot("portal-created-called", "/portal/create/", "dana", run_first_call),
+    Shot(
+        "portal-redirect",
+        "/portal/apps/{stars.slug}/redirect/?code=3f9A0c1Qm7&state=xyz&iss=https://platform.example",
+        "dana",
+    ),
+    Shot(
+        "portal-redirect-refused", "/portal/apps/{stars.slug}/redirect/?error=access_denied&state=xyz", "dana"
+    ),
+    Shot("portal-redirect-empty", "/portal/apps/{parcels.slug}/redirect/", "dana"),
     Shot("portal-overview", "/portal/apps/{stars.slug}/", "dana"),
     Shot("portal-overview-new", "/portal/apps/{parcels.slug}/", "dana"),
     Shot("portal-details", "/portal/apps/{stars.slug}/details/", "dana"),

@@ -1,4 +1,4 @@
-"""A developer's apps: list, creation, overview, details, credentials and deletion."""
+"""A developer's apps: list, overview, details, credentials and deletion."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from accounts.step_up import step_up
 from common.errors import ServiceError
 from common.web.pagination import page_request
 from developers.portal import form_tokens
-from developers.portal.forms import CreateAppForm, EditAppForm, RegenerateForm, SlugForm, show_problems
+from developers.portal.forms import EditAppForm, RegenerateForm, SlugForm, show_problems
 from developers.portal.progress import progress
 from developers.portal.views.access import (
     GET_OR_POST,
@@ -23,9 +23,9 @@ from developers.portal.views.access import (
 from developers.portal.views.secrets import already_shown, client_secret_page
 from marketplace.enums import AppStatus
 from marketplace.models import App
-from marketplace.queries import own_app_by_slug, own_apps, with_last_submission
+from marketplace.queries import own_apps, with_last_submission
 from marketplace.scopes import SCOPES
-from marketplace.services.apps import create_app, delete_app, rotate_client_secret, update_app
+from marketplace.services.apps import delete_app, rotate_client_secret, update_app
 
 SAVED = "Saved."
 SAVED_AS_DRAFT = "Saved as a draft. Merchants keep seeing the approved version until the next approval."
@@ -38,34 +38,6 @@ def app_list(request: HttpRequest) -> HttpResponse:
     apps = with_last_submission(own_apps(current_developer(request)))
     context = {"apps": apps[wanted.window], "total": apps.count(), "page_request": wanted}
     return render(request, "developers/portal/app_list.html", context)
-
-
-@require_http_methods(GET_OR_POST)
-@developer_page
-def app_create(request: HttpRequest) -> HttpResponse:
-    form = CreateAppForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid():
-        response = _create(request, form)
-        if response is not None:
-            return response
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/app_create.html", {"form": form}, status=status)
-
-
-def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
-    """The page with the new app's client secret. Returns None if the service refused, with its problems in the form."""
-    developer = current_developer(request)
-    fields = dict(form.cleaned_data)
-    token = fields.pop("form_token")
-    if earlier := form_tokens.claim(developer, token):
-        return _secret_already_shown(request, own_app_by_slug(developer, fields["slug"]), earlier)
-    try:
-        issued = create_app(developer=developer, **fields)
-    except ServiceError as error:
-        form_tokens.release(developer, token)
-        show_problems(form, error)
-        return None
-    return client_secret_page(request, issued.app, issued.client_secret, is_new=True)
 
 
 @require_safe
@@ -117,7 +89,7 @@ def client_secret(request: HttpRequest, app: App) -> HttpResponse:
     if form.is_bound and form.is_valid():
         if earlier := form_tokens.claim(current_developer(request), form.cleaned_data["form_token"]):
             return _secret_already_shown(request, app, earlier)
-        return client_secret_page(request, app, rotate_client_secret(app=app), is_new=False)
+        return client_secret_page(request, app, rotate_client_secret(app=app))
     status = UNPROCESSABLE if form.is_bound else 200
     return render(
         request, "developers/portal/client_secret_confirm.html", {"app": app, "form": form}, status=status

@@ -19,10 +19,10 @@ def secret_page(request: HttpRequest, template: str, context: dict[str, Any]) ->
     return response
 
 
-def client_secret_page(request: HttpRequest, app: App, secret: str, *, is_new: bool) -> HttpResponse:
+def client_secret_page(request: HttpRequest, app: App, secret: str) -> HttpResponse:
     env = f"CLIENT_ID={app.client_id}\nCLIENT_SECRET={secret}"
-    next_url = resolve_url("portal:app" if is_new else "portal:credentials", app.slug)
-    context = {"app": app, "secret": secret, "env": env, "is_new": is_new, "next_url": next_url}
+    next_url = resolve_url("portal:credentials", app.slug)
+    context = {"app": app, "secret": secret, "env": env, "next_url": next_url}
     return secret_page(request, "developers/portal/client_secret.html", context)
 
 

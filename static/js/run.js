@@ -1,0 +1,54 @@
+// <div data-run="PATH" data-token="ID" hidden><button>…<div class="run-result">: sends a GET request with the token in the
+// field with that ID, and shows the response. Hidden without scripts, where the curl command above does the same.
+const MOST = 1500; // characters shown of a body
+
+function element(name, className, text) {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+async function run(box) {
+  const result = box.querySelector(".run-result");
+  const button = box.querySelector("button");
+  button.setAttribute("aria-disabled", "true");
+  const began = performance.now();
+  try {
+    const token = document.getElementById(box.dataset.token).value;
+    const answer = await fetch(box.dataset.run, {
+      credentials: "omit",
+      headers: { Authorization: `Bearer ${token}`, Accept: "application/json" },
+    });
+    const text = await answer.text();
+    const took = Math.round(performance.now() - began);
+    result.replaceChildren(...shown(answer.ok, `${answer.status} in ${took} ms`, pretty(text)));
+  } catch {
+    result.replaceChildren(...shown(false, "No response", "The browser could not reach the platform. Try again."));
+  }
+  button.removeAttribute("aria-disabled");
+}
+
+function shown(ok, headline, text) {
+  const code = element("pre", "", "");
+  code.tabIndex = 0;
+  code.append(element("code", "", text));
+  const figure = element("figure", "code limited", "");
+  figure.append(code);
+  const words = ok ? `Your first call: ${headline}` : headline;
+  return [element("p", `pill kind-${ok ? "ok" : "bad"}`, words), figure];
+}
+
+function pretty(text) {
+  try {
+    text = JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    // not JSON: as it came
+  }
+  return text.length > MOST ? `${text.slice(0, MOST)}\n…` : text;
+}
+
+for (const box of document.querySelectorAll("[data-run]")) {
+  box.hidden = false;
+  box.querySelector("button").addEventListener("click", () => run(box));
+}

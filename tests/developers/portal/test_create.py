@@ -1,0 +1,140 @@
+"""Creating an app with nothing but a name, or from an example; and the Redirect URL of ours."""
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from common.errors import Conflict
+from developers.portal.examples import EXAMPLES
+from extensions.queries import manifest_document
+from extensions.services.manifests import check_manifest
+from extensions.submission import missing
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.developers.portal.test_apps import signed_in, text_of
+from webhooks.models import Webhook
+from webhooks.services import inboxes
+
+LOCAL = "http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+@pytest.fixture(autouse=True)
+def _on_this_machine(settings: Any) -> None:
+    """As in the demo: URLs of this machine are accepted."""
+    settings.DEBUG, settings.BASE_URL, settings.ALLOW_LOCAL_DESTINATIONS = True, LOCAL, True
+
+
+def create(browser: Client, **fields: Any) -> Any:
+    return browser.post("/portal/create/", {"form_token": "a form", "name": "Loyalty Stars"} | fields)
+
+
+def test_name_is_enough_for_a_token_a_request_and_an_inbox(browser: Client) -> None:
+    response = create(browser)
+    page = text_of(response)
+    assert response.status_code == 200
+    assert "no-store" in response["Cache-Control"]
+    app, installation = App.objects.get(), Installation.objects.get()
+    assert (app.slug, app.category) == ("loyalty-stars", "other")
+    assert app.redirect_url == f"{LOCAL}/portal/apps/loyalty-stars/redirect/"
+    for secret in (r"fbcs_[\w-]{20,}", r"fbat_test_[\w-]{20,}", r"whsec_test_[\w+/=]{20,}"):
+        assert re.search(secret, page)
+    assert f"{LOCAL}/app-api/products?limit=3" in page
+    webhook = Webhook.objects.get()
+    assert webhook.installation == installation
+    assert webhook.url == inboxes.url_of(app.inbox)
+    assert set(inboxes.wanted_events(installation)) == set(webhook.events) >= {"order.created"}
+
+
+def test_slug_that_only_followed_the_name_follows_it_to_a_free_one(browser: Client, sam: User) -> None:
+    factories.app(sam, slug="loyalty-stars")
+    create(browser, slug="loyalty-stars")
+    assert App.objects.filter(slug="loyalty-stars-2").exists()
+
+
+def test_name_without_latin_letters_gets_a_slug(browser: Client) -> None:
+    create(browser, name="Звёзды")
+    assert App.objects.get().slug == "app"
+
+
+@pytest.mark.parametrize("key", EXAMPLES)
+def test_example_fills_scopes_and_manifest_and_shows_its_program(browser: Client, key: str) -> None:
+    example = EXAMPLES[key]
+    page = text_of(create(browser, example=key))
+    app = App.objects.get()
+    assert set(app.scopes) == set(example.scopes)
+    assert manifest_document(app) == (example.manifest_for("http://localhost:8787") or {})
+    assert example.file_name in page
+    assert "HTTPServer" in page
+
+
+@pytest.mark.parametrize("key", EXAMPLES)
+def test_manifest_of_an_example_passes_the_rules_of_production(key: str, settings: Any) -> None:
+    settings.DEBUG = False
+    if document := EXAMPLES[key].manifest_for("https://your-server.example"):
+        check_manifest(document)
+
+
+@pytest.mark.parametrize("key", EXAMPLES)
+def test_program_of_an_example_runs(key: str) -> None:
+    path = Path(__file__).resolve().parents[3] / "developers" / "portal" / "examples" / f"{key}.py"
+    assert "Handler" in runpy.run_path(str(path))
+
+
+def test_our_redirect_url_shows_what_came_back(browser: Client) -> None:
+    create(browser)
+    app = App.objects.get()
+    path = "/portal/apps/loyalty-stars/redirect/"
+    page = text_of(browser.get(path, {"code": "c0de", "state": "<xyz>", "iss": LOCAL}))
+    assert "c0de" in page
+    assert "&lt;xyz&gt;" in page
+    assert f"{LOCAL}/oauth/token" in page
+    assert app.client_id in page
+    refused = text_of(browser.get(path, {"error": "access_denied", "state": "xyz"}))
+    assert "access_denied" in refused
+    assert "/oauth/token" not in refused
+    assert "Open the consent page" in text_of(browser.get(path))
+
+
+def test_our_redirect_url_is_nothing_to_strangers(browser: Client, sam: User) -> None:
+    create(browser)
+    assert signed_in(sam).get("/portal/apps/loyalty-stars/redirect/?code=c0de").status_code == 404
+
+
+@pytest.mark.spec("Contract 2 Developer API", "An app is submitted with URLs of its own server")
+def test_our_urls_cannot_be_submitted(browser: Client) -> None:
+    create(browser)
+    problems = missing(App.objects.get())
+    assert [problem["field"] for problem in problems] == ["redirect_url"]
+    assert "of your own server" in problems[0]["message"]
+
+
+def test_without_usable_urls_of_ours_the_form_asks_for_one(browser: Client, settings: Any) -> None:
+    """Like a demo without DEBUG: its http address is refused like anybody's."""
+    settings.DEBUG = False
+    response = create(browser)
+    assert response.status_code == 422
+    assert "Enter a URL that starts with https://" in text_of(response)
+    settings.ALLOW_LOCAL_DESTINATIONS = False
+    response = create(browser, redirect_url="https://stars.example.com/callback")
+    assert response.status_code == 200
+    assert "Enter a URL that starts with https://" in text_of(response)  # why there is no inbox
+    assert not Webhook.objects.exists()
+    assert Installation.objects.active().exists()
+
+
+def test_inbox_is_for_sandboxes(mira: User, installation: Installation) -> None:
+    shop = factories.business(mira)
+    other = factories.installation(installation.app, shop)
+    with pytest.raises(Conflict, match="sandbox store only"):
+        inboxes.open_inbox(installation=other)
