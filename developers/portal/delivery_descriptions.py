@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 from urllib.parse import urlsplit
 
+import orjson
+
 from common.times import short_duration
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.diagnosis import Diagnosis, diagnose
@@ -126,6 +128,11 @@ def request_of(delivery: Delivery, at: datetime) -> Message:
         secret=webhook.secret,
         now=at,
     )
+
+
+def formatted(body: bytes) -> str:
+    """The JSON of a body, indented for reading."""
+    return orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2).decode()
 
 
 def header_lines(request: Message) -> str:

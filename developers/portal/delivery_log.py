@@ -28,6 +28,7 @@ MAX_COUNTED: Final = 1000  # counting stops here
 MAX_EVENTS_FOUND: Final = 1000  # by a text
 SAME_MILLISECOND: Final = 16  # events that may share a time
 MAX_ATTEMPTS_SHOWN: Final = 200
+MAX_COMPARED: Final = 200  # recent successes among which one of the same type is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,40 @@ def page(app: App, filters: Filters, *, before: UUID | None = None, after: UUID 
 def count(app: App, filters: Filters, *, after: UUID | None = None, most: int = MAX_COUNTED) -> int:
     """The number of deliveries, at most `most`."""
     return len(_ids(app, filters, after=after, limit=most))
+
+
+def failing(app: App, *, since: datetime, most: int) -> list[Delivery]:
+    """Deliveries created since then that are being retried or have failed, at most `most` of each, newest first.
+
+    Each has `last_attempt`. Tests are left out, and so is what can't be resent now.
+    """
+    ids = [
+        found
+        for status in (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
+        for found in _ids(app, Filters(status=status, since=since), limit=most)
+    ]
+    if not ids:
+        return []
+    sendable = [each for each in _rows(ids) if _is_sendable(each)]
+    _attach_last_attempts(sendable)
+    return [each for each in sendable if each.last_attempt]  # type: ignore[attr-defined]
+
+
+def _is_sendable(delivery: Delivery) -> bool:
+    webhook = delivery.webhook
+    is_on = webhook.is_active and webhook.deleted_at is None and webhook.installation.paused_at is None
+    return is_on and delivery.event.type != catalogue.WEBHOOK_TEST
+
+
+def last_that_worked(delivery: Delivery) -> Delivery | None:
+    """The newest delivery to the same webhook that was answered 2xx; one of the same event type if there is a recent one."""
+    worked = Delivery.objects.filter(webhook=delivery.webhook_id, status=DeliveryStatus.SUCCEEDED)
+    rows = worked.exclude(pk=delivery.pk).exclude(event__type=catalogue.WEBHOOK_TEST).order_by("-finished_at")
+    recent = list(rows.values_list("pk", "event__type")[:MAX_COMPARED])
+    same_type = (pk for pk, event_type in recent if event_type == delivery.event.type)
+    found = next(same_type, recent[0][0] if recent else None)
+    around = Delivery.objects.select_related(*_AROUND).defer("webhook__installation__webhook_secret")
+    return around.get(pk=found) if found else None
 
 
 def webhooks_to_recover(app: App, since: datetime, *, webhook: object = None, most: int) -> list[Webhook]:

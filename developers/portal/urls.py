@@ -55,8 +55,14 @@ urlpatterns = [
     path("apps/<slug:slug>/deliveries/", deliveries.delivery_list, name="deliveries"),
     path("apps/<slug:slug>/deliveries/new/", deliveries.delivery_news, name="delivery_news"),
     path("apps/<slug:slug>/deliveries/resend/", deliveries.deliveries_resend, name="deliveries_resend"),
+    path("apps/<slug:slug>/deliveries/resend-group/", deliveries.group_resend, name="group_resend"),
     path("apps/<slug:slug>/deliveries/recover/", deliveries.recover_failed, name="recover"),
     path("apps/<slug:slug>/deliveries/<str:delivery_id>/", deliveries.delivery, name="delivery"),
+    path(
+        "apps/<slug:slug>/deliveries/<str:delivery_id>/compare/",
+        deliveries.delivery_compare,
+        name="delivery_compare",
+    ),
     path(
         "apps/<slug:slug>/deliveries/<str:delivery_id>/resend/",
         deliveries.delivery_resend,

@@ -24,6 +24,9 @@ PATHS = (
     "/portal/apps/stars/webhooks/",
     "/portal/apps/stars/webhooks/?tested={test.id}",
     "/portal/apps/stars/webhooks/{good.id}/pause/",
+    "/portal/apps/stars/webhooks/new/",
+    "/portal/apps/stars/webhooks/{good.id}/edit/",
+    "/portal/apps/stars/webhooks/{good.id}/delete/",
     "/portal/apps/other/webhooks/",
     "/portal/apps/stars/deliveries/",
     "/portal/apps/stars/deliveries/?status=HELD&event=review.created",
@@ -31,6 +34,7 @@ PATHS = (
     "/portal/apps/stars/deliveries/recover/",
     "/portal/apps/stars/deliveries/{recovered.id}/",
     "/portal/apps/stars/deliveries/{failing.id}/",
+    "/portal/apps/stars/deliveries/{recovered.id}/compare/",
     "/portal/apps/stars/deliveries/{tls.id}/",
     "/portal/apps/stars/deliveries/{held.id}/",
     "/portal/apps/stars/signatures/",
@@ -97,6 +101,33 @@ def test_failing_delivery_is_resent_in_two_presses(portal: NewPage, made: Made, 
     expect(page.get_by_text("The delivery is being resent")).to_be_visible()
     made["failed"].refresh_from_db()
     assert made["failed"].status == DeliveryStatus.PENDING
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_cause_of_a_failing_webhook_is_found_and_resent_in_three_presses(
+    portal: NewPage, made: Made, stars: App, scripted: bool
+) -> None:
+    page = portal("/portal/", java_script_enabled=scripted)
+    page.get_by_role("link", name=stars.name).click()
+    page.get_by_role("link", name="Deliveries", exact=True).click()
+    expect(page.get_by_text("your endpoint answered 401, all to")).to_be_visible()
+    expect(page.get_by_text("Usually its signature check fails")).to_be_visible()
+    group = page.locator(".notice", has_text="no response within 10 seconds")
+    group.get_by_role("button", name="Resend 1").click()
+    expect(page.get_by_text("1 delivery is being resent.")).to_be_visible()
+    made["failed"].refresh_from_db()
+    assert made["failed"].status == DeliveryStatus.PENDING
+
+
+def test_page_of_a_waiting_delivery_shows_its_outcome_by_itself(portal: NewPage, made: Made) -> None:
+    page = portal("/portal/apps/stars/deliveries/{failing.id}/".format(**made))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Failing: your endpoint answered 401")
+    expect(page.get_by_role("link", name="Reload")).to_be_hidden()
+    Delivery.objects.filter(pk=made["failing"].pk).update(
+        status=DeliveryStatus.SUCCEEDED, due_at=None, finished_at=timezone.now()
+    )
+    expect(page.locator(".pill").first).to_have_text("Delivered", timeout=9_000)
+    assert violations(page) == []
 
 
 def test_from_a_401_to_its_signature_in_one_press(portal: NewPage, made: Made) -> None:

@@ -276,8 +276,9 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     from marketplace.services.pictures import decode
     from marketplace.services.reviews import submit
     from tests import factories
-    from tests.deliveries import one_of_each
+    from tests.deliveries import OK, delivery, one_of_each
     from tests.pictures import picture, upload
+    from webhooks.enums import DeliveryStatus
 
     def make(name: str, slug: str, category: str, **fields: Any) -> App:
         defaults = {
@@ -305,6 +306,8 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     chat = reviewed(make("Corner Chat", "corner-chat", "communication", scopes=["read_orders"]), rae)
     test_install(app=chat, developer=developer)
     sent = one_of_each(installation)
+    worked_at = timezone.now() - timedelta(days=3)
+    delivery(sent["failing_webhook"], DeliveryStatus.SUCCEEDED, OK, created_at=worked_at)
     installed_and_sent(till)
     test_install(app=till, developer=developer)
     test_uninstall(app=till, developer=developer)

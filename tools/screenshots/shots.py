@@ -332,6 +332,9 @@ SHOTS = [
     Shot("portal-analytics", "/portal/apps/{till.slug}/analytics/", "dana"),
     Shot("portal-analytics-table", "/portal/apps/{till.slug}/analytics/", "dana", open_tables),
     Shot("portal-analytics-empty", "/portal/apps/{parcels.slug}/analytics/", "dana"),
+    Shot(
+        "portal-delivery-compare", "/portal/apps/{stars.slug}/deliveries/{sent[failing].id}/compare/", "dana"
+    ),
     Shot("portal-hooks", "/portal/apps/{rates.slug}/hooks/", "dana"),
     Shot("portal-hooks-empty", "/portal/apps/{parcels.slug}/hooks/", "dana"),
     Shot("portal-hook", "/portal/apps/{rates.slug}/hooks/checkout.shipping_rates/", "dana"),

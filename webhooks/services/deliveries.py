@@ -1,5 +1,6 @@
 """Cancels, holds, moves and resends deliveries. Sending itself is `webhooks.engine`."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -156,9 +157,16 @@ def redeliver(*, delivery: Delivery, now: datetime | None = None) -> Delivery:
 
 @transaction.atomic
 def recover(
-    *, webhook: Webhook, since: datetime, until: datetime | None = None, now: datetime | None = None
+    *,
+    webhook: Webhook,
+    since: datetime,
+    until: datetime | None = None,
+    among: Collection[UUID] | None = None,
+    now: datetime | None = None,
 ) -> int:
     """Resend failed and held deliveries that were created from `since` to `until`, both included.
+
+    `among` limits this to some deliveries.
 
     EXHAUSTED and HELD ones restart their schedule, oldest first, ten a second. RETRYING ones become due at once. Tests
     are left out. Returns how many deliveries the call resends; a repeated call finds none. Raises `Conflict` for an
@@ -168,6 +176,7 @@ def recover(
     webhook = _locked(webhook.pk)
     _require_active(webhook)
     created = Q(webhook=webhook, created_at__gte=since) & (Q(created_at__lte=until) if until else Q())
+    created &= Q() if among is None else Q(pk__in=among)
     rows = Delivery.objects.filter(created).exclude(event__type=catalogue.WEBHOOK_TEST)
     sooner = _make_due(rows.filter(status=DeliveryStatus.RETRYING), now)
     given_up = _lock(rows.filter(status__in=GIVEN_UP))

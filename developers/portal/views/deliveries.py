@@ -16,7 +16,9 @@ from common.errors import Conflict
 from common.ids import parse_id
 from common.times import duration
 from developers.portal import delivery_descriptions, delivery_log
+from developers.portal.delivery_comparison import differing_fields, differing_headers
 from developers.portal.delivery_forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
+from developers.portal.delivery_groups import group_of, groups
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page
 from marketplace.models import App
 from webhooks import catalogue
@@ -57,6 +59,7 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "most_attempts": len(retry.delays()) + 1,
         "filters": filters,
         "is_first_page": page is not None and not page.has_newer,
+        "groups": groups(app) if page and not (filters or page.has_newer) else [],
         "query": _query(request.GET),
         "has_webhooks": bool(webhooks),
         "oldest": delivery_log.oldest_time(app),
@@ -95,9 +98,12 @@ def delivery(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
     wanted = request.GET.get("attempt", "")
     chosen = next((each for each in attempts if str(each.number) == wanted), last)
     now = timezone.now()
+    worked = delivery_log.last_that_worked(shown) if last and last.error_class else None
     context = {
         "app": app,
         "delivery": shown,
+        "worked": worked,
+        "live": f"{shown.status} {shown.attempt_count}",
         "webhook": shown.webhook,
         "installation": shown.webhook.installation,
         "headline": delivery_descriptions.headline(shown, last),
@@ -131,6 +137,7 @@ def _exchange(shown: Delivery, chosen: Attempt | None, now: datetime) -> dict[st
     return {
         "request_headers": delivery_descriptions.header_lines(sent),
         "request_body": sent.body.decode(),
+        "formatted_body": delivery_descriptions.formatted(sent.body),
         "body_label": f"Body, {len(sent.body):,} bytes",
         "curl": delivery_descriptions.as_curl(delivery_descriptions.request_of(shown, now)),
         **_answer(chosen),
@@ -141,7 +148,61 @@ def _answer(chosen: Attempt | None) -> dict[str, Any]:
     if chosen is None:
         return {}
     label = f"{chosen.http_status} in {chosen.duration_ms:,} ms"
-    return {"answer_label": label, "is_cut": delivery_descriptions.is_cut(chosen)}
+    return {
+        "chosen_diagnosis": diagnose(chosen.http_status, chosen.error_class),
+        "answer_label": label,
+        "is_cut": delivery_descriptions.is_cut(chosen),
+    }
+
+
+@require_safe
+@app_page
+def delivery_compare(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
+    """What differs between a delivery and the last one to its webhook that worked. Never cached, like both of them."""
+    shown = delivery_log.own_delivery(app, delivery_id)
+    worked = delivery_log.last_that_worked(shown)
+    if worked is None or not may_read_payload(shown):
+        return redirect("portal:delivery", app.slug, shown.pk)
+    last = delivery_log.attempts_of(shown)[-1:]
+    last_worked = delivery_log.attempts_of(worked)[-1:]
+    now = timezone.now()
+    of_worked, of_shown = (
+        delivery_descriptions.request_of(each, attempts[0].attempted_at if attempts else now)
+        for each, attempts in ((worked, last_worked), (shown, last))
+    )
+    context = {
+        "app": app,
+        "delivery": shown,
+        "worked": worked,
+        "attempt": last[0] if last else None,
+        "worked_attempt": last_worked[0] if last_worked else None,
+        "outcome": delivery_descriptions.headline(shown, last[0] if last else None),
+        "sizes": (len(of_worked.body), len(of_shown.body)),
+        "headers": differing_headers(of_worked, of_shown),
+        "fields": differing_fields(of_worked, of_shown),
+    }
+    response = render(request, "developers/portal/delivery_compare.html", context)
+    add_never_cache_headers(response)
+    return response
+
+
+@require_POST
+@app_page
+def group_resend(request: HttpRequest, app: App) -> HttpResponse:
+    """Resends the deliveries of one cause, ten a second to each endpoint."""
+    group = group_of(app, request.POST.get("reason", ""), request.POST.get("host", ""))
+    if group is None:
+        messages.info(request, "Nothing fails for that reason any more.")
+        return redirect("portal:deliveries", app.slug)
+    sent = 0
+    for webhook, among in group.webhooks.values():
+        try:
+            sent += recover(webhook=webhook, since=group.since, among=among)
+        except Conflict as error:  # disabled or paused a moment ago
+            messages.error(request, f"{webhook.url}: {error.message}")
+    if sent:
+        messages.success(request, f"{sent} {'delivery is' if sent == 1 else 'deliveries are'} being resent.")
+    return redirect("portal:deliveries", app.slug)
 
 
 @require_POST
@@ -152,9 +213,7 @@ def delivery_resend(request: HttpRequest, app: App, delivery_id: str) -> HttpRes
     except Conflict as error:
         messages.error(request, error.message)
     else:
-        messages.success(
-            request, "The delivery is being resent. If you don't see the result yet, reload the page."
-        )
+        messages.success(request, "The delivery is being resent.")
     return redirect("portal:delivery", app.slug, delivery_id)
 
 

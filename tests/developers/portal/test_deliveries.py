@@ -171,13 +171,13 @@ def test_list_reads_any_number_of_rows_in_as_many_statements(
     browser: Client, app: App, webhook: Webhook, shop: Business, django_assert_max_num_queries: Any
 ) -> None:
     helpers.webhook(factories.installation(app, shop), "https://two.example.com/", ["order.created"])
-    delivery(webhook)
+    delivery(webhook, DeliveryStatus.EXHAUSTED, *[REFUSED] * 6)
     browser.get(at(app))
-    with django_assert_max_num_queries(12) as one:
+    with django_assert_max_num_queries(18) as one:
         browser.get(at(app))
     for _ in range(60):
         delivery(webhook, DeliveryStatus.EXHAUSTED, *[REFUSED] * 6)
-    with django_assert_max_num_queries(12) as many:
+    with django_assert_max_num_queries(18) as many:
         browser.get(at(app))
     assert len(one) == len(many)
 
@@ -320,7 +320,7 @@ def test_page_shows_the_response_of_the_chosen_attempt(browser: Client, app: App
     assert "signature mismatch" not in newest
     first = text_of(browser.get(at(app, f"{made.pk}/?attempt=1")))
     assert "signature mismatch" in first
-    assert "No response. The attempt ended after 10,003 ms." in text_of(
+    assert "None: no response within 10 seconds. The attempt ended after 10,003 ms." in text_of(
         browser.get(at(app, f"{made.pk}/?attempt=2"))
     )
     assert "200 in 38 ms" in text_of(browser.get(at(app, f"{made.pk}/?attempt=99")))
@@ -490,3 +490,98 @@ def test_test_event_without_an_install_leads_to_it(browser: Client, app: App) ->
     assert "Install it there for testing first" in text_of(
         browser.post(path, {"event": "order.created"}, follow=True)
     )
+
+
+# --- Causes and comparisons ----------------------------------------------------------------
+
+
+def test_failures_are_grouped_by_cause_and_resent_together(
+    browser: Client, app: App, webhook: Webhook, shop: Business
+) -> None:
+    factories.approve(app)
+    second = helpers.webhook(
+        factories.installation(app, shop), "https://api.example.com/in", ["order.created"]
+    )
+    with time_machine.travel(NOW, tick=False):
+        many = [
+            delivery(each, DeliveryStatus.EXHAUSTED, *[REFUSED] * 6, created_at=NOW - timedelta(hours=hours))
+            for each in (webhook, second)
+            for hours in (4, 5)
+        ]
+        other = delivery(webhook, DeliveryStatus.RETRYING, UNAUTHORIZED)
+        delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+        page = text_of(browser.get(at(app)))
+        assert "4 × the connection was refused, all to api.example.com" in page
+        assert 'Since <time datetime="2026-11-20T10:31:08.000Z">' in page
+        assert "1 × your endpoint answered 401, all to api.example.com" in page
+        assert "the connection was refused, all" not in text_of(browser.get(at(app, "?status=RETRYING")))
+
+        group = {"reason": "refused", "host": "api.example.com"}
+        assert "4 deliveries are being resent." in text_of(
+            browser.post(at(app, "resend-group/"), group, follow=True)
+        )
+        assert "Nothing fails for that reason any more." in text_of(
+            browser.post(at(app, "resend-group/"), group, follow=True)
+        )
+    for each in many:
+        each.refresh_from_db()
+        assert each.status == DeliveryStatus.PENDING
+    due = other.due_at
+    other.refresh_from_db()
+    assert (other.status, other.due_at) == (DeliveryStatus.RETRYING, due)
+
+
+def test_groups_leave_out_what_cannot_be_resent(browser: Client, app: App, webhook: Webhook) -> None:
+    delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED, event_type="webhook.test")
+    assert "all to" not in text_of(browser.get(at(app)))
+    delivery(webhook, DeliveryStatus.EXHAUSTED, *[REFUSED] * 6)
+    assert "1 × the connection was refused" in text_of(browser.get(at(app)))
+    Webhook.objects.update(is_active=False)
+    assert "all to" not in text_of(browser.get(at(app)))
+
+
+def test_delivery_is_compared_with_the_last_that_worked(browser: Client, app: App, webhook: Webhook) -> None:
+    failed = delivery(
+        webhook, DeliveryStatus.RETRYING, UNAVAILABLE, data={"orderId": "b", "amount": None, "note": "<b>"}
+    )
+    compare = at(app, f"{failed.pk}/compare/")
+    assert "Compare with" not in text_of(browser.get(at(app, f"{failed.pk}/")))
+    assert browser.get(compare).status_code == 302
+    delivery(webhook, DeliveryStatus.SUCCEEDED, OK, data={"orderId": "a", "amount": 12.5})
+    delivery(webhook, event_type="review.created")
+    assert "Compare with" in text_of(browser.get(at(app, f"{failed.pk}/")))
+    response = browser.get(compare)
+    page = " ".join(text_of(response).split())
+    assert "no-store" in response["Cache-Control"]
+    for name, worked, this in (
+        ("data.orderId", "&quot;a&quot;", "&quot;b&quot;"),
+        ("data.amount", "12.5", "null"),
+        ("data.note", "—", '&quot;&lt;b&gt;&quot; <span class="faint">only here'),
+    ):
+        row = page.partition(f">{name}</th>")[2].partition("</tr>")[0]
+        assert worked in row
+        assert this in row
+    assert "X-Webhook-Signature" not in page
+    assert "webhookId" not in page
+
+
+def test_comparison_and_group_of_anothers_app_do_not_exist(
+    browser: Client, sam: User, app: App, webhook: Webhook, of_sam: Delivery
+) -> None:
+    made = delivery(webhook, DeliveryStatus.EXHAUSTED, REFUSED)
+    stranger = signed_in(sam)
+    assert stranger.get(at(app, f"{made.pk}/compare/")).status_code == 404
+    assert stranger.post(at(app, "resend-group/"), {}).status_code == 404
+    assert browser.get(at(app, f"{of_sam.pk}/compare/")).status_code == 404
+
+
+def test_body_is_shown_formatted_and_as_sent(browser: Client, app: App, webhook: Webhook) -> None:
+    made = delivery(webhook, data={"orderId": "a", "amount": 12.5})
+    page = text_of(browser.get(at(app, f"{made.pk}/")))
+    assert "  &quot;data&quot;: {\n    &quot;orderId&quot;: &quot;a&quot;,\n" in page
+    assert "&quot;data&quot;:{&quot;orderId&quot;:&quot;a&quot;,&quot;amount&quot;:12.5}}</code>" in page
+    assert "data-live" not in page
+    waiting = delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
+    page = text_of(browser.get(at(app, f"{waiting.pk}/")))
+    assert 'data-live="RETRYING 1"' in page
+    assert "None: the connection was refused. The attempt ended after 3 ms." in page
