@@ -1,14 +1,32 @@
-"""Adds the rate headers to every response, including those that don't come from a view."""
+"""Adds the rate headers to every response, including those that don't come from a view, and logs the calls of apps."""
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
+from time import perf_counter
+from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
+from activity import log
 from appapi import limits
+from common import tracing
+from common.rest.parsers import RAW_BODY
+from common.secrets import digest, last_four
+
+KEPT_OF_ERROR: Final = 64 * 1024  # bytes: the whole error, from which the log takes message and details
+KEPT_OF_BODY: Final = 8 * 1024  # bytes: twice what the log keeps, since it masks secrets before it cuts
+
+_CALL: Final = "appapi.call"  # in the request's environ, where a client's headers can't reach
+_PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
+_TOKEN: Final = re.compile(r"bearer +(fbat_[\w-]{20,100})", re.IGNORECASE | re.ASCII)
 
 
 class RateHeadersMiddleware:
-    """Writes the counts of `views.base`. It is the outermost middleware, so redirects and crashes get the headers too."""
+    """Writes the counts of `views.base`. All other middleware but the log is inside, so redirects and crashes get the
+    headers too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -19,3 +37,65 @@ class RateHeadersMiddleware:
             for name, value in limits.state_of(request).headers().items():
                 response[name] = value
         return response
+
+
+class CallLogMiddleware:
+    """Leaves each call of an app to the writer of the log, which makes the row of it (docs/decisions/0037).
+
+    It adds neither a statement nor a round trip. It is the outermost middleware of the APIs, so that it sees what was answered.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not (settings.LOG_API_CALLS and limits.covers(request.path_info)):
+            return self.get_response(request)
+        began = perf_counter()
+        call = request.META[_CALL] = log.Call(timezone.now())
+        response = self.get_response(request)
+        if call.installation is not None or _has_known_form(request, call):
+            _complete(call, request, response)
+            call.duration = perf_counter() - began
+            log.record(call)
+        return response
+
+
+def call_of(request: HttpRequest) -> log.Call:
+    """The call as the view completes it. If the log is off, one that is thrown away."""
+    return request.META.get(_CALL) or log.Call(timezone.now())
+
+
+def _has_known_form(request: HttpRequest, call: log.Call) -> bool:
+    """Whether a call without a valid token has one that may have ended."""
+    found = _TOKEN.fullmatch(request.META.get("HTTP_AUTHORIZATION", ""))
+    if found:
+        call.token_digest = digest(found[1])
+    return found is not None
+
+
+def _complete(call: log.Call, request: HttpRequest, response: HttpResponse) -> None:
+    trace = tracing.current_or_new()
+    state = limits.state_of(request)
+    call.request_id = trace.request_id
+    call.trace_id = trace.trace_id if trace.trace_id != trace.request_id else None
+    call.token_last_four = last_four(request.META.get("HTTP_AUTHORIZATION", ""))
+    call.method = request.method or ""
+    call.path = request.get_full_path()
+    match = request.resolver_match
+    call.route = _documented(match.route) if match else ""
+    call.status = response.status_code
+    call.rate = state.limit, state.remaining, state.reset
+    call.idempotency_key = request.META.get("HTTP_IDEMPOTENCY_KEY", "")
+    if response.status_code >= 400:
+        call.response_body = response.content[:KEPT_OF_ERROR]
+    if call.installation is None or call.installation.is_test:
+        call.request_body = request.META.get(RAW_BODY, b"")[:KEPT_OF_BODY]
+        if not (call.response_body or response.streaming):
+            call.response_body = response.content[:KEPT_OF_BODY]
+
+
+@lru_cache(maxsize=200)
+def _documented(route: str) -> str:
+    """The path of a route as the documentation writes it; empty for unknown paths."""
+    return "" if route.startswith("^") else "/" + _PARAMETER.sub(r"{\1}", route)

@@ -26,6 +26,7 @@ BENCHMARKS = {
     "backlog": "benchmarks.backlog.backlog",
     "memory": "benchmarks.memory.memory",
     "product-list": "benchmarks.app_api.product_list",
+    "call-log": "benchmarks.app_api.call_log",
     "product-list-size": "benchmarks.app_api.product_list_size",
     "app-api": "benchmarks.app_api.app_api_calls",
     "hook": "benchmarks.hooks.hook",

@@ -33,6 +33,7 @@ class Asked:
     server: Server
     requests: Requests
     expected: int = 200
+    settles: float = 0.0  # seconds of work that goes on after the last answer, and counts
 
 
 def product_list(options: Options) -> Iterator[Row]:
@@ -68,6 +69,33 @@ def product_list(options: Options) -> Iterator[Row]:
         milliseconds(median(usual)),
         paired(least, usual),
         note=f"With PostgreSQL's: {_with_postgres(stock_costs)}.",
+    )
+
+
+def call_log(options: Options) -> Iterator[Row]:
+    """The list of 50 products with and without the log of calls; the thread that writes it counts."""
+    shop = shelves.shop(PRODUCTS)
+    rounds, batch = _size(options)
+    with (
+        serving(options.folder, "app-api", OURS) as logging,
+        serving(options.folder, "app-api-off", "benchmarks.without_log") as silent,
+    ):
+        tokens = shelves.tokens(shop, 2 * (rounds + 1) * batch)
+        shelves.tidy()
+
+        def requests(count: int) -> Sequence[bytes]:
+            return _gets("/app-api/products", islice(tokens, count))
+
+        on, off = _by_turns(
+            options, Asked(logging, requests, settles=1.0), Asked(silent, requests, settles=1.0)
+        )
+    yield Row(
+        "GET /app-api/products, CPU: with the log, to without",
+        milliseconds(median(_workers(off))),
+        milliseconds(median(_workers(on))),
+        paired(_workers(on), _workers(off)),
+        Goal(1.05, 1.02),
+        note=f"With PostgreSQL's: {_with_postgres(off)} to {_with_postgres(on)}.",
     )
 
 
@@ -143,7 +171,7 @@ def _by_turns(options: Options, *contestants: Asked) -> list[list[Cost]]:
     costs: list[list[Cost]] = [[] for _ in contestants]
     for turn in range(rounds + 1):
         for asked, told in zip(contestants, costs, strict=True):
-            cost = asked.server.cost(asked.requests(batch), asked.expected)
+            cost = asked.server.cost(asked.requests(batch), asked.expected, asked.settles)
             if turn:
                 told.append(cost)
     return costs

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 
 from benchmarks.dispatchers import cpu_of_sessions
 from benchmarks.processes import Failed, Process, cpu_of, started, wait_for
@@ -36,15 +36,17 @@ class Server:
         wait_for(self._listens, 60, f"{process.name} to listen")
         (self._worker,) = _children(process.pid)
 
-    def cost(self, requests: Sequence[bytes], expected: int = 200) -> Cost:
+    def cost(self, requests: Sequence[bytes], expected: int = 200, settles: float = 0.0) -> Cost:
         """Send them all over a few connections, the next one when the answer to the last one is there.
 
+        What the worker does in the `settles` seconds after the last answer counts too.
         Raises `Failed` for an answer of another status than expected.
         """
         before, sql_before = cpu_of(self._worker), cpu_of_sessions([self._process.name])
         with ThreadPoolExecutor(CONNECTIONS) as threads:
             parts = [requests[start::CONNECTIONS] for start in range(CONNECTIONS)]
             seconds = sum(threads.map(lambda part: self._send(part, expected), parts))
+        sleep(settles)
         after, sql_after = cpu_of(self._worker), cpu_of_sessions([self._process.name])
         sql = None if sql_before is None or sql_after is None else (sql_after - sql_before) / len(requests)
         return Cost((after - before) / len(requests), sql, seconds / len(requests))

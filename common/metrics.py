@@ -20,6 +20,10 @@ NOT_LIMITED: Final = Counter(
     "Requests that were not counted for all processes together, because the cache server did not respond.",
     ["limit"],
 )
+CALLS_NOT_LOGGED: Final = Counter(
+    "extension_platform_api_calls_not_logged",
+    "Calls of apps that the log lacks, because the database did not keep up.",
+)
 
 
 def root_of(path: str) -> str:

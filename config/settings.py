@@ -47,6 +47,9 @@ CSRF_TRUSTED_ORIGINS = [BASE_URL]
 ALLOW_LOCAL_DESTINATIONS = local_destinations(debug=DEBUG)
 OUTGOING_USER_AGENT = "Service-Webhooks/1.0"
 
+# Whether calls of apps are logged for their developers (`activity.log`).
+LOG_API_CALLS = flag("LOG_API_CALLS", default=True)
+
 # The bearer token for `/metrics`. Without it that page is a 404.
 METRICS_TOKEN = metrics_token(debug=DEBUG)
 
@@ -59,6 +62,7 @@ INSTALLED_APPS = [
     "merchants.apps.MerchantsConfig",
     "storefront.apps.StorefrontConfig",
     "appapi.apps.AppApiConfig",
+    "activity.apps.ActivityConfig",
     "extensions.apps.ExtensionsConfig",
     "webhooks.apps.WebhooksConfig",
     "installations.apps.InstallationsConfig",
@@ -105,6 +109,7 @@ ZONES: dict[str, dict[str, Any]] = {
     },
     "api": {
         "middleware": [
+            "appapi.middleware.CallLogMiddleware",
             "appapi.middleware.RateHeadersMiddleware",
             "django.middleware.security.SecurityMiddleware",
             "common.web.api.ApiMiddleware",
@@ -236,6 +241,11 @@ CELERY_BEAT_SCHEDULE = {
     "remove-old-hook-calls": {
         "task": "extensions.tasks.remove_old_hook_calls",
         "schedule": crontab(minute=47),
+        "options": {"expires": 1800.0},
+    },
+    "remove-old-calls": {
+        "task": "activity.tasks.remove_old_calls",
+        "schedule": crontab(minute=57),
         "options": {"expires": 1800.0},
     },
     "expire-payments": {

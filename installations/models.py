@@ -60,6 +60,13 @@ class Installation(models.Model):
     business = models.ForeignKey(Business, on_delete=models.PROTECT, related_name="installations")
     is_test = models.BooleanField(default=False)
     token_digest = models.CharField(max_length=64, null=True, unique=True, editable=False)
+    ended_token_digest = models.CharField(
+        max_length=64,
+        null=True,
+        editable=False,
+        db_index=True,
+        help_text="Of the last token that ended, so that the log of calls knows whose it was.",
+    )
     token_hint = models.CharField(max_length=8, blank=True)
     token_issued_at = models.DateTimeField(null=True, blank=True)
     webhook_secret = EncryptedTextField(editable=False)

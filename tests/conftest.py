@@ -12,6 +12,7 @@ from celery import Task
 from django.utils import timezone
 
 from accounts.models import Business, User
+from activity.log import CallLog
 from common.web import rate_limits
 from config.celery import app as celery_app
 from installations.models import Installation
@@ -27,6 +28,13 @@ def _fresh_cache(settings: Any) -> Iterator[None]:
     rate_limits.counter.cache_clear()
     yield
     rate_limits.counter.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _log_of_calls_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of calls is written where a test calls `flush()`, and by no thread into another test's database."""
+    monkeypatch.setattr("activity.log._log", CallLog())
+    monkeypatch.setattr(CallLog, "start", lambda self: None)
 
 
 @pytest.fixture(autouse=True)

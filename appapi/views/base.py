@@ -9,11 +9,12 @@ from rest_framework.serializers import BaseSerializer
 
 from accounts.models import Business
 from appapi import limits
+from appapi.middleware import call_of
 from common.errors import NotFound, TooManyRequests
 from common.rest.query import Query
 from common.rest.views import JsonView
 from common.web.pagination import PageRequest
-from installations.authentication import RequiresScope, TokenAuthentication
+from installations.authentication import RequiresScope, TokenAuthentication, scope_needed
 from installations.models import Installation
 
 
@@ -45,7 +46,21 @@ class AppApiView(JsonView):
             super().perform_authentication(request)
             caller = self.installation
         finally:
+            call_of(self.request).installation = caller
             self._count(request, caller)
+
+    def check_permissions(self, request: Request) -> None:
+        """Also note for the log which scope the call needs, and whether it has it."""
+        call = call_of(request)
+        scope = call.scope = scope_needed(request.method or "GET", self) or ""
+        super().check_permissions(request)
+        call.has_scope = True
+        if scope:
+            call.scopes_used = (scope,)
+
+    def uses(self, *scopes: str) -> None:
+        """Note the scopes of what the call read, where the endpoint itself needs none."""
+        call_of(self.request).scopes_used = scopes
 
     def read(
         self, serializer: type[BaseSerializer], *, partial: bool = False, **context: Any

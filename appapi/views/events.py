@@ -10,6 +10,7 @@ from appapi.serializers import FeedFilters, FeedSerializer
 from appapi.views.base import AppApiView
 from common.rest.schema import problem
 from common.times import iso
+from marketplace.scopes import SCOPE_OF_EVENT, in_order
 from webhooks.catalogue import SUBSCRIBABLE
 from webhooks.feed import Cursor, read_feed
 from webhooks.models import Event
@@ -41,6 +42,9 @@ class EventFeed(AppApiView):
             types=types,
             limit=limit,
             now=timezone.now(),
+        )
+        self.uses(
+            *in_order(SCOPE_OF_EVENT[event.type] for event in page.events if event.type in SCOPE_OF_EVENT)
         )
         body = {
             "data": [event_payload(event) for event in page.events],

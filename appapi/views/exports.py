@@ -12,10 +12,10 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from appapi.enums import ExportStatus
+from appapi.enums import ExportResource, ExportStatus
 from appapi.models import Export
 from appapi.serializers import ExportBody, ExportId, ExportSerializer, RequestedExportSerializer
-from appapi.services.exports import EXPORTS, export_of, request_export
+from appapi.services.exports import EXPORTS, SCOPES, export_of, request_export
 from appapi.views.base import AppApiView
 from common.errors import NotFound, RangeNotSatisfiable
 from common.rest.schema import problem
@@ -36,7 +36,9 @@ class ExportView(AppApiView):
     path_fields = {"export_id": ExportId()}
 
     def export(self, export_id: str) -> Export:
-        return export_of(self.installation, export_id, now=timezone.now())
+        export = export_of(self.installation, export_id, now=timezone.now())
+        self.uses(SCOPES[ExportResource(export.resource)])
+        return export
 
 
 class ExportList(ExportView):
@@ -56,6 +58,7 @@ class ExportList(ExportView):
         """
         body = self.read(ExportBody)
         export = request_export(installation=self.installation, resource=body["resource"])
+        self.uses(SCOPES[body["resource"]])
         return Response({"id": str(export.pk), "status": export.status}, status=202)
 
 

@@ -10,6 +10,7 @@ from rest_framework.parsers import BaseParser
 from common.nesting import MAX_DEPTH, is_too_deep
 
 MAX_BODY = 1024 * 1024  # bytes
+RAW_BODY = "common.rest.raw_body"  # what was parsed, in the request's environ
 
 
 class BodyTooLarge(APIException):
@@ -27,6 +28,8 @@ class JsonParser(BaseParser):
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         body = stream.read(MAX_BODY + 1)
+        if parser_context:
+            parser_context["request"].META[RAW_BODY] = body
         if len(body) > MAX_BODY:
             raise BodyTooLarge
         if not body.strip():

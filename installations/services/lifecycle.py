@@ -27,7 +27,7 @@ TERMS = (
     "reconsent_declined_at",
 )  # fmt: skip
 CONSENT = (*TERMS, "declined_version_id", "consented_at")
-TOKEN = ("token_digest", "token_hint", "token_issued_at")
+TOKEN = ("token_digest", "ended_token_digest", "token_hint", "token_issued_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,9 @@ def uninstall(
     """
     now = now or timezone.now()
     ended = locked(installation)
-    ended.token_digest = None
+    _end_token(ended)
     ended.uninstalled_at = now
-    ended.save(update_fields=["token_digest", "uninstalled_at"])
+    ended.save(update_fields=["token_digest", "ended_token_digest", "uninstalled_at"])
     history.record(installation=ended, kind=HistoryKind.UNINSTALLED, at=now, by=by)
     installation_removed.send(Installation, installation=ended, now=now)
     return ended
@@ -138,8 +138,8 @@ def change_terms(*, installation: Installation, terms: Terms, by: User, now: dat
 
 def end_token(*, installation: Installation, now: datetime) -> None:
     """Revoke the token of a locked installation. The app stays installed and can be authorized again."""
-    installation.token_digest = None
-    installation.save(update_fields=["token_digest"])
+    _end_token(installation)
+    installation.save(update_fields=["token_digest", "ended_token_digest"])
     history.record(installation=installation, kind=HistoryKind.TOKEN_ENDED, at=now)
 
 
@@ -196,10 +196,16 @@ def _announce_change(
 
 def _set_token(installation: Installation, now: datetime) -> str:
     token = new_access_token(test=installation.is_test)
+    _end_token(installation)
     installation.token_digest = digest(token)
     installation.token_hint = last_four(token)
     installation.token_issued_at = now
     return token
+
+
+def _end_token(installation: Installation) -> None:
+    if installation.token_digest is not None:
+        installation.token_digest, installation.ended_token_digest = None, installation.token_digest
 
 
 def locked(installation: Installation) -> Installation:

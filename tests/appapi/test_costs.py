@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from redis.connection import Connection
 
 from accounts.models import Business
+from activity import log
 from stores.models import OrderItem
 from tests import factories
 
@@ -89,6 +90,18 @@ def test_placing_an_order_takes_as_many_statements_for_many_lines(
         assert api.post("/app-api/orders", body, content_type="application/json").status_code == 201
     # BEGIN and COMMIT, a savepoint here, are among them, and for each of three hook points who is asked there.
     assert len(made) == count, "\n".join(query["sql"][:150] for query in made)
+
+
+@pytest.mark.parametrize("is_logged", [True, False])
+def test_log_takes_no_statement_in_the_request(
+    api: Client, sandbox: Business, statements: Statements, settings: Any, is_logged: bool
+) -> None:
+    settings.LOG_API_CALLS = is_logged
+    factories.product(sandbox)
+    with statements() as made:
+        assert api.get("/app-api/products").status_code == 200
+    assert len(made) == READS["/app-api/products"]
+    assert log.flush() == is_logged
 
 
 @pytest.mark.redis

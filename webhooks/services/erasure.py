@@ -31,6 +31,7 @@ from webhooks.enums import OPEN_ERASURES, WAITING, DeliveryStatus, ErasureState
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 from webhooks.positions import Horizon, Position
 from webhooks.services import deliveries
+from webhooks.signals import erasure_begun
 
 log = logging.getLogger(__name__)
 
@@ -200,6 +201,8 @@ def _answer(attempt: Attempt) -> str:
 
 
 def _move(erasure: Erasure, state: ErasureState, at: datetime, note: str = "") -> None:
+    if erasure.state == ErasureState.DUE and state != ErasureState.CANCELLED:
+        erasure_begun.send(Erasure, installation=erasure.installation, now=at)
     erasure.state = state
     erasure.alarmed_at = None
     erasure.save(update_fields=["state", "sent_at", "confirmed_at", "alarmed_at"])

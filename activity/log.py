@@ -1,0 +1,243 @@
+"""The queue between requests and the log: a request appends to it, and a thread of the process writes batches.
+
+A request never waits: a full queue drops the call and counts it. What the thread writes, and in which transaction, is in
+`activity.services.writing`. Each process starts its thread at its first call, so that a server may fork before. A stop
+of the process writes what is left; a kill loses the calls of the last half a second.
+"""
+
+import atexit
+import logging
+import os
+import threading
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, close_old_connections, connections
+
+from common.metrics import CALLS_NOT_LOGGED
+
+log = logging.getLogger(__name__)
+
+MOST: Final = 5_000  # calls that wait
+MOST_UNKNOWN: Final = 500  # of these, calls whose token may be anybody's invention
+BATCH: Final = 500
+EVERY: Final = 0.5  # seconds
+RETRY: Final = 2.0  # seconds after the database refused a batch
+STOP_TIMEOUT: Final = 5.0  # seconds
+
+
+@dataclass(slots=True)
+class Call:
+    """What the request's thread knows of one call. The writer makes the row of it.
+
+    `installation` is None for a token that is not valid; `token_digest` may then still find whose it was.
+    """
+
+    at: datetime
+    request_id: UUID | None = None
+    trace_id: UUID | None = None
+    installation: Any = None
+    token_digest: str = ""
+    token_last_four: str = ""
+    method: str = ""
+    route: str = ""
+    path: str = ""
+    status: int = 0
+    duration: float = 0.0  # seconds
+    scope: str = ""  # that the call needs
+    has_scope: bool = False
+    scopes_used: tuple[str, ...] = ()
+    rate: tuple[int, int, int] = (0, 0, 0)  # the limit, what is left of it, the window's end
+    idempotency_key: str = ""
+    request_body: bytes = b""
+    response_body: bytes = b""
+
+
+Use = tuple[UUID, str, str, date]  # app, scope, method and route, day
+
+
+@dataclass(slots=True)
+class Gap:
+    """Calls of one app that were not logged."""
+
+    since: datetime
+    until: datetime
+    count: int
+
+
+@dataclass(slots=True)
+class Batch:
+    calls: list[Call]
+    gaps: dict[UUID, Gap] = field(default_factory=dict)  # by app
+    uses: Counter[Use] = field(default_factory=Counter)  # of the calls that were not logged
+
+
+class Queue:
+    """Calls that wait to be written, at most `most`."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most = most
+        self.refused = False  # whether the database refused the last batch
+        self._calls: deque[Call] = deque()
+        self._lock = threading.Lock()
+        self._gaps: dict[UUID, Gap] = {}
+        self._uses: Counter[Use] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self._calls or self._gaps)
+
+    def put(self, call: Call) -> None:
+        most = self.most if call.installation is not None else min(MOST_UNKNOWN, self.most)
+        if len(self._calls) < most:
+            self._calls.append(call)  # atomic; a few more than `most` do no harm
+        elif call.installation is not None:
+            self._drop([call])
+
+    def take(self, most: int = BATCH) -> Batch | None:
+        """The oldest calls, with everything that is known about dropped ones. None if there is nothing."""
+        calls: list[Call] = []
+        while len(calls) < most and self._calls:
+            calls.append(self._calls.popleft())
+        with self._lock:
+            gaps, self._gaps = self._gaps, {}
+            uses, self._uses = self._uses, Counter()
+        return Batch(calls, gaps, uses) if calls or gaps else None
+
+    def put_back(self, batch: Batch) -> None:
+        """Keep a batch that could not be written. The oldest calls are dropped where there is no room any more."""
+        too_many = max(0, len(self._calls) + len(batch.calls) - self.most)
+        dropped, kept = batch.calls[:too_many], batch.calls[too_many:]
+        self._calls.extendleft(reversed(kept))
+        self._drop(dropped)
+        with self._lock:
+            for app_id, gap in batch.gaps.items():
+                _add(self._gaps, app_id, gap)
+            self._uses.update(batch.uses)
+
+    def drop(self, batch: Batch) -> None:
+        """Give up a batch that can never be written."""
+        self.put_back(Batch([], batch.gaps, batch.uses))
+        self._drop(batch.calls)
+
+    def _drop(self, calls: list[Call]) -> None:
+        known = [call for call in calls if call.installation is not None]
+        CALLS_NOT_LOGGED.inc(len(known))
+        with self._lock:
+            for call in known:
+                _add(self._gaps, call.installation.app_id, Gap(call.at, call.at, 1))
+                self._uses.update(uses_of(call))
+
+
+def _add(gaps: dict[UUID, Gap], app_id: UUID, more: Gap) -> None:
+    gap = gaps.setdefault(app_id, Gap(more.since, more.until, 0))
+    gap.since, gap.until = min(gap.since, more.since), max(gap.until, more.until)
+    gap.count += more.count
+
+
+def uses_of(call: Call) -> list[Use]:
+    """What a call adds to the use of scopes. Nothing for an endpoint that is not documented."""
+    return [
+        (call.installation.app_id, scope, f"{call.method} {call.route}", call.at.date())
+        for scope in call.scopes_used
+        if call.route
+    ]
+
+
+class CallLog:
+    """The queue of a process, and the thread that writes it."""
+
+    def __init__(self) -> None:
+        self.queue = Queue()
+        self._writing = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def record(self, call: Call) -> None:
+        self.queue.put(call)
+        if self._thread is None:
+            self.start()
+
+    def start(self) -> None:
+        with self._writing:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="call-log", daemon=True)
+                self._thread.start()
+
+    def flush(self) -> int:
+        """Write all that waits, in the caller's database session. Returns the number of calls."""
+        written = 0
+        with self._writing:
+            while batch := self.queue.take():
+                if not self._write(batch):
+                    break
+                written += len(batch.calls)
+        return written
+
+    def stop(self) -> None:
+        """At the end of the process: the thread ends, and what is left is written."""
+        self._stopping.set()
+        if self._thread is None:
+            return
+        self._thread.join(STOP_TIMEOUT)
+        if not self._thread.is_alive():
+            self.flush()
+            connections.close_all()
+
+    def _run(self) -> None:
+        wait = EVERY
+        while not self._stopping.wait(wait):
+            wait = EVERY
+            if self.queue.has_work:
+                close_old_connections()
+                self.flush()
+                wait = RETRY if self.queue.refused else EVERY
+
+    def _write(self, batch: Batch) -> bool:
+        """False if it was not written: the next try is later."""
+        from activity.services.writing import (
+            write,  # which imports models; apps are not loaded before a request
+        )
+
+        try:
+            write(batch)
+        except (OperationalError, InterfaceError) as error:
+            self.queue.put_back(batch)
+            log.warning("%d API calls could not be logged yet: %s", len(batch.calls), error)
+        except Exception:
+            self.queue.drop(batch)
+            log.exception("%d API calls could not be logged.", len(batch.calls))
+        else:
+            self.queue.refused = False
+            return True
+        self.queue.refused = True
+        return False
+
+
+_log = CallLog()
+
+
+def record(call: Call) -> None:
+    """Leave a call to the writer. Takes microseconds, and never waits."""
+    _log.record(call)
+
+
+def flush() -> int:
+    """Write all that waits now, for tests. Returns the number of calls."""
+    return _log.flush()
+
+
+def _forked() -> None:
+    """A child process has no thread yet, and its parent writes what waited there."""
+    global _log
+    _log = CallLog()
+
+
+atexit.register(lambda: _log.stop())
+os.register_at_fork(after_in_child=_forked)

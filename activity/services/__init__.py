@@ -1,0 +1,1 @@
+"""Writing the log, and deleting from it."""

@@ -1,0 +1,27 @@
+"""Deletes from the log: by age, and for an erasure."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from activity.models import ApiCall, LogGap, ScopeUse
+from common.db.partitions import remove_before
+from installations.models import Installation
+
+KEPT: Final = timedelta(days=7)
+USE_KEPT: Final = timedelta(days=30)
+
+
+def remove_old(*, now: datetime | None = None) -> int:
+    """Deletes whole days of calls. Returns how many calls were deleted one by one, outside of partitions."""
+    now = now or timezone.now()
+    LogGap.objects.filter(until__lt=now - KEPT).delete()
+    ScopeUse.objects.filter(day__lt=(now - USE_KEPT).date()).delete()
+    return remove_before(ApiCall, now - KEPT)
+
+
+def erase(installation: Installation) -> int:
+    """Delete all calls of an installation. Returns how many."""
+    removed, _ = ApiCall.objects.filter(installation=installation).delete()
+    return removed

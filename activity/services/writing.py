@@ -1,0 +1,178 @@
+"""Writes a batch of calls: the log, what it lacks, and the use of scopes, in one transaction.
+
+Runs in the thread of `activity.log`, never in a request. On PostgreSQL rows go in by COPY. Secrets are masked here, before a
+text is cut, so that a cut never leaves a part of one that the patterns no longer recognize.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from django.db import connection, transaction
+from django.db.models import Q
+
+from activity.log import Batch, Call, Use, uses_of
+from activity.models import ApiCall, LogGap, ScopeUse
+from common.masking import mask
+from installations.models import Installation
+
+KEPT_OF_BODY: Final = 4 * 1024  # bytes
+READ_OF_BODY: Final = 2 * KEPT_OF_BODY  # the masks see this much of it
+MAX_TEXT: Final = 2000  # characters of a path or message
+MAX_DETAILS: Final = 50
+
+_FIELDS: Final = ApiCall._meta.local_concrete_fields
+_NAMES: Final = [field.attname for field in _FIELDS]
+_COPY: Final = "COPY {} ({}) FROM STDIN".format(
+    ApiCall._meta.db_table, ", ".join(f'"{field.column}"' for field in _FIELDS)
+)
+_ADD_USE: Final = """
+INSERT INTO activity_scopeuse (app_id, scope, route, day, count) VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (app_id, scope, route, day) DO UPDATE SET count = activity_scopeuse.count + excluded.count
+"""
+
+
+def write(batch: Batch) -> None:
+    """Raises what the database raises; then nothing of the batch is written."""
+    known = _with_installations(batch.calls)
+    rows = [row_of(call) for call in known]
+    uses = batch.uses + Counter(use for call in known for use in uses_of(call))
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                # A log need not survive the crash of a server, and so its commit doesn't wait for the disk.
+                cursor.execute("SET LOCAL synchronous_commit TO off")
+        _insert(rows)
+        LogGap.objects.bulk_create(
+            LogGap(app_id=app_id, since=gap.since, until=gap.until, count=gap.count)
+            for app_id, gap in batch.gaps.items()
+        )
+        _count(uses)
+
+
+def _with_installations(calls: Sequence[Call]) -> list[Call]:
+    """The calls whose installation is known. A token that is no longer valid is found by its digest."""
+    lost = {call.token_digest for call in calls if call.installation is None}
+    if not lost:
+        return list(calls)
+    found: dict[str, Installation] = {}
+    held = Installation.objects.filter(Q(token_digest__in=lost) | Q(ended_token_digest__in=lost))
+    for each in held.only("app_id", "is_test", "token_digest", "ended_token_digest"):
+        found |= {str(each.ended_token_digest): each, str(each.token_digest): each}
+    for call in calls:
+        call.installation = call.installation or found.get(call.token_digest)
+    return [call for call in calls if call.installation is not None]
+
+
+def row_of(call: Call) -> tuple[Any, ...]:
+    """The values of a row, in the order of the model's fields."""
+    installation = call.installation
+    is_test = installation.is_test
+    message, details = _error(call) if call.status >= 400 else ("", None)
+    return (
+        call.request_id,
+        call.at,
+        installation.app_id,
+        installation.pk,
+        _clean(call.token_last_four),
+        call.method[:16],
+        call.route[:120],
+        call.path if call.path == call.route else _kept(call.path, personal=not is_test),
+        call.status,
+        _kept(message, personal=not is_test) if message else "",
+        details,
+        round(call.duration * 1000),
+        call.scope,
+        call.has_scope,
+        *call.rate,
+        _clean(call.idempotency_key)[:255],
+        _body(call.request_body) if is_test else "",
+        _body(call.response_body) if is_test else "",
+        call.trace_id,
+    )
+
+
+def _error(call: Call) -> tuple[str, list[dict[str, str]] | None]:
+    """The message and details in an error's body."""
+    try:
+        body = orjson.loads(call.response_body)
+        message, details = str(body["message"]), body.get("details")
+    except (ValueError, TypeError, KeyError):  # not of our error shape, or longer than what is kept
+        return "", None
+    if not details:
+        return message, None
+    personal = not call.installation.is_test
+    return message, [
+        {name: _kept(str(value), personal=personal) for name, value in each.items()}
+        for each in details[:MAX_DETAILS]
+    ]
+
+
+def _kept(text: str, *, personal: bool) -> str:
+    return mask(_clean(text[: 2 * MAX_TEXT]), personal=personal)[:MAX_TEXT]
+
+
+def _body(body: bytes) -> str:
+    if not body:
+        return ""
+    text = mask(_clean(body[:READ_OF_BODY].decode("utf-8", "replace")), personal=False)
+    return text.encode()[:KEPT_OF_BODY].decode("utf-8", "ignore")
+
+
+def _clean(text: str) -> str:
+    """Without what PostgreSQL can't store."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
+    if connection.vendor != "postgresql":
+        ApiCall.objects.bulk_create(
+            [ApiCall(**dict(zip(_NAMES, row, strict=True))) for row in rows], batch_size=40
+        )
+        return
+    with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+        copy.write("".join(map(_line, rows)))
+
+
+def _line(row: tuple[Any, ...]) -> str:
+    """A row in COPY's text format. By hand, because psycopg's adapters take five times as long for the same."""
+    return "\t".join([_TEXTS[type(value)](value) for value in row]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES) if _SPECIAL.search(text) else text
+
+
+_SPECIAL: Final = re.compile(r"[\\\t\n\r\b\f\v]")
+_ESCAPES: Final = str.maketrans(
+    {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\b": "\\b", "\f": "\\f", "\v": "\\v"}
+)
+_TEXTS: Final[dict[type, Callable[[Any], str]]] = {
+    str: _escaped,
+    int: str,
+    bool: lambda value: "t" if value else "f",
+    type(None): lambda _: "\\N",
+    datetime: datetime.isoformat,
+    UUID: str,
+    list: lambda details: _escaped(orjson.dumps(details).decode()),
+}
+
+
+def _count(uses: Counter[Use]) -> None:
+    """Always in the same order, so that two processes don't wait for each other in a circle."""
+    if uses:
+        rows = sorted((*use, count) for use, count in uses.items())
+        values = [(_app_key(app_id), scope, route, day, count) for app_id, scope, route, day, count in rows]
+        with connection.cursor() as cursor:
+            cursor.executemany(_ADD_USE, values)
+
+
+def _app_key(app_id: object) -> Any:
+    """As the database stores a UUID."""
+    return ScopeUse._meta.get_field("app").get_db_prep_value(app_id, connection)
