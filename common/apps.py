@@ -8,11 +8,13 @@ class CommonConfig(AppConfig):
     name = "common"
 
     def ready(self) -> None:
-        post_migrate.connect(make_partitions, sender=self)
+        post_migrate.connect(make_partitions)
 
 
-def make_partitions(using: str, **_: Any) -> None:
+def make_partitions(sender: AppConfig, using: str, **_: Any) -> None:
     """A migrated database is ready for rows of today."""
     from common.db import partitions
 
-    partitions.make_ahead(using=using)
+    own = [model for model in partitions.partitioned_models() if model._meta.app_label == sender.label]
+    if own:
+        partitions.make_ahead(*own, using=using)

@@ -1,9 +1,15 @@
 """Identifiers: opaque to API users, and ordered by time so that indexes stay compact."""
 
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import Final
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
+
+_TIME: Final = ((1 << 48) - 1) << 80
+_VERSION_AND_VARIANT: Final = 7 << 76 | 2 << 62
+_REST: Final = ((1 << 12) - 1) << 64 | ((1 << 62) - 1)
 
 
 def new_id() -> UUID:
@@ -14,6 +20,12 @@ def new_id() -> UUID:
 def id_at(moment: datetime) -> UUID:
     """An id as it would have been created at `moment`, for sample rows and for finding rows by age."""
     return uuid7(nanoseconds=int(moment.timestamp() * 1000) * 1_000_000)
+
+
+def id_from(first: UUID, second: UUID) -> UUID:
+    """The id of what belongs to two others, always the same for the same two. It has the time of the first."""
+    digest = int.from_bytes(blake2b(first.bytes + second.bytes, digest_size=10).digest())
+    return UUID(int=first.int & _TIME | _VERSION_AND_VARIANT | digest & _REST)
 
 
 def first_id_at(moment: datetime) -> UUID:

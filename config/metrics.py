@@ -20,6 +20,7 @@ from prometheus_client.registry import Collector
 from common.errors import Unauthenticated
 from config.views import not_found
 from webhooks.engine.backlog import COUNTED, backlog
+from webhooks.services.audit import last_audit
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ def _of_processes() -> CollectorRegistry:
 def _of_the_database() -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(_Deliveries())
+    registry.register(_Audit())
     return registry
 
 
@@ -77,3 +79,25 @@ class _Deliveries(Collector):
         yield GaugeMetricFamily(
             "extension_platform_dispatchers", "Dispatchers that take on deliveries.", value=found.dispatchers
         )
+
+
+class _Audit(Collector):
+    """What the nightly audit found; left out without a run within two days, or while the cache is away."""
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            found = last_audit()
+        except Exception as error:  # whatever the cache's client raises
+            log.warning("The metrics lack the audit: %s", error)
+            return
+        family = GaugeMetricFamily(
+            "extension_platform_misplaced_rows",
+            "Rows that the nightly audit found without their counterpart or partition.",
+            labels=["kind"],
+        )
+        for kind, count in found.items():
+            family.add_metric([kind], count)
+        yield family

@@ -238,6 +238,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(minute=37),
         "options": {"expires": 1800.0},
     },
+    "audit-tables": {
+        "task": "webhooks.tasks.audit_tables",
+        "schedule": crontab(hour=4, minute=7),
+        "options": {"expires": 3600.0},
+    },
     "remove-old-hook-calls": {
         "task": "extensions.tasks.remove_old_hook_calls",
         "schedule": crontab(minute=47),

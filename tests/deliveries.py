@@ -45,7 +45,6 @@ def delivery(
     waits = [timedelta(0), *delays()]
     times = [made_at + sum(waits[: n + 1], timedelta(0)) for n in range(len(outcomes) + 1)]
     values = {
-        "id": id_at(made_at),
         "attempts_made": len(outcomes),
         "attempt_count": len(outcomes),
         "due_at": times[-1] if status in WAITING else None,

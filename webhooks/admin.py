@@ -14,14 +14,8 @@ from django.utils.safestring import SafeString
 from common.errors import ServiceError
 from common.times import iso
 from common.web.admin import ReadOnly
-from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
+from webhooks.models import Delivery, Erasure, Event, Webhook
 from webhooks.services import erasure as erasures
-
-
-class AttemptInline(ReadOnly, admin.TabularInline):
-    model = Attempt
-    ordering = ["number"]
-    fields = ["number", "attempted_at", "http_status", "duration_ms", "error_class", "response_excerpt"]
 
 
 @admin.register(Webhook)
@@ -74,7 +68,7 @@ class DeliveryAdmin(ReadOnly, admin.ModelAdmin):
     search_fields = ["=id", "=event__id", "=webhook__id"]
     ordering = ["-id"]
     show_full_result_count = False
-    inlines = [AttemptInline]
+    readonly_fields = ["attempts"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
         return super().get_queryset(request).defer("webhook__secret")
@@ -87,7 +81,17 @@ class DeliveryAdmin(ReadOnly, admin.ModelAdmin):
         return delivery.webhook.url
 
     def get_fields(self, request: HttpRequest, obj: Delivery | None = None) -> list[Any]:
-        return [field.name for field in Delivery._meta.fields]
+        return [*(field.name for field in Delivery._meta.fields), "attempts"]
+
+    def attempts(self, delivery: Delivery) -> SafeString:
+        """The admin has no forms for a table whose key has two columns."""
+        made = delivery.attempts.order_by("number")
+        lines = (
+            (each.number, iso(each.attempted_at), each.http_status or each.error_class, each.duration_ms,
+             each.response_excerpt)
+            for each in made
+        )  # fmt: skip
+        return format_html_join("", "<p>{}: {}, {}, {} ms {}</p>", lines)
 
 
 @admin.register(Erasure)

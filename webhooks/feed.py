@@ -85,7 +85,7 @@ def read_feed(
     horizon = current_horizon()
     start = _start(installation, after, horizon, now)
     wanted = [name for name in _visible(installation) if types is None or name in types]
-    events = list(_behind(start, horizon, installation, wanted)[: limit + 1])
+    events = list(_behind(start, horizon, installation, wanted, now)[: limit + 1])
     if len(events) > limit:
         return FeedPage(events[:limit], Cursor.behind(events[limit - 1]), has_more=True)
     end = max(start.place, (horizon, _BEFORE_ALL))
@@ -99,12 +99,17 @@ def _visible(installation: Installation) -> list[str]:
     ]
 
 
-def _behind(start: Cursor, horizon: int, installation: Installation, types: Sequence[str]) -> QuerySet[Event]:
+def _behind(
+    start: Cursor, horizon: int, installation: Installation, types: Sequence[str], now: datetime
+) -> QuerySet[Event]:
     behind = Q(position__gt=start.position) | Q(position=start.position, id__gt=start.event_id)
     return (
         Event.objects.filter(behind, business=installation.business_id, type__in=types)
         .filter(
-            position__gte=start.position, position__lt=horizon, occurred_at__gte=installation.installed_at
+            position__gte=start.position,
+            position__lt=horizon,
+            # Older rows may still be there, but their cursors are too old.
+            occurred_at__gte=max(installation.installed_at, now - KEPT),
         )
         .filter(Q(installation=None) | Q(installation=installation))
         .order_by("position", "id")

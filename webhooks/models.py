@@ -1,11 +1,14 @@
 """Webhooks, events, and the delivery of each event to each webhook."""
 
+from uuid import UUID
+
 from django.db import models
 from django.utils import timezone
 
 from accounts.models import Business
 from common.db.fields import EncryptedTextField
-from common.ids import new_id
+from common.db.partitions import Partitions
+from common.ids import id_from, new_id
 from common.tracing import Trace, current_foreign_trace_id, current_request_id
 from installations.models import Installation
 from marketplace.models import App
@@ -19,6 +22,21 @@ from webhooks.enums import (
     Pace,
     Stage,
 )
+from webhooks.fields import DeliveryIdField, InstallationsField
+
+# Events, deliveries and attempts are split alike, by the time of the event, so that a week of all three goes at once.
+# Weeks: a claim looks into each partition (docs/decisions/0036).
+_DAYS = 7
+
+# A delivery changes two or three times, all within seconds. So there is room on each page for the row's next version,
+# and a vacuum for every few thousand changed rows: a claim walks past what is dead until it is vacuumed.
+_CHANGING = {
+    "fillfactor": "70",
+    "autovacuum_vacuum_scale_factor": "0",
+    "autovacuum_vacuum_threshold": "10000",
+    "autovacuum_vacuum_cost_delay": "0",
+    "autovacuum_analyze_scale_factor": "0.02",
+}
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
@@ -141,6 +159,8 @@ class Event(models.Model):
     position = models.BigIntegerField(default=0, help_text="The transaction that wrote it.")
     horizon = models.BigIntegerField(default=0, help_text="The oldest transaction that was running then.")
 
+    partitions = Partitions(days=_DAYS)
+
     class Meta:
         indexes = [
             models.Index("business", "type", models.F("id").desc(), name="event_newest_of_type"),
@@ -164,16 +184,24 @@ _CLAIMABLE = models.Q(due_at__isnull=False, lease_until=None)
 class Delivery(models.Model):
     """One event for one webhook. Its id is the `X-Service-Event-Id`, the same for all attempts.
 
+    The id is made of the event's time and a hash of both ids. So there is one delivery for each event and webhook,
+    which no other unique constraint of a partitioned table could promise.
+
     Only `webhooks.engine` and `webhooks.services` change its state. A dispatcher claims a due row by setting
     `lease_until` and `leased_by`. The lease ends at that time, or earlier when the heartbeat of the dispatcher's slot
     stops. Every claim, result and cancellation increments `fence`, and a result counts only with the current value.
     So a dispatcher that was paused for longer than its lease changes nothing.
     """
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    # Indexes below begin with these two.
-    event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    id = DeliveryIdField(primary_key=True, editable=False)
+    # No database constraint: none may lead into a partitioned table. Indexes below begin with these two.
+    event = models.ForeignKey(
+        Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False, db_constraint=False
+    )
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    # Copies of the installation's, for the lists of an app.
+    app_id = InstallationsField(editable=False)
+    business_id = InstallationsField(editable=False)
     # A copy of the webhook's, for the index that claims use.
     endpoint = EndpointField(editable=False)
     status = models.CharField(max_length=9, choices=DeliveryStatus.choices, default=DeliveryStatus.PENDING)
@@ -206,12 +234,13 @@ class Delivery(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
 
+    partitions = Partitions(days=_DAYS, storage=_CHANGING)
+
     class Meta:
         verbose_name_plural = "deliveries"
-        constraints = [
-            models.UniqueConstraint(fields=["event", "webhook"], name="one_delivery_per_event_and_webhook")
-        ]
         indexes = [
+            models.Index("event", name="delivery_of_event"),
+            models.Index("app_id", models.F("id").desc(), name="delivery_of_app"),
             # It includes the endpoint, so that PostgreSQL prefers it for claims.
             models.Index(
                 fields=["due_at", "id"], name="delivery_due", condition=_CLAIMABLE, include=["endpoint"]
@@ -226,6 +255,9 @@ class Delivery(models.Model):
     def __str__(self) -> str:
         return f"{self.event_id} to {self.webhook_id}"
 
+    def find_id(self) -> UUID:
+        return id_from(self.event_id, self.webhook_id)
+
     def find_endpoint(self) -> int:
         return self.webhook.endpoint if self.endpoint is None else self.endpoint
 
@@ -233,8 +265,11 @@ class Delivery(models.Model):
 class Attempt(models.Model):
     """One HTTP request for a delivery, with its outcome. Append-only."""
 
-    # The constraint's index begins with it.
-    delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts", db_index=False)
+    pk = models.CompositePrimaryKey("delivery_id", "number")
+    # The key's index begins with it. No database constraint: none may lead into a partitioned table.
+    delivery = models.ForeignKey(
+        Delivery, on_delete=models.CASCADE, related_name="attempts", db_index=False, db_constraint=False
+    )
     number = models.PositiveIntegerField()
     attempted_at = models.DateTimeField()
     http_status = models.PositiveSmallIntegerField(null=True)
@@ -242,8 +277,9 @@ class Attempt(models.Model):
     error_class = models.CharField(max_length=20, blank=True)
     response_excerpt = models.TextField(blank=True)
 
+    partitions = Partitions(days=_DAYS, by="delivery_id")
+
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_number")]
         indexes = [
             models.Index("attempted_at", name="attempt_time"),
             models.Index("attempted_at", name="attempt_gone", condition=models.Q(http_status=410)),
@@ -267,6 +303,7 @@ class Erasure(models.Model):
         on_delete=models.SET_NULL,
         null=True,
         related_name="+",
+        db_constraint=False,
         help_text="Empty after 30 days, when events are deleted.",
     )
     state = models.CharField(max_length=11, choices=ErasureState.choices, default=ErasureState.DUE)

@@ -242,6 +242,6 @@ def erasure_story(installation: Installation) -> ErasureStory | None:
         return None
     if erasure.event_id is None:
         return ErasureStory(erasure, [], None)
-    attempts = Attempt.objects.filter(delivery__event=erasure.event_id).order_by("attempted_at", "id")
+    attempts = Attempt.objects.filter(delivery__event=erasure.event_id).order_by("attempted_at", "number")
     waiting = Delivery.objects.filter(event=erasure.event_id, status__in=WAITING)
     return ErasureStory(erasure, list(attempts), waiting.aggregate(next=Min("due_at"))["next"])

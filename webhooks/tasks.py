@@ -9,7 +9,7 @@ from celery.signals import worker_shutting_down
 
 from webhooks.engine import slots
 from webhooks.engine.dispatcher import Dispatcher
-from webhooks.services import counting, disabling, erasure, inboxes, notifications, retention
+from webhooks.services import audit, counting, disabling, erasure, inboxes, notifications, retention
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +83,12 @@ def remove_old_deliveries() -> None:
     counting.count_recent()
     retention.remove_old()
     inboxes.remove_old()
+
+
+@shared_task
+def audit_tables() -> None:
+    """Look for attempts without delivery, deliveries without event, and rows without partition."""
+    audit.audit()
 
 
 @worker_shutting_down.connect

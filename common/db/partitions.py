@@ -18,7 +18,8 @@ No foreign key may lead into such a table (`db_constraint=False`): dropping a pa
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -140,19 +141,18 @@ def _make_missing(model: type[models.Model], now: datetime, using: str) -> list[
             # After a change of `days` the old partitions stay, and new ones fill the gaps.
             start = max([start, *(each.end for each in there if each.end <= moment)])
             end = min([end, *(each.start for each in there if each.start > moment)])
-            made.append(_make(model, start, end, using))
+            made.append(make(model, start, end, using=using))
         moment = covering.end if covering else end
     return made
 
 
-def _make(model: type[models.Model], start: datetime, end: datetime, using: str) -> str:
+def make(model: type[models.Model], start: datetime, end: datetime, *, using: str = DEFAULT_DB_ALIAS) -> str:
     """Make one partition, and move the rows there that have come into the DEFAULT partition."""
     split = _declared(model)
     table, name = model._meta.db_table, f"{model._meta.db_table}_{start:%Y%m%d}"
     storage = ", ".join(f"{key} = {value}" for key, value in split.storage.items())
     bounds = [str(first_id_at(start)), str(first_id_at(end))]
-    with transaction.atomic(using=using), connections[using].cursor() as cursor:
-        _begin_change(cursor, table)
+    with changing(model, using=using) as cursor:
         cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [name])
         if cursor.fetchone()[0]:  # another process was quicker
             return name
@@ -177,10 +177,15 @@ def _make(model: type[models.Model], start: datetime, end: datetime, using: str)
     return name
 
 
-def _begin_change(cursor: CursorWrapper, table: str) -> None:
-    """One process at a time changes the partitions of a table, and none waits long for its rows."""
-    cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
-    cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"partitions of {table}"])
+@contextmanager
+def changing(*tables: type[models.Model], using: str = DEFAULT_DB_ALIAS) -> Iterator[CursorWrapper]:
+    """Open a transaction that changes partitions. One at a time does, and none waits long for a table."""
+    with transaction.atomic(using=using), connections[using].cursor() as cursor:
+        cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
+        for model in tables:
+            name = f"partitions of {model._meta.db_table}"
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [name])
+        yield cursor
 
 
 def _declared(model: type[models.Model]) -> Partitions:
@@ -199,8 +204,7 @@ def drop_before(moment: datetime, *tables: type[models.Model], using: str = DEFA
             if past.end > moment:
                 continue
             try:
-                with transaction.atomic(using=using), connections[using].cursor() as cursor:
-                    _begin_change(cursor, model._meta.db_table)
+                with changing(model, using=using) as cursor:
                     cursor.execute(f'DROP TABLE IF EXISTS "{past.table}"')
             except OperationalError as error:
                 log.warning("Partition %s was not dropped: %s", past.table, error)
@@ -238,11 +242,19 @@ def remove_before(
 
 
 def rows_without_partition(model: type[models.Model], *, using: str = DEFAULT_DB_ALIAS) -> int:
-    """How many rows the DEFAULT partition holds. Normally none: more say that a clock or the scheduler is wrong."""
-    if not is_split(model, using=using):
+    """How many rows of recent times are in the DEFAULT partition, since there was none for them.
+
+    Normally none: a clock is wrong, or the scheduler doesn't run. Rows that are older than all partitions don't count.
+    """
+    there = existing(model, using=using) if is_split(model, using=using) else []
+    if not there:
         return 0
+    table, column = model._meta.db_table, _declared(model).by
     with connections[using].cursor() as cursor:
-        cursor.execute(f'SELECT count(*) FROM "{model._meta.db_table}_default"')  # noqa: S608
+        cursor.execute(
+            f'SELECT count(*) FROM "{table}_default" WHERE "{column}" >= %s',  # noqa: S608
+            [first_id_at(there[0].start)],
+        )
         return int(cursor.fetchone()[0])
 
 
@@ -297,7 +309,7 @@ class PartitionByTime(Operation):
             if not (isinstance(each, Statement) and each.references_table(table))
         ]
         editor.execute(f'ALTER TABLE "{table}" RENAME TO "{table}_before"')
-        _free_names(editor, f"{table}_before")
+        free_names(editor, f"{table}_before")
         if is_split:
             plain = editor.sql_create_table
             editor.sql_create_table = f'{plain} PARTITION BY RANGE ("{self.by}")'
@@ -313,11 +325,11 @@ class PartitionByTime(Operation):
         editor.execute(f'DROP TABLE "{table}_before"')
 
 
-def _free_names(editor: BaseDatabaseSchemaEditor, table: str) -> None:
-    """Drop the indexes of a table, whose names the new table takes."""
+def free_names(editor: BaseDatabaseSchemaEditor, table: str) -> None:
+    """Drop the indexes and checks of a table that another one replaces and takes the names from."""
     with editor.connection.cursor() as cursor:
         cursor.execute(
-            "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype IN ('p', 'u', 'x')",
+            "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype IN ('p', 'u', 'x', 'c')",
             [table],
         )
         _drop(editor, f'ALTER TABLE "{table}" DROP CONSTRAINT', cursor.fetchall())

@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from common.db.partitions import Partitions
 from common.ids import new_id
 from common.tracing import current_request_id
 from extensions.enums import CallOutcome
@@ -41,11 +42,12 @@ class HookCall(models.Model):
         default=current_request_id, null=True, editable=False, help_text="Of the request that asked."
     )
 
+    partitions = Partitions(days=1)
+
     class Meta:
         indexes = [
             models.Index("installation", models.F("called_at").desc(), name="hook_call_of_installation"),
             models.Index("definition", models.F("called_at").desc(), name="hook_call_of_definition"),
-            models.Index(fields=["called_at"], name="hook_call_age"),
         ]
 
     def __str__(self) -> str:

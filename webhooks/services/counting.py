@@ -62,9 +62,9 @@ def figures_by_app(attempts: QuerySet[Attempt]) -> list[dict[str, Any]]:
     answered = Q(http_status__isnull=False)
     by_app = attempts.order_by().values(app_id=F("delivery__webhook__installation__app"))
     figures = by_app.annotate(
-        successful=Count("id", filter=newest & succeeded),
-        failed=Count("id", filter=newest & (~succeeded | ~answered)),
-        answered=Count("id", filter=answered),
+        successful=Count("number", filter=newest & succeeded),
+        failed=Count("number", filter=newest & (~succeeded | ~answered)),
+        answered=Count("number", filter=answered),
         duration_ms=Coalesce(Sum("duration_ms", filter=answered), 0),
     )
     return [dict(row) for row in figures]

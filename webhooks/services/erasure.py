@@ -94,7 +94,14 @@ def _write_event(installation: Installation, *, due_at: datetime, now: datetime)
         horizon=Horizon(),
     )
     Delivery.objects.bulk_create(
-        Delivery(event=event, webhook=webhook, due_at=due_at, created_at=now)
+        Delivery(
+            event=event,
+            webhook=webhook,
+            app_id=installation.app_id,
+            business_id=installation.business_id,
+            due_at=due_at,
+            created_at=now,
+        )
         for webhook in _addressees(installation, now)
     )
     return event
@@ -163,7 +170,9 @@ def _settle(erasure_id: UUID) -> bool:
     seen = _outcome(erasure_id)
     if erasure is None or seen is None or seen == erasure.state:
         return False
-    attempts = list(Attempt.objects.filter(delivery__event=erasure.event_id).order_by("attempted_at", "id"))
+    attempts = list(
+        Attempt.objects.filter(delivery__event=erasure.event_id).order_by("attempted_at", "number")
+    )
     if attempts and erasure.sent_at is None:
         erasure.sent_at = attempts[0].attempted_at
         _move(erasure, ErasureState.SENT, erasure.sent_at)

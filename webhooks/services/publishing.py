@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import Business
-from common.ids import new_id
+from common.ids import id_from
 from installations.models import Installation, InstallationQuerySet
 from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.models import Delivery, Event, Webhook
@@ -54,6 +54,7 @@ def publish_to(
 @dataclass(frozen=True, slots=True)
 class _Listener:
     webhook_id: UUID
+    app_id: UUID
     endpoint: int
     held: HeldReason | None  # why the delivery is held; None: it is sent
 
@@ -70,11 +71,13 @@ def _write(event: Event, data: dict[str, Any], listeners: Sequence[_Listener], n
 # With a thousand listeners `bulk_create` takes four times as long, mostly to create the rows in Python.
 _INSERT = """
 INSERT INTO webhooks_delivery
-    (id, event_id, webhook_id, endpoint, status, held_reason, due_at, attempts_made, attempt_count, fence, created_at)
-SELECT id, %(event)s, webhook, endpoint, CASE WHEN held IS NULL THEN 'PENDING' ELSE 'HELD' END, COALESCE(held, ''),
+    (id, event_id, webhook_id, app_id, business_id, endpoint, status, held_reason, due_at,
+    attempts_made, attempt_count, fence, created_at)
+SELECT id, %(event)s, webhook, app, %(business)s, endpoint,
+    CASE WHEN held IS NULL THEN 'PENDING' ELSE 'HELD' END, COALESCE(held, ''),
     CASE WHEN held IS NULL THEN %(now)s END, 0, 0, 0, %(now)s
-FROM unnest(%(ids)s::uuid[], %(webhooks)s::uuid[], %(endpoints)s::bigint[], %(held)s::text[])
-    AS listener (id, webhook, endpoint, held)
+FROM unnest(%(ids)s::uuid[], %(webhooks)s::uuid[], %(apps)s::uuid[], %(endpoints)s::bigint[], %(held)s::text[])
+    AS listener (id, webhook, app, endpoint, held)
 """
 
 
@@ -84,9 +87,11 @@ def _write_deliveries(event: Event, listeners: Sequence[_Listener], now: datetim
         return
     values: dict[str, Any] = {
         "event": event.id,
+        "business": event.business_id,
         "now": now,
-        "ids": [new_id() for _ in listeners],
+        "ids": [id_from(event.id, listener.webhook_id) for listener in listeners],
         "webhooks": [listener.webhook_id for listener in listeners],
+        "apps": [listener.app_id for listener in listeners],
         "endpoints": [listener.endpoint for listener in listeners],
         "held": [listener.held for listener in listeners],
     }
@@ -98,6 +103,8 @@ def _delivery(event: Event, listener: _Listener, now: datetime) -> Delivery:
     return Delivery(
         event=event,
         webhook_id=listener.webhook_id,
+        app_id=listener.app_id,
+        business_id=event.business_id,
         endpoint=listener.endpoint,
         status=DeliveryStatus.PENDING if listener.held is None else DeliveryStatus.HELD,
         held_reason=listener.held or HeldReason.DISABLED,
@@ -119,7 +126,12 @@ def _listeners(learning: Mapping[UUID, Installation], event_type: str) -> list[_
     columns = rows.values_list("id", "endpoint", "installation_id", "events", "is_active")
     paused = _paused(learning.values())
     return [
-        _Listener(webhook_id, endpoint, _reason_to_hold(is_active, installation_id in paused))
+        _Listener(
+            webhook_id,
+            learning[installation_id].app_id,
+            endpoint,
+            _reason_to_hold(is_active, installation_id in paused),
+        )
         for webhook_id, endpoint, installation_id, events, is_active in columns
         if event_type in (events or events_of_app(learning[installation_id]))
     ]

@@ -12,7 +12,7 @@ from common.db.transactions import forbid_transaction
 from common.errors import Conflict
 from common.http import transport
 from common.http.transport import Exchange
-from common.ids import new_id
+from common.ids import id_from
 from webhooks import catalogue, message, payloads
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
@@ -51,7 +51,7 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
         position=Position(),
         horizon=current_horizon(),
     )
-    delivery_id = new_id()
+    delivery_id = id_from(event.id, webhook.id)
     request = message.compose(
         event=event,
         delivery_id=delivery_id,
@@ -78,6 +78,8 @@ def _record(webhook: Webhook, event: Event, delivery_id: UUID, exchange: Exchang
         id=delivery_id,
         event=event,
         webhook=webhook,
+        app_id=webhook.installation.app_id,
+        business_id=event.business_id,
         status=DeliveryStatus.SUCCEEDED if exchange.succeeded else DeliveryStatus.EXHAUSTED,
         due_at=None,
         attempts_made=1,

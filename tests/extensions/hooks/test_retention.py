@@ -1,18 +1,22 @@
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import Business
-from extensions.hooks.retention import remove_old
+from common.ids import id_at
 from extensions.models import HookCall
 from extensions.tasks import remove_old_hook_calls
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooking
 
 
-def age(call: HookCall, days: float) -> None:
-    HookCall.objects.filter(pk=call.pk).update(called_at=timezone.now() - timedelta(days=days))
+def age(call: HookCall, days: float) -> UUID:
+    """Its id says when a call was recorded."""
+    at = timezone.now() - timedelta(days=days)
+    HookCall.objects.filter(pk=call.pk).update(called_at=at, id=id_at(at))
+    return HookCall.objects.get(called_at=at).pk
 
 
 @pytest.mark.spec("Contract 6 Hooks", "Every call is recorded; calls are kept 30 days")
@@ -20,13 +24,11 @@ def test_calls_go_after_30_days(shop: Business, hooking: Hooking) -> None:
     app = hooking("checkout.shipping_rates", {"fee": 1})
     for _ in range(4):
         asking.fee(shop)
-    old, older, young, _ = app.calls
-    age(old, 30.01)
+    old, older, young, today = app.calls
+    age(old, 32)
     age(older, 90)
-    age(young, 29.99)
+    kept = {age(young, 29.99), today.pk}
 
-    assert remove_old(batch=1, batches=1) == 1
     remove_old_hook_calls()
 
-    assert {call.pk for call in app.calls}.isdisjoint({old.pk, older.pk})
-    assert len(app.calls) == 2
+    assert {call.pk for call in app.calls} == kept

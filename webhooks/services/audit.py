@@ -1,0 +1,85 @@
+"""Looks for rows whose counterpart is missing: no database constraint leads into a partitioned table.
+
+Each night, a day after the other, so that no statement is long. What is found is logged, and shown at `/metrics`.
+"""
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.core.cache import cache
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from common.db import partitions
+from common.ids import first_id_at, moment_of
+from webhooks.models import Attempt, Delivery, Erasure, Event
+
+log = logging.getLogger(__name__)
+
+REMEMBERED: Final = timedelta(days=2)
+_KEY: Final = "audit-of-tables"
+_DAY: Final = timedelta(days=1)
+
+
+def audit(*, now: datetime | None = None) -> dict[str, int]:
+    """How many rows there are of each kind that should not be there."""
+    found = dict.fromkeys(("attempts", "deliveries", "erasures", "without_partition"), 0)
+    for start, end in _days(now or timezone.now()):
+        found["attempts"] += _attempts(start, end).count()
+        found["deliveries"] += _deliveries(start, end).count()
+    found["erasures"] = _without_event(Erasure.objects.filter(event__isnull=False)).count()
+    found["without_partition"] = sum(map(partitions.rows_without_partition, partitions.partitioned_models()))
+    for kind, count in found.items():
+        if count:
+            log.error("The audit of the tables found %s rows of kind %r.", count, kind)
+    _remember(found)
+    return found
+
+
+def last_audit() -> dict[str, int]:
+    """What the last run found; empty if that was long ago. The cache's errors are raised."""
+    found: dict[str, int] = cache.get(_KEY) or {}
+    return found
+
+
+def _remember(found: dict[str, int]) -> None:
+    try:
+        cache.set(_KEY, found, REMEMBERED.total_seconds())
+    except Exception as error:  # whatever the cache's client raises; the log has it
+        log.warning("The audit can't be shown at /metrics: %s", error)
+
+
+def _days(now: datetime) -> Iterator[tuple[UUID, UUID]]:
+    """From the first delivery or attempt to the last, as ranges of ids."""
+    oldest = [
+        first
+        for first in (
+            Delivery.objects.order_by("id").values_list("id", flat=True).first(),
+            Attempt.objects.order_by("delivery_id").values_list("delivery_id", flat=True).first(),
+        )
+        if first is not None
+    ]
+    if not oldest:
+        return
+    start, end = min(oldest), first_id_at(max(moment_of(min(oldest)), now - timedelta(days=60)) + _DAY)
+    while start < first_id_at(now):
+        yield start, end
+        start, end = end, first_id_at(moment_of(end) + _DAY)
+    yield start, UUID(int=2**128 - 1)
+
+
+def _attempts(start: UUID, end: UUID) -> QuerySet[Attempt]:
+    made = Attempt.objects.filter(delivery__gte=start, delivery__lt=end)
+    own = Delivery.objects.filter(id__gte=start, id__lt=end)
+    return made.exclude(Exists(own.filter(id=OuterRef("delivery_id"))))
+
+
+def _deliveries(start: UUID, end: UUID) -> QuerySet[Delivery]:
+    return _without_event(Delivery.objects.filter(id__gte=start, id__lt=end))
+
+
+def _without_event(rows: QuerySet[Any]) -> QuerySet[Any]:
+    return rows.exclude(Exists(Event.objects.filter(id=OuterRef("event_id"))))
