@@ -14,17 +14,8 @@ from tests import factories
 from tests.pictures import picture, upload
 
 from .axe import violations
-from .chromium import overflow
 from .conftest import NewPage, SignIn
 from .test_site import LOOKS
-
-PATHS = (
-    "/",
-    "/marketplace/",
-    "/marketplace/?q=zeppelin&category=pos",
-    "/marketplace/?sort=luck",
-    "/marketplace/order-bell/",
-)
 
 
 @pytest.fixture
@@ -41,30 +32,6 @@ def bell(dana: User, shop: Business) -> App:
         factories.app(dana, name="Quotes" * 13, slug="quotes", category="shipping", description="words " * 50)
     )
     return app
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("signed_in", [False, True])
-def test_pages_are_accessible(
-    new_page: NewPage, sign_in: SignIn, bell: App, mira: User, path: str, look: str, signed_in: bool
-) -> None:
-    page = new_page(**LOOKS[look])
-    if signed_in:
-        sign_in(page.context, mira)
-    page.goto(path)
-    assert violations(page) == []
-    expect(page.locator("h1")).to_have_count(1)
-    assert page.locator(".button.primary").count() <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_fit_a_window_of_320_pixels(new_page: NewPage, bell: App, path: str) -> None:
-    page = new_page(viewport={"width": 320, "height": 640})
-    page.goto(path)
-    assert overflow(page) == 0
 
 
 @pytest.mark.spec("Contract 7 Pages", "From the front page to an app's Install by search and filters")

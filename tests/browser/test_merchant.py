@@ -9,23 +9,7 @@ from installations.services import uninstall
 from tests import factories
 from tests.merchants.pages import ask_for_more, installed, listed_app
 
-from .axe import violations
-from .chromium import overflow
-from .conftest import PHONE, NewPage, SignIn
-
-LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
-PATHS = (
-    "/merchant/",
-    "/merchant/apps/",
-    "/merchant/apps/{stars}/",
-    "/merchant/apps/{stars}/activity/",
-    "/merchant/apps/{stars}/permissions/",
-    "/merchant/apps/{stars}/uninstall/",
-    "/merchant/apps/{stars}/receipt/",
-    "/merchant/apps/{past}/receipt/",
-    "/merchant/businesses/",
-    "/merchant/businesses/add/",
-)
+from .conftest import NewPage, SignIn
 
 
 @pytest.fixture
@@ -59,22 +43,6 @@ def paths(dana: User, shop: Business, stars: Installation) -> dict[str, object]:
     past = installed(listed_app(dana, ["read_orders"], name="Till Bridge"), shop)
     uninstall(installation=past, by=shop.owner)
     return {"stars": stars.pk, "past": past.pk}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_are_accessible(merchant: NewPage, paths: dict[str, object], path: str, look: str) -> None:
-    page = merchant(path.format(**paths), **LOOKS[look])
-    assert violations(page) == []
-    expect(page.locator("h1")).to_have_count(1)
-    assert page.locator(".button.primary").count() <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_fit_a_window_of_320_pixels(merchant: NewPage, paths: dict[str, object], path: str) -> None:
-    assert overflow(merchant(path.format(**paths), viewport={"width": 320, "height": 640})) == 0
 
 
 @pytest.mark.parametrize("scripted", [True, False])

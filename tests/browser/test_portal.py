@@ -11,22 +11,7 @@ from marketplace.models import App
 from tests import factories
 
 from .axe import violations
-from .chromium import overflow
-from .conftest import PHONE, NewPage, SignIn
-
-LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
-PATHS = (
-    "/portal/",
-    "/portal/create/",
-    "/portal/apps/stars/",
-    "/portal/apps/stars/details/",
-    "/portal/apps/stars/credentials/",
-    "/portal/apps/stars/credentials/regenerate/",
-    "/portal/apps/stars/test/",
-    "/portal/apps/stars/test/uninstall/",
-    "/portal/apps/stars/delete/",
-    "/portal/apps/other/test/",
-)
+from .conftest import NewPage, SignIn
 
 
 @pytest.fixture
@@ -58,22 +43,6 @@ def fill_in(page: Page) -> None:
     page.get_by_label("See your products").check()
     page.get_by_label("Place orders").check()
     page.get_by_label("Redirect URL").fill("https://stars.example.com/callback")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_are_accessible(portal: NewPage, stars: App, path: str, look: str) -> None:
-    page = portal(path, **LOOKS[look])
-    assert violations(page) == []
-    expect(page.locator("h1")).to_have_count(1)
-    assert page.locator(".button.primary").count() <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_fit_a_window_of_320_pixels(portal: NewPage, stars: App, path: str) -> None:
-    assert overflow(portal(path, viewport={"width": 320, "height": 640})) == 0
 
 
 @pytest.mark.parametrize("scripted", [True, False])

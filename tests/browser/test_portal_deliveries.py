@@ -15,34 +15,9 @@ from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
 
 from .axe import violations
-from .chromium import overflow
 from .conftest import NewPage, SignIn
-from .test_portal import LOOKS
 
 Made = dict[str, Any]
-PATHS = (
-    "/portal/apps/stars/webhooks/",
-    "/portal/apps/stars/webhooks/?tested={test.id}",
-    "/portal/apps/stars/webhooks/{good.id}/pause/",
-    "/portal/apps/stars/webhooks/new/",
-    "/portal/apps/stars/webhooks/{good.id}/edit/",
-    "/portal/apps/stars/webhooks/{good.id}/delete/",
-    "/portal/apps/other/webhooks/",
-    "/portal/apps/stars/deliveries/",
-    "/portal/apps/stars/deliveries/?status=HELD&event=review.created",
-    "/portal/apps/other/deliveries/",
-    "/portal/apps/stars/deliveries/recover/",
-    "/portal/apps/stars/deliveries/{recovered.id}/",
-    "/portal/apps/stars/deliveries/{failing.id}/",
-    "/portal/apps/stars/deliveries/{recovered.id}/compare/",
-    "/portal/apps/stars/deliveries/{tls.id}/",
-    "/portal/apps/stars/deliveries/{held.id}/",
-    "/portal/apps/stars/signatures/",
-    "/portal/apps/stars/signatures/?delivery={failing.id}",
-    "/portal/apps/stars/test/event/",
-    "/portal/apps/other/erasures/",
-    "/portal/apps/stars/analytics/",
-)
 
 
 @pytest.fixture
@@ -67,22 +42,6 @@ def portal(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
         return page
 
     return make
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_are_accessible(portal: NewPage, made: Made, path: str, look: str) -> None:
-    page = portal(path.format(**made), **LOOKS[look])
-    assert violations(page) == []
-    expect(page.locator("h1")).to_have_count(1)
-    assert page.locator(".button.primary").count() <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_fit_a_window_of_320_pixels(portal: NewPage, made: Made, path: str) -> None:
-    assert overflow(portal(path.format(**made), viewport={"width": 320, "height": 640})) == 0
 
 
 def test_verdict_is_accessible(portal: NewPage, made: Made) -> None:

@@ -12,11 +12,7 @@ from marketplace.services.pictures import decode
 from tests import factories
 from tests.pictures import upload
 
-from .axe import violations
-from .chromium import overflow
-from .conftest import PHONE, NewPage, SignIn
-
-LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
+from .conftest import NewPage, SignIn
 
 
 @pytest.fixture
@@ -62,23 +58,6 @@ def pages(dana: User, stars: App) -> list[str]:
     paths = [f"{app}/review/" for app in ("stars", new.slug, "waiting", "rejected", "approved")]
     paths += ["rejected/review/submit/", "waiting/review/withdraw/", "rejected/versions/", "stars/versions/"]
     return ["/portal/", *(f"/portal/apps/{path}" for path in paths), "/portal/apps/rejected/"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-def test_pages_have_no_axe_findings(portal: NewPage, pages: list[str], look: str) -> None:
-    page = portal(pages[0], **LOOKS[look])
-    for path in pages:
-        page.goto(path)
-        assert (path, violations(page)) == (path, [])
-
-
-@pytest.mark.slow
-def test_pages_fit_into_320_pixels(portal: NewPage, pages: list[str]) -> None:
-    page = portal(pages[0], viewport={"width": 320, "height": 640})
-    for path in pages:
-        page.goto(path)
-        assert (path, overflow(page)) == (path, 0)
 
 
 @pytest.mark.parametrize("script", [True, False])

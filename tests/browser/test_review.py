@@ -11,26 +11,9 @@ from marketplace.models import App, Submission
 from marketplace.services import reviews
 from tests import factories
 
-from .axe import violations
-from .chromium import overflow
-from .conftest import PHONE, NewPage, SignIn
+from .conftest import NewPage, SignIn
 
-LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
 QUEUE = "/admin/marketplace/submission/"
-PAGES = (
-    "/admin/",
-    QUEUE,
-    f"{QUEUE}?state=decided",
-    f"{QUEUE}?q=nowhere",
-    f"{QUEUE}{{update.pk}}/change/",
-    f"{QUEUE}{{update.pk}}/approve/",
-    f"{QUEUE}{{update.pk}}/reject/",
-    f"{QUEUE}{{decided.pk}}/change/",
-    "/admin/marketplace/app/",
-    "/admin/marketplace/app/{update.app.pk}/change/",
-    "/admin/marketplace/app/{update.app.pk}/suspend/",
-    "/admin/marketplace/reviewentry/",
-)
 CRITERIA = ("Functionality", "Security", "Scope appropriateness", "Quality", "Policy compliance")
 
 
@@ -70,21 +53,6 @@ def admin(new_page: NewPage, sign_in: SignIn, rae: User, rounds: dict[str, Submi
         return page
 
     return make
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", PAGES)
-def test_pages_are_accessible(admin: NewPage, path: str, look: str) -> None:
-    page = admin(path, **LOOKS[look])
-    assert violations(page) == []
-    expect(page.locator("h1")).to_have_count(1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PAGES)
-def test_pages_fit_a_window_of_320_pixels(admin: NewPage, path: str) -> None:
-    assert overflow(admin(path, viewport={"width": 320, "height": 640})) == 0
 
 
 @pytest.mark.spec(

@@ -12,13 +12,6 @@ from .axe import violations
 from .chromium import overflow
 from .conftest import PHONE, NewPage, SignIn
 
-PATHS = ("/", "/licenses/", "/_styleguide/", "/nothing/here")
-LOOKS = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-    "phone": PHONE,
-}
-
 
 @pytest.fixture
 def styleguide(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
@@ -32,22 +25,6 @@ def styleguide(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
         return page
 
     return make
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_are_accessible(styleguide: NewPage, path: str, look: str) -> None:
-    page = styleguide(path, **LOOKS[look])
-    assert violations(page) == []
-    expect(page.locator("h1")).to_have_count(1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_fit_a_window_of_320_pixels(styleguide: NewPage, path: str) -> None:
-    page = styleguide(path, viewport={"width": 320, "height": 640})
-    assert overflow(page) == 0
 
 
 def test_a_long_name_fits_the_top_bar_of_a_phone(new_page: NewPage, sign_in: SignIn, dana: User) -> None:

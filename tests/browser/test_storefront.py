@@ -17,10 +17,8 @@ from stores.services.payments import settle_payment
 from tests import factories
 
 from .axe import violations
-from .chromium import overflow
-from .conftest import PHONE, NewPage, SignIn
+from .conftest import NewPage, SignIn
 
-LOOKS = {"light": {"color_scheme": "light"}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
 WALLET = PaymentMethod("pay:wallet", "Harbour Wallet", "pay", "Pay with your phone.")
 
 
@@ -233,42 +231,6 @@ def visit(page: Page, store: str, path: str) -> None:
             page.get_by_role("link", name="Choose how to pay").click()
         return
     page.goto(store + path.partition(" ")[0])
-
-
-PATHS = (
-    "",
-    "?q=zeppelin",
-    "products/sourdough/",
-    "products/bun/",
-    "pages/about/",
-    "cart/",
-    "cart/ empty",
-    "checkout/ delivery",
-    "checkout/ errors",
-    "orders/ cash",
-    "orders/ waiting",
-    "orders/ failed",
-    "orders/ again",
-    "products/nothing/",
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("path", PATHS)
-def test_pages_are_accessible(
-    new_page: NewPage, store: str, wallet: dict[str, Any], path: str, look: str
-) -> None:
-    if path.endswith("waiting"):
-        soon = timezone.now() + timedelta(minutes=10)
-        wallet["answer"] = PaymentDetails("https://pay.example.com/1", "wallet://1", "INV-1", soon)
-    page = new_page(**LOOKS[look])
-    visit(page, store, path)
-    assert violations(page) == []
-    expect(page.locator("h1")).to_have_count(1)
-    assert page.locator(".button.primary").count() <= 1
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert overflow(page) == 0
 
 
 def test_checkout_is_accessible(page: Page, store: str) -> None:

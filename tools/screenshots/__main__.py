@@ -2,7 +2,7 @@ import os
 import shutil
 import sys
 
-from tools.screenshots.shots import main
+from tools.screenshots.camera import main
 
 try:
     sys.exit(main(sys.argv[1:]))

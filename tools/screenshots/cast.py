@@ -50,6 +50,7 @@ def seed(app_url: str) -> SimpleNamespace:
         noor=noor,
         noors_shop=asked_for_more(apps["till"], noor),
         sam=person("Sam Lindqvist", Role.DEVELOPER),
+        theo=with_second_factor(person("Theo Marchetti", Role.DEVELOPER)),
         mira=mira,
         tom=person("Tom Adeyemi", Role.MERCHANT, business_name="Adeyemi Books"),
         framed=framed(dana, person("Lena Vogel", Role.MERCHANT, business_name="Vogel Ceramics"), app_url),
@@ -61,6 +62,13 @@ def seed(app_url: str) -> SimpleNamespace:
     )
     without_embeds(made.store["shop"])
     return made
+
+
+def with_second_factor(user: Any) -> Any:
+    from tests.accounts.second_factor import set_up_app
+
+    set_up_app(user)
+    return user
 
 
 def without_embeds(shop: Any) -> None:

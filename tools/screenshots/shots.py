@@ -1,39 +1,11 @@
-"""Pictures of every page in light, in dark and on a phone: `python -m tools.screenshots [name …]`.
+"""Every page in every state that it may have: `SHOTS`. To add a page, add a row, and what it shows to `cast`."""
 
-They go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. What a machine can see fails the run: a
-status other than the expected one, an error in the console, a request to another host, a page wider than a
-window of 320 pixels. To add a page, add a row to `SHOTS`, and what it shows to
-`tools.screenshots.cast`.
-"""
-
-import os
-import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-# Before the next import, which chooses what the settings will read: a folder and a database to throw away.
-os.environ |= {"EMBEDDED": "1", "DJANGO_SETTINGS_MODULE": "config.settings"}
-os.environ.pop("DATABASE_URL", None)
+from playwright.sync_api import Page
 
-from playwright.sync_api import Browser, Page, sync_playwright
-
-from tests.browser.app_site import AppSite
-from tests.browser.chromium import Watch, launch, overflow
 from tools.screenshots import cast as everybody
-
-TARGET = Path(__file__).resolve().parents[2] / "build" / "screenshots"
-DESKTOP = {"width": 1440, "height": 900}
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-LOOKS: dict[str, dict[str, Any]] = {
-    "light": {"viewport": DESKTOP, "color_scheme": "light"},
-    "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
-    "phone": PHONE | {"color_scheme": "light"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +66,13 @@ def prove(page: Page) -> None:
     if "/accounts/prove/" in page.url:
         page.get_by_label("Password", exact=True).fill("correct horse battery")
         press("Continue")(page)
+
+
+def sign_in_as_theo(page: Page) -> None:
+    """Up to the second step, which asks for a code."""
+    page.get_by_label("E-mail").fill("theo@example.com")
+    page.get_by_label("Password", exact=True).fill("correct horse battery")
+    press("Sign in")(page)
 
 
 def unfold(page: Page) -> None:
@@ -258,6 +237,15 @@ SHOTS = [
     Shot("account-sessions", "/accounts/sessions/", "dana"),
     Shot("account-prove", "/accounts/security/app/", "dana"),
     Shot("account-authenticator-app", "/accounts/security/app/", "dana", prove),
+    Shot("account-authenticator-app-remove", "/accounts/security/app/remove/", "theo"),
+    Shot("account-passkey", "/accounts/security/passkeys/add/", "dana", prove),
+    Shot("account-recovery-codes", "/accounts/security/recovery-codes/", "theo"),
+    Shot("account-recovery-codes-new", "/accounts/security/recovery-codes/new/", "theo"),
+    Shot("account-security-both", "/accounts/security/", "theo"),
+    Shot("account-security-log", "/accounts/security-log/", "dana"),
+    Shot("account-tokens", "/accounts/tokens/", "dana"),
+    Shot("sign-in-second-step", "/accounts/login/", act=sign_in_as_theo),
+    Shot("portal-device", "/portal/device/", "dana"),
     Shot("account-password", "/accounts/password/", "dana"),
     Shot("address-confirmation-sent", "/accounts/confirm-email/"),
     Shot("address-link-expired", "/accounts/confirm-email/x/"),
@@ -366,6 +354,7 @@ SHOTS = [
     Shot("portal-submit-update", "/portal/apps/{chat.slug}/review/submit/", "dana"),
     Shot("portal-withdraw", "/portal/apps/{wall.slug}/review/withdraw/", "dana"),
     Shot("portal-versions", "/portal/apps/{chat.slug}/versions/", "dana"),
+    Shot("portal-version-restore", "/portal/apps/{chat.slug}/versions/1/restore/", "dana"),
     Shot("portal-versions-empty", "/portal/apps/{parcels.slug}/versions/", "dana"),
     Shot("portal-delete", "/portal/apps/{parcels.slug}/delete/", "dana"),
     Shot("portal-delete-approved", "/portal/apps/{till.slug}/delete/", "dana"),
@@ -493,110 +482,3 @@ SHOTS = [
     Shot("docs-events", "/docs/events/"),
     Shot("docs-hooks", "/docs/hooks/"),
 ]
-
-
-def sessions(cast: SimpleNamespace) -> dict[str, str]:
-    """A session for each person of the cast."""
-    from django.test import Client
-
-    from accounts.models import User
-
-    made = {}
-    for name, person in vars(cast).items():
-        if isinstance(person, User):
-            client = Client()
-            client.force_login(person)
-            made[name] = client.cookies["sessionid"].value
-    return made
-
-
-@contextmanager
-def served() -> Iterator[tuple[str, str]]:
-    """The whole site on a free port, in threads of this process; gives the addresses of platform and stores."""
-    import django
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    origins = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
-    os.environ |= dict(zip(("BASE_URL", "STORES_URL"), origins, strict=True))
-    django.setup()
-    from django.core.management import call_command
-    from waitress.server import create_server
-
-    from config.wsgi import application
-
-    call_command("migrate", verbosity=0)
-    server = create_server(application, host="127.0.0.1", port=port, threads=4)
-    threading.Thread(target=server.run, daemon=True).start()
-    yield origins
-    server.close()
-
-
-class Camera:
-    """Takes the pictures, and notes what is wrong with the pages."""
-
-    def __init__(
-        self, browser: Browser, origins: list[str], cast: SimpleNamespace, sessions: dict[str, str]
-    ) -> None:
-        """`origins`: the site's, and those that its pages may ask besides."""
-        self.browser = browser
-        self.origin, self.origins = origins[0], origins
-        self.cast = cast
-        self.sessions = sessions
-        self.problems: list[str] = []
-
-    def take(self, shot: Shot) -> None:
-        for look, options in LOOKS.items():
-            with self._page(shot, look, options) as page:
-                page.screenshot(
-                    path=TARGET / f"{shot.name}-{look}.png", full_page=True, animations="disabled"
-                )
-        with self._page(shot, "320", {"viewport": {"width": 320, "height": 640}}) as page:
-            if too_wide := overflow(page):
-                self._note(shot, "320", f"{too_wide} pixels too wide")
-
-    @contextmanager
-    def _page(self, shot: Shot, look: str, options: dict[str, Any]) -> Iterator[Page]:
-        context = self.browser.new_context(base_url=self.origin, **options)
-        if shot.signed_in:
-            cookie = {"name": "sessionid", "value": self.sessions[shot.signed_in], "url": self.origin}
-            context.add_cookies([cookie])  # type: ignore[list-item]
-        page = context.new_page()
-        watch = Watch(page, *self.origins)
-        response = page.goto(shot.path.format(**vars(self.cast)))
-        if response and response.status != shot.status:
-            self._note(shot, look, f"status {response.status}, not {shot.status}")
-        if shot.act:
-            shot.act(page)
-        page.evaluate("scrollTo(0, 0); document.fonts.ready")
-        yield page
-        for problem in watch.problems:
-            self._note(shot, look, problem)
-        context.close()
-
-    def _note(self, shot: Shot, look: str, problem: str) -> None:
-        self.problems.append(f"{shot.name} ({look}): {problem}")
-
-
-def main(names: list[str]) -> int:
-    """Take the named pictures, or all; gives the exit status."""
-    wanted = [shot for shot in SHOTS if not names or shot.name in names]
-    if unknown := set(names) - {shot.name for shot in wanted}:
-        print(f"No such page: {', '.join(sorted(unknown))}")
-        return 2
-    TARGET.mkdir(parents=True, exist_ok=True)
-    with served() as origins, AppSite(*origins) as app_site:
-        app_site.pages |= {path: ("text/html", page.encode()) for path, page in everybody.FRAMES.items()}
-        cast = everybody.seed(app_site.url)
-        cast.lena = cast.framed["shop"].owner
-        signed_in = sessions(cast)
-        with sync_playwright() as playwright:
-            browser = launch(playwright)
-            camera = Camera(browser, [*origins, app_site.url], cast, signed_in)
-            for shot in wanted:
-                camera.take(shot)
-                print(shot.name)
-            browser.close()
-    print("\n".join(camera.problems) or f"No problem on {len(wanted)} pages; pictures are in {TARGET}")
-    return 1 if camera.problems else 0

@@ -1,0 +1,136 @@
+"""Every page, for everyone: each URL is in the table of `tools.screenshots`, and each page of it is asked for by each role."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
+
+from tools.screenshots import cast as everybody
+from tools.screenshots.shots import SHOTS, Shot
+
+PLACE = re.compile(r"\{[^}]*\}+")
+STORE = re.compile(r"^/store/[^/?]+")
+EXAMPLES = ("x", "1", "01900000-0000-7000-8000-000000000000")  # for each type that a place of a path has
+
+# Pages that a table row reaches by a press, not by its path.
+REACHED = {
+    "mfa_authenticate": "sign-in-second-step",
+    "portal:hook_call": "portal-hook-call",
+    "storefront:checkout": "store-checkout",
+    "storefront:review": "store-review-errors",
+}
+# Routes that show nothing: they answer a form, a script or a program, or send on to a page of the table.
+WITHOUT_A_PAGE = {
+    "",  # health, crawlers, unknown paths
+    "theme", "accounts:home", "accounts:revoke_token", "accounts:end_sessions", "accounts:send_confirmation_again",
+    "account_logout", "account_reauthenticate", "account_set_password", "mfa_login_webauthn",
+    "docs:openapi", "docs:event_schema",
+    "portal:manifest_check", "portal:manifest_download", "portal:webhook_test", "portal:webhook_resume",
+    "portal:delivery_news", "portal:deliveries_resend", "portal:delivery_resend",
+    "portal:group_resend",
+    "inbox_receiver", "portal:hook_reset", "portal:analytics_csv",
+    "merchants:business_switch", "merchants:order_status", "merchants:product_stock", "merchants:product_archive",
+    "merchants:product_restore", "merchants:add_block", "merchants:save_block", "merchants:preview_block",
+    "merchants:move_block", "merchants:remove_block", "merchants:checkout_refusal", "merchants:hook_reset",
+    "merchants:place_block", "merchants:session_token", "merchants:pause", "merchants:resume", "merchants:picture",
+    "oauth:token", "oauth:revoke", "oauth:metadata",
+    "storefront:add_to_cart", "storefront:cart_change", "storefront:cart_remove", "storefront:payment_state",
+    "admin:marketplace_submission_take", "admin:marketplace_submission_release", "admin:marketplace_submission_findings",
+}  # fmt: skip
+# Their address holds a key that only a mail or a device knows. tests/accounts and tests/browser/test_account.py look at them.
+BY_KEY = {
+    "account_reset_password_from_key", "account_reset_password_from_key_done",
+    "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_remove_webauthn",
+}  # fmt: skip
+APIS = ("appapi:", "developer_api:", "auth:")
+ADMIN_OF_DJANGO = re.compile(
+    r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
+)
+
+
+def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
+    for each in patterns:
+        if isinstance(each, URLResolver):
+            yield from names(
+                each.url_patterns, f"{namespace}{each.namespace}:" if each.namespace else namespace
+            )
+        else:
+            yield f"{namespace}{each.name or ''}"
+
+
+def name_of(shot: Shot) -> str:
+    """The name of the route that a row's path leads to."""
+    path = urlsplit(shot.path).path
+    store = STORE.match(path)
+    for example in EXAMPLES:
+        filled = PLACE.sub(example, path[store.end() :] if store else path)
+        try:
+            match = resolve(filled, "config.store_urls" if store else settings.ROOT_URLCONF)
+        except Resolver404:
+            continue
+        if match.view_name:
+            return match.view_name
+    return ""
+
+
+def test_table_has_every_page_with_a_url() -> None:
+    rows = {name_of(shot) for shot in SHOTS}
+    expected = {
+        name
+        for urlconf in (settings.ROOT_URLCONF, "config.store_urls")
+        for name in names(get_resolver(urlconf).url_patterns)
+        if not name.startswith(APIS) and not ADMIN_OF_DJANGO.match(name)
+    }
+    assert expected - rows - WITHOUT_A_PAGE - BY_KEY - set(REACHED) == set()
+    assert (WITHOUT_A_PAGE | BY_KEY | set(REACHED)) <= expected  # no row of what is gone
+    assert set(REACHED.values()) <= {shot.name for shot in SHOTS}
+
+
+SIGN_IN, OK, FORBIDDEN, ABSENT = 302, 200, 403, 404
+# What a page answers to somebody who is not signed in, a developer, a merchant and a reviewer, none of whom it belongs to: by the first part of
+# its path, and whether the rest names an app, a store or a row.
+ROLES = ("anonymous", "sam", "noor", "rae")
+ANSWERS = {
+    ("portal", True): (SIGN_IN, ABSENT, FORBIDDEN, FORBIDDEN),
+    ("portal", False): (SIGN_IN, OK, FORBIDDEN, FORBIDDEN),
+    ("merchant", True): (SIGN_IN, ABSENT, ABSENT, FORBIDDEN),
+    ("merchant", False): (SIGN_IN, OK, OK, FORBIDDEN),
+    ("admin", True): (SIGN_IN, SIGN_IN, SIGN_IN, OK),
+    ("admin", False): (SIGN_IN, SIGN_IN, SIGN_IN, OK),
+    ("docs", False): (OK, OK, OK, OK),
+    ("marketplace", True): (OK, OK, OK, OK),
+    ("marketplace", False): (OK, OK, OK, OK),
+}
+OF_MERCHANTS = {
+    "merchant-businesses",
+    "merchant-business-add",
+    "merchant-business-errors",
+}  # a developer has one store
+
+
+@pytest.mark.slow  # some 900 pages
+@pytest.mark.parametrize(("role", "index"), [(role, index) for index, role in enumerate(ROLES)])
+@pytest.mark.django_db
+def test_page_is_there_for_its_people_only(settings: Any, role: str, index: int) -> None:
+    settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
+    cast = everybody.seed("http://127.0.0.1:9")
+    cast.lena = cast.framed["shop"].owner
+    browser = Client()
+    if role != "anonymous":
+        browser.force_login(getattr(cast, role))
+    wrong = []
+    for shot in SHOTS:
+        path = shot.path.partition("?")[0]
+        expected = ANSWERS.get((path.split("/")[1], "{" in path))
+        if expected is None or shot.status not in (OK, FORBIDDEN):
+            continue
+        answer = browser.get(path.format(**vars(cast)))
+        due = FORBIDDEN if role == "sam" and shot.name in OF_MERCHANTS else expected[index]
+        if answer.status_code != due or (due == SIGN_IN and "/login/" not in answer["Location"]):
+            wrong.append((shot.name, answer.status_code))
+    assert wrong == []

@@ -1,0 +1,163 @@
+"""Visits every page in light, in dark and on a phone: `python -m tools.screenshots [--part 1/2] [name …]`.
+
+Pictures go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. What a machine can see fails the run: a
+status other than the expected one, a finding of axe, an error in the console, a request to another host, a page wider than
+a window of 320 pixels.
+"""
+
+import os
+import socket
+import threading
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+# Before the next import, which chooses what the settings will read: a folder and a database to throw away.
+os.environ |= {"EMBEDDED": "1", "DJANGO_SETTINGS_MODULE": "config.settings"}
+os.environ.pop("DATABASE_URL", None)
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.app_site import AppSite
+from tests.browser.axe import violations
+from tests.browser.chromium import Watch, launch, overflow
+from tools.screenshots import cast as everybody
+from tools.screenshots.shots import SHOTS, Shot
+
+TARGET = Path(__file__).resolve().parents[2] / "build" / "screenshots"
+DESKTOP = {"width": 1440, "height": 900}
+NARROW = {"width": 320, "height": 640}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": DESKTOP, "color_scheme": "light"},
+    "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
+    "phone": PHONE | {"color_scheme": "light"},
+}
+
+
+def sessions(cast: SimpleNamespace) -> dict[str, str]:
+    """A session for each person of the cast."""
+    from django.test import Client
+
+    from accounts.models import User
+
+    made = {}
+    for name, person in vars(cast).items():
+        if isinstance(person, User):
+            client = Client()
+            client.force_login(person)
+            if name == "theo":  # whose second factor no act can compute
+                session = client.session
+                session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+                session.save()
+            made[name] = client.cookies["sessionid"].value
+    return made
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, str]]:
+    """The whole site on a free port, in threads of this process; gives the addresses of platform and stores."""
+    import django
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    origins = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
+    os.environ |= dict(zip(("BASE_URL", "STORES_URL"), origins, strict=True))
+    django.setup()
+    from django.core.management import call_command
+    from waitress.server import create_server
+
+    from config.wsgi import application
+
+    call_command("migrate", verbosity=0)
+    server = create_server(application, host="127.0.0.1", port=port, threads=4)
+    threading.Thread(target=server.run, daemon=True).start()
+    yield origins
+    server.close()
+
+
+def _counts(page: Page) -> list[str]:
+    """What a page has exactly once: its heading, and at most once: a main action."""
+    headings, actions = (page.locator(each).count() for each in ("h1", ".button.primary:visible"))
+    return [f"{headings} headings h1"] * (headings != 1) + [f"{actions} primary buttons"] * (actions > 1)
+
+
+class Camera:
+    """Takes the pictures, and notes what is wrong with the pages."""
+
+    def __init__(
+        self, browser: Browser, origins: list[str], cast: SimpleNamespace, sessions: dict[str, str]
+    ) -> None:
+        """`origins`: the site's, and those that its pages may ask besides."""
+        self.browser = browser
+        self.origin, self.origins = origins[0], origins
+        self.cast = cast
+        self.sessions = sessions
+        self.problems: list[str] = []
+
+    def take(self, shot: Shot) -> None:
+        for look, options in LOOKS.items():
+            with self._page(shot, look, options) as page:
+                page.screenshot(
+                    path=TARGET / f"{shot.name}-{look}.png", full_page=True, animations="disabled"
+                )
+                for problem in violations(page) + _counts(page):
+                    self._note(shot, look, problem)
+                if look == "phone":
+                    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+                    if too_wide := overflow(page):
+                        self._note(shot, "320", f"{too_wide} pixels too wide")
+
+    @contextmanager
+    def _page(self, shot: Shot, look: str, options: dict[str, Any]) -> Iterator[Page]:
+        context = self.browser.new_context(base_url=self.origin, **options)
+        if shot.signed_in:
+            cookie = {"name": "sessionid", "value": self.sessions[shot.signed_in], "url": self.origin}
+            context.add_cookies([cookie])  # type: ignore[list-item]
+        page = context.new_page()
+        watch = Watch(page, *self.origins)
+        response = page.goto(shot.path.format(**vars(self.cast)))
+        if response and response.status != shot.status:
+            self._note(shot, look, f"status {response.status}, not {shot.status}")
+        if shot.act:
+            shot.act(page)
+        page.evaluate("scrollTo(0, 0); document.fonts.ready")
+        yield page
+        for problem in watch.problems:
+            self._note(shot, look, problem)
+        context.close()
+
+    def _note(self, shot: Shot, look: str, problem: str) -> None:
+        self.problems.append(f"{shot.name} ({look}): {problem}")
+
+
+def main(arguments: list[str]) -> int:
+    """Visit the named pages, or all, or a part of all; gives the exit status."""
+    parser = ArgumentParser(prog="python -m tools.screenshots", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name")
+    parser.add_argument("--part", default="1/1", help="for instance 1/2: every other page")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.names) - {shot.name for shot in SHOTS}:
+        parser.error(f"no such page: {', '.join(sorted(unknown))}")
+    part, parts = map(int, options.part.split("/"))
+    wanted = [shot for shot in SHOTS if not options.names or shot.name in options.names][part - 1 :: parts]
+    TARGET.mkdir(parents=True, exist_ok=True)
+    with served() as origins, AppSite(*origins) as app_site:
+        app_site.pages |= {path: ("text/html", page.encode()) for path, page in everybody.FRAMES.items()}
+        cast = everybody.seed(app_site.url)
+        cast.lena = cast.framed["shop"].owner
+        signed_in = sessions(cast)
+        with sync_playwright() as playwright:
+            browser = launch(playwright)
+            camera = Camera(browser, [*origins, app_site.url], cast, signed_in)
+            for shot in wanted:
+                camera.take(shot)
+                print(shot.name, flush=True)
+            browser.close()
+    print("\n".join(camera.problems) or f"No problem on {len(wanted)} pages; pictures are in {TARGET}")
+    return 1 if camera.problems else 0
