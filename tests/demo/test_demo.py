@@ -22,7 +22,7 @@ from tests.receivers import Answer, Receiver
 
 from .process import ROOT, Demo, Newcomer, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timed]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from tests.browser.chromium import PATIENCE, launch
 
 from .process import Demo, wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timed]
 
 STORE = "/store/harbour-bakery"
 GOODS = f"{STORE}/products/elderflower-lemonade/"  # 3.80 each, more than twelve in stock

@@ -23,7 +23,7 @@ from tests.faults.processes import database_url
 from tests.webhooks.helpers import wait_until
 from webhooks.models import Webhook
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.timed]
 
 ROOT = Path(__file__).parents[2]
 URL = "https://app.example.com/hooks"

@@ -21,6 +21,8 @@ from common.http import transport, vetted_connections
 from common.http.transport import Exchange
 from tests.receivers import Answer, Receiver
 
+pytestmark = pytest.mark.timed
+
 SPEC_DEADLINE = pytest.mark.spec("Limits", "Ten seconds are the whole exchange, however slowly it drips")
 SPEC_SUCCESS = pytest.mark.spec(
     "Contract 5 Webhooks",

@@ -19,6 +19,8 @@ from tests.extensions.hooks.conftest import Hooking, says
 from tests.factories import order_request
 from tests.receivers import Receiver
 
+pytestmark = pytest.mark.timed
+
 SHIPPING = "checkout.shipping_rates"
 VALIDATE = "order.validate"
 DISCOUNTS = "order.calculate_discounts"

@@ -27,7 +27,7 @@ from webhooks.engine.dispatcher import Dispatcher
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
 T0 = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 SCHEDULE = [timedelta(seconds=seconds) for seconds in (30, 120, 480, 1920, 7200)]

@@ -23,7 +23,7 @@ from webhooks import tasks
 from webhooks.engine import claims
 from webhooks.models import Delivery, Webhook
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.timed]
 
 ROOT = Path(__file__).parents[3]
 Start = Callable[..., subprocess.Popen[str]]
