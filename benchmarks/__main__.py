@@ -30,6 +30,7 @@ BENCHMARKS = {
     "product-list-size": "benchmarks.app_api.product_list_size",
     "app-api": "benchmarks.app_api.app_api_calls",
     "hook": "benchmarks.hooks.hook",
+    "portal": "benchmarks.portal.portal",
 }
 QUIET = 0.25  # load per core that leaves figures as they are
 

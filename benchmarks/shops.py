@@ -35,7 +35,7 @@ def endpoints(urls: Sequence[str]) -> list[Webhook]:
         installation(app(developer), _business(merchant)) for _ in urls
     )
     return Webhook.objects.bulk_create(
-        _webhook(installation, url) for installation, url in zip(installations, urls, strict=True)
+        webhook(installation, url) for installation, url in zip(installations, urls, strict=True)
     )
 
 
@@ -46,7 +46,7 @@ def listeners(business: Business, urls: Sequence[str]) -> list[Webhook]:
         installation(app(developer), business) for _ in urls[::20]
     )
     return Webhook.objects.bulk_create(
-        _webhook(installations[number // 20], url) for number, url in enumerate(urls)
+        webhook(installations[number // 20], url) for number, url in enumerate(urls)
     )
 
 
@@ -60,12 +60,16 @@ def hooked(url: str, point: HookPoint) -> tuple[Business, Installation, Definiti
     AppVersion.objects.filter(app=made).update(webhook_url=url)
     installed = installation(made, owner)
     installed.save()
-    content = {"hookPoint": point, "url": "0", "timeout": 5000, "priority": 100}
-    hook = Definition.objects.create(
-        app=made, type=ExtensionType.HOOK, key=point, position=0, content=content
-    )
-    LiveDefinition.objects.create(definition=hook, version=made.approved_version, content=content)
+    hook = hook_of(made, point)
     return owner, installed, hook
+
+
+def hook_of(app: App, point: HookPoint) -> Definition:
+    """A hook of the app, in force."""
+    content = {"hookPoint": point, "url": "0", "timeout": 5000, "priority": 100}
+    hook = Definition.objects.create(app=app, type=ExtensionType.HOOK, key=point, position=0, content=content)
+    LiveDefinition.objects.create(definition=hook, version=app.approved_version, content=content)
+    return hook
 
 
 def add_due(webhooks: Sequence[Webhook], count: int) -> None:
@@ -164,7 +168,7 @@ def installation(app: App, business: Business) -> Installation:
     )
 
 
-def _webhook(installation: Installation, url: str) -> Webhook:
+def webhook(installation: Installation, url: str) -> Webhook:
     secret = new_webhook_secret(test=False)
     return Webhook(installation=installation, url=url, secret=secret, events=[EVENT_TYPE])
 

@@ -23,3 +23,14 @@ class InstallationsField(models.UUIDField):
             setattr(row, self.attname, getattr(row.webhook.installation, self.attname))
         copied: UUID = getattr(row, self.attname)
         return copied
+
+
+class EventTypeField(models.CharField):
+    """A copy of the event's type. Rows that are written in bulk bring it along."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        row: Any = model_instance
+        if not getattr(row, self.attname):
+            setattr(row, self.attname, row.event.type)
+        copied: str = getattr(row, self.attname)
+        return copied

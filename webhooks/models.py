@@ -22,7 +22,7 @@ from webhooks.enums import (
     Pace,
     Stage,
 )
-from webhooks.fields import DeliveryIdField, InstallationsField
+from webhooks.fields import DeliveryIdField, EventTypeField, InstallationsField
 
 # Events, deliveries and attempts are split alike, by the time of the event, so that a week of all three goes at once.
 # Weeks: a claim looks into each partition (docs/decisions/0036).
@@ -199,9 +199,10 @@ class Delivery(models.Model):
         Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False, db_constraint=False
     )
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
-    # Copies of the installation's, for the lists of an app.
+    # Copies, for the lists of an app, which would have to join 100,000 webhooks otherwise.
     app_id = InstallationsField(editable=False)
     business_id = InstallationsField(editable=False)
+    event_type = EventTypeField(max_length=40, editable=False)
     # A copy of the webhook's, for the index that claims use.
     endpoint = EndpointField(editable=False)
     status = models.CharField(max_length=9, choices=DeliveryStatus.choices, default=DeliveryStatus.PENDING)

@@ -6,27 +6,24 @@ arrive, and a late page costs as much as the first.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import connection
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.expressions import RawSQL
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 
 from common.db.finders import get_or_not_found
-from common.ids import parse_id
+from common.ids import first_id_at, parse_id
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
-from webhooks.models import Attempt, Delivery, Event, Webhook
+from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.services.deliveries import GIVEN_UP
 
 PAGE: Final = 50
 MAX_COUNTED: Final = 1000  # counting stops here
-MAX_EVENTS_FOUND: Final = 1000  # by a text
-SAME_MILLISECOND: Final = 16  # events that may share a time
+ABOUT: Final = timedelta(minutes=1)  # that the time of an id may differ from `created_at`
 MAX_ATTEMPTS_SHOWN: Final = 200
 MAX_COMPARED: Final = 200  # recent successes among which one of the same type is looked for
 
@@ -78,7 +75,7 @@ def _holds(webhooks: Iterable[Webhook], wanted: UUID) -> bool:
 
 def own_delivery(app: App, delivery_id: object) -> Delivery:
     """A delivery with its event, webhook, installation and scopes. Raises `NotFound`, also for another app's."""
-    rows = Delivery.objects.filter(webhook__installation__app=app).select_related(*_AROUND)
+    rows = Delivery.objects.filter(app_id=app.pk).select_related(*_AROUND)
     return get_or_not_found(
         rows.defer("webhook__installation__webhook_secret"), delivery_id, "Delivery not found"
     )
@@ -126,7 +123,7 @@ def _is_sendable(delivery: Delivery) -> bool:
 def last_that_worked(delivery: Delivery) -> Delivery | None:
     """The newest delivery to the same webhook that was answered 2xx; one of the same event type if there is a recent one."""
     worked = Delivery.objects.filter(webhook=delivery.webhook_id, status=DeliveryStatus.SUCCEEDED)
-    rows = worked.exclude(pk=delivery.pk).exclude(event__type=catalogue.WEBHOOK_TEST).order_by("-finished_at")
+    rows = worked.exclude(pk=delivery.pk).exclude(event_type=catalogue.WEBHOOK_TEST).order_by("-finished_at")
     recent = list(rows.values_list("pk", "event__type")[:MAX_COMPARED])
     same_type = (pk for pk, event_type in recent if event_type == delivery.event.type)
     found = next(same_type, recent[0][0] if recent else None)
@@ -141,7 +138,9 @@ def webhooks_to_recover(app: App, since: datetime, *, webhook: object = None, mo
     )
     if wanted := parse_id(webhook):
         rows = rows.filter(pk=wanted)
-    return list(rows.filter(Exists(_to_recover(since).filter(webhook=OuterRef("pk")))).order_by("-id")[:most])
+    # Not joined: starting from 100,000 webhooks would cost more than the deliveries.
+    failed = _to_recover(since).filter(app_id=app.pk).order_by().values_list("webhook", flat=True).distinct()
+    return list(rows.filter(pk__in=list(failed)).order_by("-id")[:most])
 
 
 def count_to_recover(webhook: Webhook, since: datetime) -> int:
@@ -150,27 +149,26 @@ def count_to_recover(webhook: Webhook, since: datetime) -> int:
 
 
 def _to_recover(since: datetime) -> QuerySet[Delivery]:
-    kept = Delivery.objects.filter(status__in=GIVEN_UP, created_at__gte=since)
-    return kept.exclude(event__type=catalogue.WEBHOOK_TEST)
+    kept = _created(Delivery.objects.filter(status__in=GIVEN_UP), since, None)
+    return kept.exclude(event_type=catalogue.WEBHOOK_TEST)
+
+
+def _created(rows: QuerySet[Delivery], since: datetime | None, until: datetime | None) -> QuerySet[Delivery]:
+    """Those created from `since` to before `until`. Their ids say nearly as much, by which an index finds them."""
+    if since:
+        rows = rows.filter(created_at__gte=since, id__gte=first_id_at(since - ABOUT))
+    return rows.filter(created_at__lt=until, id__lt=first_id_at(until + ABOUT)) if until else rows
 
 
 def oldest_time(app: App) -> datetime | None:
-    """When the oldest kept delivery was created. Costs one index lookup per webhook."""
-    first = Delivery.objects.filter(webhook=OuterRef("pk")).order_by("id").values("created_at")[:1]
-    times = webhooks_of(app).annotate(first=Subquery(first)).values_list("first", flat=True)
-    return min((time for time in times if time is not None), default=None)
+    """When the oldest kept delivery was created."""
+    first = Delivery.objects.filter(app_id=app.pk).order_by("id").values_list("created_at", flat=True)
+    return first[:1].first()
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
     """The newest attempts, ordered oldest first."""
     return list(delivery.attempts.order_by("-number")[:MAX_ATTEMPTS_SHOWN])[::-1]
-
-
-def last_success(app: App) -> dict[UUID, datetime]:
-    """When each webhook last answered 2xx, by webhook; those that never did are left out."""
-    last = Delivery.objects.filter(webhook=OuterRef("pk"), status=DeliveryStatus.SUCCEEDED).order_by("-id")
-    rows = webhooks_of(app).kept().annotate(at=Subquery(last.values("finished_at")[:1]))  # type: ignore[attr-defined]
-    return {pk: at for pk, at in rows.values_list("pk", "at") if at is not None}
 
 
 # The search
@@ -184,124 +182,58 @@ def _ids(
     after: UUID | None = None,
     limit: int,
 ) -> list[UUID]:
-    """Matching ids, newest first; with `after`, oldest first from there."""
-    matching = _matching(filters)
+    """Matching ids, newest first; with `after`, oldest first from there.
+
+    One webhook's deliveries come from its index, all others from the app's, which is in the order of ids too.
+    """
+    rows = _matching(app, filters)
     if before is not None:
-        matching = matching.filter(id__lt=before)
-    upwards = after is not None
-    if upwards:
-        matching = matching.filter(id__gt=after)
-    sources = _sources(app, filters)
-    named = _named_events(app, filters)
-    if connection.vendor != "postgresql" or named is not None:
-        return _plain(matching, filters.event, sources, named, upwards, limit)
-    if not filters.event:
-        return _nearest(sources, matching, "id", upwards, limit)
-    of_type = matching.filter(event__type=filters.event)
-    if filters.status in ("", DeliveryStatus.SUCCEEDED):
-        by_event = of_type.filter(event__business=RawSQL("one.business_id", []))
-        return _nearest(sources, by_event, "event_id", upwards, limit)
-    return _nearest(sources, of_type, "id", upwards, limit)
+        rows = rows.filter(id__lt=before)
+    if after is not None:
+        rows = rows.filter(id__gt=after)
+    ordered = rows.order_by("-id" if after is None else "id")
+    return list(ordered.values_list("pk", flat=True)[:limit])
 
 
-Source = tuple[UUID, UUID]  # a webhook and its business
-
-
-def _sources(app: App, filters: Filters) -> list[Source]:
-    """The webhooks to search."""
-    rows = webhooks_of(app)
-    if filters.webhook:
-        rows = rows.filter(pk=filters.webhook)
-    if filters.installation:
-        rows = rows.filter(installation=filters.installation)
-    if wanted := parse_id(filters.text.lower()):
-        named = rows.filter(Q(pk=wanted) | Q(installation=wanted))
-        rows = named if named.exists() else rows
-    return list(rows.values_list("pk", "installation__business"))
-
-
-def _matching(filters: Filters) -> QuerySet[Delivery]:
-    """Deliveries that match status and times."""
-    rows = Delivery.objects.all()
+def _matching(app: App, filters: Filters) -> QuerySet[Delivery]:
+    rows = _created(Delivery.objects.filter(app_id=app.pk), filters.since, filters.until)
     if filters.status:
         rows = rows.filter(status=filters.status)
-    if filters.since:
-        rows = rows.filter(created_at__gte=filters.since)
-    return rows.filter(created_at__lt=filters.until) if filters.until else rows
-
-
-def _named_events(app: App, filters: Filters) -> list[UUID] | None:
-    """The newest events that match `text`; None if the text doesn't search for events."""
-    events = Event.objects.filter(business__in=app.installations.values("business"))
     if filters.event:
-        events = events.filter(type=filters.event)
-    found = _named(app, events, filters.text) if filters.text else None
-    return (
-        None if found is None else list(found.order_by("-id").values_list("pk", flat=True)[:MAX_EVENTS_FOUND])
-    )
+        rows = rows.filter(event_type=filters.event)
+    if filters.webhook:
+        rows = rows.filter(webhook=filters.webhook)
+    if filters.installation:
+        rows = rows.filter(webhook__in=_ids_of(webhooks_of(app).filter(installation=filters.installation)))
+    return _named(app, rows, filters.text) if filters.text else rows
 
 
-def _named(app: App, events: QuerySet[Event], text: str) -> QuerySet[Event] | None:
-    """Events that match a text; None if it is the id of one of the app's webhooks or installations.
+def _ids_of(webhooks: QuerySet[Webhook]) -> list[UUID]:
+    return list(webhooks.values_list("pk", flat=True))
 
-    The text may be the id of a delivery, of the event, or of anything in its data. Otherwise it is an order number.
+
+def _named(app: App, rows: QuerySet[Delivery], text: str) -> QuerySet[Delivery]:
+    """Those that match a text: the id of a webhook, an installation, a delivery, an event or of anything in its data.
+
+    Anything else is an order number.
     """
     wanted = parse_id(text.lower())
     if wanted is None:
-        return _containing(events, f'"orderNumber":"{text}"')
-    if webhooks_of(app).filter(Q(pk=wanted) | Q(installation=wanted)).exists():
-        return None
-    itself = events.filter(Q(pk=wanted) | Q(pk__in=Delivery.objects.filter(pk=wanted).values("event")))
-    return itself if itself.exists() else _containing(events, f'"{wanted}"')
+        return _containing(rows, f'"orderNumber":"{text}"')
+    if webhooks := _ids_of(webhooks_of(app).filter(Q(pk=wanted) | Q(installation=wanted))):
+        return rows.filter(webhook__in=webhooks)
+    own = Delivery.objects.filter(app_id=app.pk)
+    if delivery := own.filter(pk=wanted).first():
+        return rows.filter(event=delivery.event_id)
+    if own.filter(event=wanted).exists():
+        return rows.filter(event=wanted)
+    return _containing(rows, f'"{wanted}"')
 
 
-def _containing(events: QuerySet[Event], part: str) -> QuerySet[Event]:
-    """Events whose data contains this text. On PostgreSQL, this takes less than half the time of LIKE."""
-    return events.alias(at=StrIndex("data", Value(part))).filter(at__gt=0)
+def _containing(rows: QuerySet[Delivery], part: str) -> QuerySet[Delivery]:
+    """Those whose event's data contains this text. On PostgreSQL, this takes less than half the time of LIKE."""
+    return rows.alias(at=StrIndex("event__data", Value(part))).filter(at__gt=0)
 
-
-def _plain(
-    matching: QuerySet[Delivery],
-    event_type: str,
-    sources: Sequence[Source],
-    events: Sequence[UUID] | None,
-    upwards: bool,
-    limit: int,
-) -> list[UUID]:
-    """For given events, and for databases without lateral joins."""
-    rows = matching.filter(webhook__in=[webhook_id for webhook_id, _ in sources])
-    if event_type:
-        rows = rows.filter(event__type=event_type)
-    if events is not None:
-        rows = rows.filter(event__in=events)
-    return list(rows.order_by("id" if upwards else "-id").values_list("pk", flat=True)[:limit])
-
-
-def _nearest(
-    sources: Sequence[Source], matching: QuerySet[Delivery], order: str, upwards: bool, limit: int
-) -> list[UUID]:
-    """The first `limit` ids of all these webhooks.
-
-    The query makes PostgreSQL read the first rows of each webhook from an index and merge them. Otherwise it may read
-    all deliveries of the webhooks, or all newer ones of other apps. `order` selects the index: "id" for the webhook's
-    deliveries, "event_id" for the business's events of one type. Both orders agree except within one millisecond, so
-    a few more rows are read.
-    """
-    sign = "" if upwards else "-"
-    each = matching.filter(webhook=RawSQL("one.id", [])).order_by(f"{sign}{order}").values("pk")
-    inner, params = each[: limit + SAME_MILLISECOND].query.sql_with_params()
-    sql = _NEAREST_OF_EACH.format(inner=inner, direction="ASC" if upwards else "DESC")
-    webhook_ids, business_ids = [webhook for webhook, _ in sources], [business for _, business in sources]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [webhook_ids, business_ids, *params, limit])
-        return [row[0] for row in cursor.fetchall()]
-
-
-_NEAREST_OF_EACH: Final = """
-SELECT found.id FROM unnest(%s::uuid[], %s::uuid[]) AS one(id, business_id)
-CROSS JOIN LATERAL ({inner}) AS found(id)
-ORDER BY found.id {direction} LIMIT %s
-"""
 
 _AROUND: Final = (
     "event",

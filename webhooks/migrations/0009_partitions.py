@@ -27,7 +27,7 @@ def bring_attempts_back(apps: object, editor: BaseDatabaseSchemaEditor) -> None:
     editor.execute("DROP TABLE webhooks_attempt_old")
 
 
-def copy_from_installations(apps: object, editor: BaseDatabaseSchemaEditor) -> None:
+def copy_from_others(apps: object, editor: BaseDatabaseSchemaEditor) -> None:
     for column in ("app_id", "business_id"):
         editor.execute(
             f"""
@@ -39,6 +39,10 @@ def copy_from_installations(apps: object, editor: BaseDatabaseSchemaEditor) -> N
             )
             """  # noqa: S608
         )
+    editor.execute(
+        "UPDATE webhooks_delivery SET event_type ="
+        " (SELECT type FROM webhooks_event WHERE webhooks_event.id = webhooks_delivery.event_id)"
+    )
     if editor.connection.vendor == "postgresql":  # the table can't be altered before these are checked
         editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         editor.execute("SET CONSTRAINTS ALL DEFERRED")
@@ -71,7 +75,13 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "delivery", "business_id", webhooks.fields.InstallationsField(editable=False, null=True)
         ),
-        migrations.RunPython(copy_from_installations),
+        migrations.AddField(
+            "delivery", "event_type", webhooks.fields.EventTypeField(editable=False, max_length=40, null=True)
+        ),
+        migrations.RunPython(copy_from_others),
+        migrations.AlterField(
+            "delivery", "event_type", webhooks.fields.EventTypeField(editable=False, max_length=40)
+        ),
         migrations.AlterField("delivery", "app_id", webhooks.fields.InstallationsField(editable=False)),
         migrations.AlterField("delivery", "business_id", webhooks.fields.InstallationsField(editable=False)),
         migrations.AlterField(

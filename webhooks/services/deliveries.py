@@ -61,7 +61,7 @@ def cancel_erasure(*, event_id: UUID, now: datetime) -> int:
 
 
 def _stop_sending(which: Q, status: DeliveryStatus, finished_at: datetime | None, **fields: str) -> int:
-    rows = Delivery.objects.filter(which).exclude(event__type=catalogue.DATA_ERASURE)
+    rows = Delivery.objects.filter(which).exclude(event_type=catalogue.DATA_ERASURE)
     return _change(rows, status, finished_at, **fields)
 
 
@@ -177,7 +177,7 @@ def recover(
     _require_active(webhook)
     created = Q(webhook=webhook, created_at__gte=since) & (Q(created_at__lte=until) if until else Q())
     created &= Q() if among is None else Q(pk__in=among)
-    rows = Delivery.objects.filter(created).exclude(event__type=catalogue.WEBHOOK_TEST)
+    rows = Delivery.objects.filter(created).exclude(event_type=catalogue.WEBHOOK_TEST)
     sooner = _make_due(rows.filter(status=DeliveryStatus.RETRYING), now)
     given_up = _lock(rows.filter(status__in=GIVEN_UP))
     restarted = _spread(given_up, webhook.endpoint, _first_free_moment(webhook, now))

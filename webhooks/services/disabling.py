@@ -78,7 +78,7 @@ def _watched() -> QuerySet[Webhook]:
 def suspects(now: datetime) -> QuerySet[Webhook]:
     """The webhooks that are known to fail, or have a failed delivery since their last success."""
     own = (
-        Delivery.objects.filter(webhook=OuterRef("pk")).exclude(event__type=catalogue.WEBHOOK_TEST).order_by()
+        Delivery.objects.filter(webhook=OuterRef("pk")).exclude(event_type=catalogue.WEBHOOK_TEST).order_by()
     )
     succeeded = own.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
     retrying = own.filter(status=DeliveryStatus.RETRYING)
@@ -90,7 +90,7 @@ def suspects(now: datetime) -> QuerySet[Webhook]:
 
 
 def _judged(webhook: Webhook) -> QuerySet[Delivery]:
-    return Delivery.objects.filter(webhook=webhook).exclude(event__type=catalogue.WEBHOOK_TEST)
+    return Delivery.objects.filter(webhook=webhook).exclude(event_type=catalogue.WEBHOOK_TEST)
 
 
 def _last_success(webhook: Webhook) -> datetime | None:

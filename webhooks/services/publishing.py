@@ -71,9 +71,9 @@ def _write(event: Event, data: dict[str, Any], listeners: Sequence[_Listener], n
 # With a thousand listeners `bulk_create` takes four times as long, mostly to create the rows in Python.
 _INSERT = """
 INSERT INTO webhooks_delivery
-    (id, event_id, webhook_id, app_id, business_id, endpoint, status, held_reason, due_at,
+    (id, event_id, event_type, webhook_id, app_id, business_id, endpoint, status, held_reason, due_at,
     attempts_made, attempt_count, fence, created_at)
-SELECT id, %(event)s, webhook, app, %(business)s, endpoint,
+SELECT id, %(event)s, %(type)s, webhook, app, %(business)s, endpoint,
     CASE WHEN held IS NULL THEN 'PENDING' ELSE 'HELD' END, COALESCE(held, ''),
     CASE WHEN held IS NULL THEN %(now)s END, 0, 0, 0, %(now)s
 FROM unnest(%(ids)s::uuid[], %(webhooks)s::uuid[], %(apps)s::uuid[], %(endpoints)s::bigint[], %(held)s::text[])
@@ -87,6 +87,7 @@ def _write_deliveries(event: Event, listeners: Sequence[_Listener], now: datetim
         return
     values: dict[str, Any] = {
         "event": event.id,
+        "type": event.type,
         "business": event.business_id,
         "now": now,
         "ids": [id_from(event.id, listener.webhook_id) for listener in listeners],
@@ -105,6 +106,7 @@ def _delivery(event: Event, listener: _Listener, now: datetime) -> Delivery:
         webhook_id=listener.webhook_id,
         app_id=listener.app_id,
         business_id=event.business_id,
+        event_type=event.type,
         endpoint=listener.endpoint,
         status=DeliveryStatus.PENDING if listener.held is None else DeliveryStatus.HELD,
         held_reason=listener.held or HeldReason.DISABLED,
