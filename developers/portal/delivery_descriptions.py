@@ -48,6 +48,8 @@ def _cancellation(delivery: Delivery) -> str:
     webhook = delivery.webhook
     if delivery.event.type == DATA_ERASURE:
         return "the app was reinstalled before it was due"
+    if webhook.installation.app.suspended_at is not None:
+        return "the app was suspended before it was sent"
     if not webhook.installation.is_active:
         return "the app was uninstalled before it was sent"
     if webhook.deleted_at is not None:

@@ -5,6 +5,7 @@ from django.urls import path
 from developers.portal.views import (
     analytics,
     apps,
+    arrivals,
     create,
     deliveries,
     device,
@@ -56,6 +57,7 @@ urlpatterns = [
     path("apps/<slug:slug>/deliveries/new/", deliveries.delivery_news, name="delivery_news"),
     path("apps/<slug:slug>/deliveries/resend/", deliveries.deliveries_resend, name="deliveries_resend"),
     path("apps/<slug:slug>/deliveries/resend-group/", deliveries.group_resend, name="group_resend"),
+    path("apps/<slug:slug>/deliveries/why/", arrivals.why, name="why"),
     path("apps/<slug:slug>/deliveries/recover/", deliveries.recover_failed, name="recover"),
     path("apps/<slug:slug>/deliveries/<str:delivery_id>/", deliveries.delivery, name="delivery"),
     path(

@@ -323,6 +323,10 @@ SHOTS = [
     Shot(
         "portal-delivery-compare", "/portal/apps/{stars.slug}/deliveries/{sent[failing].id}/compare/", "dana"
     ),
+    Shot("portal-why", "/portal/apps/{stars.slug}/deliveries/why/?event=order.created", "dana"),
+    Shot("portal-why-nothing", "/portal/apps/{chat.slug}/deliveries/why/?event=product.created", "dana"),
+    Shot("portal-why-empty", "/portal/apps/{parcels.slug}/deliveries/why/", "dana"),
+    Shot("portal-why-wrong", "/portal/apps/{stars.slug}/deliveries/why/?event=LOST", "dana", status=422),
     Shot("portal-hooks", "/portal/apps/{rates.slug}/hooks/", "dana"),
     Shot("portal-hooks-empty", "/portal/apps/{parcels.slug}/hooks/", "dana"),
     Shot("portal-hook", "/portal/apps/{rates.slug}/hooks/checkout.shipping_rates/", "dana"),

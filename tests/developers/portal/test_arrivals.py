@@ -1,0 +1,64 @@
+"""The page "Why did nothing arrive?". Its reasons are tested in tests/webhooks/test_explaining.py."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from developers.portal.arrival_descriptions import explained
+from installations.models import Installation
+from marketplace.models import App
+from tests.deliveries import OK, delivery
+from tests.developers.portal.test_apps import signed_in, text_of
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
+from webhooks.services.explaining import Cause, Reason
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+def at(app: App, query: str = "") -> str:
+    return f"/portal/apps/{app.slug}/deliveries/why/{query}"
+
+
+def test_page_asks_first_and_then_explains(browser: Client, app: App, installation: Installation) -> None:
+    assert "Choose what you expected" in text_of(browser.get(at(app)))
+    assert "Nothing happened" in text_of(browser.get(at(app, "?event=order.created")))
+    first = helpers.webhook(installation, "https://api.example.com/in", ["order.created"])
+    helpers.webhook(installation, "https://api.example.com/two", ["review.created"])
+    made = delivery(first, DeliveryStatus.SUCCEEDED, OK)
+    response: Any = browser.get(at(app, f"?event=order.created&at={timezone.now():%Y-%m-%dT%H:%M}"))
+    page = text_of(response)
+    assert "no-store" in response["Cache-Control"]
+    assert "Your endpoint answered 2xx." in page
+    assert f"/deliveries/{made.pk}/" in page
+    assert "doesn&#x27;t list order.created" in page or "doesn't list order.created" in page
+
+
+def test_page_refuses_what_it_does_not_offer(
+    browser: Client, app: App, installation: Installation, shop: Business
+) -> None:
+    for query in ("?event=lost", f"?store={shop.pk}", "?at=yesterday", "?event=business.data_erasure"):
+        response = browser.get(at(app, query))
+        assert response.status_code == 422, query
+        assert "There is a problem" in text_of(response)
+
+
+def test_page_of_an_app_that_no_store_has(browser: Client, app: App) -> None:
+    assert "No store has the app" in text_of(browser.get(at(app, "?event=order.created")))
+
+
+def test_page_of_anothers_app_is_404(sam: User, app: App, installation: Installation) -> None:
+    assert signed_in(sam).get(at(app, "?event=order.created")).status_code == 404
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_every_cause_has_a_sentence(cause: Cause) -> None:
+    sentence = explained(Reason(cause), "order.created").sentence
+    assert sentence.endswith(".")
+    assert "{" not in sentence
