@@ -15,6 +15,7 @@ from developers.portal.views import (
     reviews,
     sandbox,
     signature_checker,
+    signature_checks,
     versions,
     webhooks,
 )
@@ -80,6 +81,7 @@ urlpatterns = [
     path("apps/<slug:slug>/erasures/", webhooks.erasure_list, name="erasures"),
     path("apps/<slug:slug>/analytics/", analytics.analytics_page, name="analytics"),
     path("apps/<slug:slug>/analytics/days.csv", analytics.analytics_csv, name="analytics_csv"),
+    path("apps/<slug:slug>/signatures/run/", signature_checks.signature_checks, name="signature_checks"),
     path("apps/<slug:slug>/signatures/", signature_checker.signature_checker, name="signature_checker"),
     path("apps/<slug:slug>/review/", reviews.review, name="review"),
     path("apps/<slug:slug>/review/submit/", reviews.submit, name="submit"),

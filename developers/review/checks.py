@@ -14,9 +14,9 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.dateparse import parse_datetime
 
 from common.db.transactions import forbid_transaction
-from developers.review.signature_checks import hook_signatures, webhook_signatures
 from extensions.evidence import Evidence, Outcome
 from extensions.manifest import frame_checks
+from extensions.signature_checks import hook_signatures, webhook_signatures
 from marketplace import rules
 from marketplace.models import App, Picture, Submission
 from marketplace.queries import listed_lookalikes

@@ -323,6 +323,14 @@ SHOTS = [
     Shot(
         "portal-delivery-compare", "/portal/apps/{stars.slug}/deliveries/{sent[failing].id}/compare/", "dana"
     ),
+    Shot("portal-signature-checks", "/portal/apps/{stars.slug}/signatures/run/", "dana"),
+    Shot(
+        "portal-signature-checks-run",
+        "/portal/apps/{stars.slug}/signatures/run/",
+        "dana",
+        press("Run checks"),
+    ),
+    Shot("portal-signature-checks-empty", "/portal/apps/{parcels.slug}/signatures/run/", "dana"),
     Shot("portal-why", "/portal/apps/{stars.slug}/deliveries/why/?event=order.created", "dana"),
     Shot("portal-why-nothing", "/portal/apps/{chat.slug}/deliveries/why/?event=product.created", "dana"),
     Shot("portal-why-empty", "/portal/apps/{parcels.slug}/deliveries/why/", "dana"),
