@@ -161,14 +161,15 @@ def expire_payments(*, now: datetime | None = None) -> int:
     expired = 0
     for payment in due.select_related("order").order_by("expires_at")[:EXPIRY_BATCH]:
         try:
-            expired += _expire(payment.order, now)
+            expired += expire_payment(order=payment.order, now=now)
         except Exception:
             log.exception("The payment of order %s could not be expired", payment.order_id)
     return expired
 
 
 @transaction.atomic
-def _expire(order: Order, now: datetime) -> bool:
+def expire_payment(*, order: Order, now: datetime) -> bool:
+    """Expire the payment of one order. False if it is settled, or not due at `now`."""
     payment = _lock(order)
     if payment.status != PaymentStatus.PENDING or payment.expires_at is None or payment.expires_at > now:
         return False

@@ -1,12 +1,21 @@
 """From nothing to a seen webhook, with every press and every page counted."""
 
 import re
+import threading
+from collections.abc import Iterator
 
 import pytest
+from django.db import connections
 from playwright.sync_api import Page, expect
 
+from tests.webhooks.helpers import wait_until
+from webhooks.engine.dispatcher import Dispatcher
+from webhooks.models import InboxEntry
+from webhooks.tasks import SharedFlag
+
 from .axe import violations
-from .conftest import NewPage
+from .chromium import overflow
+from .conftest import PHONE, NewPage
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -67,3 +76,64 @@ def test_sign_up_to_the_first_call(counted: Counted) -> None:
     assert counted.presses == 5
     assert len(counted.paths) == 4
     assert violations(counted.page) == []
+
+
+@pytest.fixture
+def dispatcher(site: str) -> Iterator[None]:
+    """Sends webhooks as a worker does, while the test looks at pages."""
+    stop = SharedFlag()
+    thread = threading.Thread(target=lambda: _send_until(stop), daemon=True)
+    thread.start()
+    yield
+    stop.set()
+    thread.join(10)
+
+
+def _send_until(stop: SharedFlag) -> None:
+    try:
+        Dispatcher(stop=stop).run(limit=60)
+    finally:
+        connections.close_all()
+
+
+@pytest.mark.spec("Contract 7 Pages", "The first webhook is seen after 2 more presses, without a server")
+@pytest.mark.parametrize("look", ["desktop", "phone"])
+def test_first_webhook_is_seen(new_page: NewPage, dispatcher: None, look: str) -> None:
+    page = new_page(**(PHONE if look == "phone" else {}))
+    page.goto("/accounts/register/?role=DEVELOPER")
+    page.get_by_label("Your name").fill("Nora Newcomer")
+    page.get_by_label("E-mail").fill("nora@example.net")
+    page.get_by_label("Password", exact=True).fill("sea otters hold hands")
+    page.get_by_role("button", name="Register").click()
+    counted = Counted(page)
+    create_app(counted)
+    page.get_by_label("Access token").click()  # a browser asks only somebody who has touched the page
+    counted.presses = 0
+    counted.press("button", "I stored them. Open the test store")
+    counted.press("button", "Place a test order")
+    entry = page.locator(".entries > li").filter(has_text="order.created")
+    expect(entry).to_contain_text("Signature verified", timeout=15_000)
+    assert counted.presses == 2
+    expect(page.locator(".run-report")).to_contain_text("Delivered", timeout=15_000)
+    entry.locator("summary").click()
+    expect(entry).to_contain_text('"event": "order.created"')
+    assert violations(page) == []
+    assert overflow(page) == 0
+
+
+def test_what_the_inbox_answers_is_chosen_without_scripts(new_page: NewPage, dispatcher: None) -> None:
+    page = new_page(java_script_enabled=False)
+    page.goto("/accounts/register/?role=DEVELOPER")
+    page.get_by_label("Your name").fill("Nora Newcomer")
+    page.get_by_label("E-mail").fill("nora@example.net")
+    page.get_by_label("Password", exact=True).fill("sea otters hold hands")
+    page.get_by_role("button", name="Register").click()
+    create_app(Counted(page))
+    page.get_by_role("link", name="Inbox", exact=True).click()
+    page.get_by_label("500 Internal Server Error").check()
+    page.get_by_role("button", name="Save answer").click()
+    page.get_by_role("button", name="Place a test order").click()
+    expect(page.get_by_text("was placed.")).to_be_visible()
+    wait_until(InboxEntry.objects.exists)
+    page.reload()
+    expect(page.locator(".entries > li")).to_contain_text("500 Internal Server Error")

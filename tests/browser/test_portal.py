@@ -112,7 +112,7 @@ def test_continue_needs_the_checkbox(portal: NewPage, stars: App) -> None:
     expect(page.get_by_label("Access token")).to_be_visible()
     page.get_by_label("I have stored this token").check()
     page.get_by_role("button", name="Continue").click()
-    page.wait_for_url(re.compile(r"/portal/apps/stars/\??$"))
+    page.wait_for_url(re.compile(r"/portal/apps/stars/test/\??$"))
 
 
 def test_uninstall_takes_two_presses(portal: NewPage, stars: App) -> None:

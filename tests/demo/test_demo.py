@@ -251,7 +251,7 @@ def test_newcomer_walks_from_registration_to_a_webhook(demo: Demo) -> None:
         _register(page)
         token, curls = _create_app(page)
         assert '"data":[' in _run_curl(curls[0])
-        page.on("dialog", lambda dialog: dialog.accept())
+        _see_a_webhook(page)
         page.goto(demo.sample_app_url)
         page.get_by_label("Access token").fill(token)
         page.get_by_role("button", name="Connect", exact=True).click()
@@ -280,6 +280,14 @@ def _create_app(page: Page) -> tuple[str, list[str]]:
     token = page.get_by_label("Access token").input_value()
     assert token.startswith("fbat_test_")
     return token, [each for each in page.locator("pre").all_text_contents() if each.startswith("curl")]
+
+
+def _see_a_webhook(page: Page) -> None:
+    """In the inbox that came with the app, for an order that a button places."""
+    page.get_by_role("button", name="I stored them").click()
+    page.get_by_role("button", name="Place a test order").click()
+    entry = page.locator(".entries > li").filter(has_text="order.created")
+    expect(entry).to_contain_text("Signature verified", timeout=10_000)
 
 
 def _run_curl(command: str) -> str:

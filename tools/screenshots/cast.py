@@ -313,14 +313,60 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     submit(app=wall, developer=developer, how_to_test="Leave a review in the shop.\nIt appears on the wall.")
     chat = reviewed(make("Corner Chat", "corner-chat", "communication", scopes=["read_orders"]), rae)
     test_install(app=chat, developer=developer)
+    test_install(app=wall, developer=developer)
+    test_uninstall(app=wall, developer=developer)
     sent = one_of_each(installation)
     worked_at = timezone.now() - timedelta(days=3)
     delivery(sent["failing_webhook"], DeliveryStatus.SUCCEEDED, OK, created_at=worked_at)
+    received(installation)
     installed_and_sent(till)
     test_install(app=till, developer=developer)
     test_uninstall(app=till, developer=developer)
     made = {"stars": stars, "parcels": parcels, "till": till, "wall": wall, "chat": chat}
     return made | {"sent": sent, "on_sandbox": installation, "first_save": first_save}
+
+
+def received(installation: Any) -> None:
+    """An inbox with entries that were answered in several ways. No dispatcher runs here, so the rows are made plainly."""
+    from django.utils import timezone
+
+    from common.ids import id_at
+    from tests.webhooks.helpers import webhook as registered
+    from webhooks import catalogue, message
+    from webhooks.models import Event, Inbox, InboxEntry
+    from webhooks.services import inboxes
+
+    inbox = Inbox.objects.create(app=installation.app, key="an-inbox-of-the-cast")
+    webhook = registered(installation, inboxes.url_of(inbox), inboxes.wanted_events(installation))
+    answers = {
+        "review.created": "ERROR",
+        "order.created": "OK",
+        "product.out_of_stock": "SLOW",
+        "order.delivered": "OK",
+    }
+    for number, (name, answer) in enumerate(answers.items()):
+        at = timezone.now() - timedelta(minutes=30 - number)
+        event = Event(type=name, business_id=installation.business_id, occurred_at=at)
+        event.data = orjson_text(catalogue.EVENTS[name].example)
+        sent = message.compose(
+            event=event, delivery_id=id_at(at), webhook_id=webhook.pk, url=webhook.url,
+            secret=installation.webhook_secret, now=at,
+        )  # fmt: skip
+        InboxEntry.objects.create(
+            id=id_at(at), inbox=inbox, delivery_id=id_at(at), event_type=name, headers=titled(sent.headers),
+            body=sent.body.decode(), answer=answer, received_at=at,
+        )  # fmt: skip
+
+
+def orjson_text(data: Any) -> str:
+    import orjson
+
+    return orjson.dumps(data).decode()
+
+
+def titled(headers: Any) -> dict[str, str]:
+    """Headers as Django names them."""
+    return {name.title(): value for name, value in headers.items()}
 
 
 def manifests_of(developer: Any, stars: Any, till: Any, wall: Any) -> Any:

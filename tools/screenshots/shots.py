@@ -44,6 +44,16 @@ def run_first_call(page: Page) -> None:
     page.get_by_text("Your first call").wait_for()
 
 
+def play_a_day(page: Page) -> None:
+    """Plays the first scenario of the test store."""
+    press("Play A day of trading")(page)
+    page.get_by_role("heading", name="A day of trading").wait_for()
+
+
+def open_entry(page: Page) -> None:
+    page.locator(".entries summary").first.click()
+
+
 def regenerate(page: Page) -> None:
     """Asks for a new client secret, and does what the page wants to be sure."""
     page.get_by_label("to confirm").fill("loyalty-stars")
@@ -285,6 +295,11 @@ SHOTS = [
     Shot("portal-client-secret", "/portal/apps/{stars.slug}/credentials/regenerate/", "dana", regenerate),
     Shot("portal-test", "/portal/apps/{parcels.slug}/test/", "dana"),
     Shot("portal-test-installed", "/portal/apps/{stars.slug}/test/", "dana"),
+    Shot("portal-test-played", "/portal/apps/{stars.slug}/test/", "dana", play_a_day),
+    Shot("portal-test-erasure", "/portal/apps/{wall.slug}/test/", "dana"),
+    Shot("portal-inbox", "/portal/apps/{stars.slug}/inbox/", "dana", open_entry),
+    Shot("portal-inbox-offer", "/portal/apps/{chat.slug}/inbox/", "dana"),
+    Shot("portal-inbox-not-installed", "/portal/apps/{parcels.slug}/inbox/", "dana"),
     Shot("portal-test-token", "/portal/apps/{stars.slug}/test/", "dana", press("Issue a new token")),
     Shot("portal-test-uninstall", "/portal/apps/{stars.slug}/test/uninstall/", "dana"),
     Shot("portal-test-event", "/portal/apps/{stars.slug}/test/event/", "dana"),

@@ -74,6 +74,26 @@ def cancel(*, app: App, business: Business, now: datetime) -> None:
         _move(erasure, ErasureState.CANCELLED, now)
 
 
+@transaction.atomic
+def bring_forward(*, erasure: Erasure, now: datetime | None = None) -> None:
+    """Make the erasure of a test install on a sandbox store due now, so that developers needn't wait 48 hours.
+
+    Raises `Conflict` for any other installation, and if the erasure is not waiting for its time.
+    """
+    now = now or timezone.now()
+    locked = _locked(Erasure.objects.filter(pk=erasure.pk)).get()
+    if not (locked.installation.is_test and locked.installation.business.is_sandbox):
+        raise Conflict("Only the erasure of a test install on a sandbox store can be brought forward.")
+    if locked.state != ErasureState.DUE or locked.due_at <= now:
+        raise Conflict(f"This erasure isn't waiting for its time. It is: {locked.get_state_display()}.")
+    locked.due_at = now
+    locked.save(update_fields=["due_at"])
+    assert locked.event_id is not None  # events of waiting erasures are kept
+    Event.objects.filter(pk=locked.event_id).update(occurred_at=now)
+    waiting = Delivery.objects.filter(event=locked.event_id, status=DeliveryStatus.PENDING)
+    waiting.update(due_at=now, fence=F("fence") + 1)
+
+
 def _locked(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
     return _with_names(erasures).select_for_update(of=("self",), no_key=True)
 

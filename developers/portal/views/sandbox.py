@@ -1,25 +1,32 @@
-"""An app on its developer's sandbox store: install, token, first calls, test events, uninstall."""
+"""An app on its developer's sandbox store: install, token, changes that cause events, test events, uninstall."""
 
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Business
-from common.errors import Conflict, ServiceError
-from developers.portal import form_tokens
+from common.errors import Conflict, Invalid, ServiceError
+from common.web.live import live_part, live_version
+from developers.portal import form_tokens, test_store
 from developers.portal.delivery_forms import TestEventForm
 from developers.portal.first_calls import first_calls
 from developers.portal.forms import OneTimeForm
+from developers.portal.inbox_entries import newest_entries
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.views.secrets import already_shown, secret_page
 from installations import services
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES
+from webhooks.enums import OPEN_ERASURES
+from webhooks.models import Erasure
+from webhooks.queries import erasures_of
+from webhooks.services import inboxes
+from webhooks.services.erasure import bring_forward
 from webhooks.services.samples import send_sample
 
 NOTHING_SENT: Final = (
@@ -31,19 +38,22 @@ NOTHING_SENT: Final = (
 @require_http_methods(GET_OR_POST)
 @app_page
 def test_install(request: HttpRequest, app: App) -> HttpResponse:
-    """Shows the test install. POST installs the app, or issues a new token if it is installed already."""
+    """The test store. POST installs the app, or issues a new token if it is installed already."""
     form = OneTimeForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         return _install(request, app, form.cleaned_data["form_token"])
     developer = current_developer(request)
-    installation = sandbox_installation(app=app, developer=developer)
+    effects = _effects(request, app)
+    installation = effects["installation"]
     held = app.scopes if installation is None else installation.effective_scopes
-    context = {
-        "app": app,
+    context = effects | {
         "form": form,
-        "installation": installation,
         "scopes": [SCOPES[name] for name in held],
         "sandbox": Business.objects.sandbox_of(developer),
+        "groups": test_store.groups(),
+        "scenarios": test_store.SCENARIOS.values(),
+        "erasure": None if installation else _erasure(request, app),
+        "erasure_delay": settings.DATA_ERASURE_DELAY,
     }
     status = UNPROCESSABLE if form.is_bound else 200
     return render(request, "developers/portal/test_install.html", context, status=status)
@@ -56,16 +66,98 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
         return already_shown(request, app, what="access token", at=earlier, create_url=create_url)
     try:
         issued = services.test_install(app=app, developer=developer)
-    except Conflict as error:
+        if inboxes.inbox_of(app):
+            inboxes.open_inbox(installation=issued.installation)  # a new install has no webhooks yet
+    except ServiceError as error:
         messages.error(request, error.message)
         return redirect("portal:test_install", app.slug)
     context = {
         "app": app,
         "issued": issued,
         "calls": first_calls(issued.installation, issued.access_token),
-        "next_url": resolve_url("portal:app", app.slug),
+        "next_url": resolve_url("portal:test_install", app.slug),
     }
     return secret_page(request, "developers/portal/test_token.html", context)
+
+
+@require_POST
+@app_page
+def test_change(request: HttpRequest, app: App) -> HttpResponse:
+    """Carry out one change on the sandbox store, or all of a scenario."""
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    scenario = test_store.SCENARIOS.get(request.POST.get("scenario", ""))
+    act = test_store.ACTS.get(request.POST.get("act", ""))
+    if installation is None:
+        messages.error(request, "Install the app on your sandbox store first.")
+    elif scenario:
+        test_store.remember(request, test_store.play(installation, scenario.acts, scenario.title))
+    elif act:
+        test_store.remember(request, test_store.play(installation, [act.key], act.title))
+    else:
+        raise Invalid.field("act", "Choose a change or a scenario of the page Test store.")
+    return redirect(f"{resolve_url('portal:test_install', app.slug)}#effects")
+
+
+@require_safe
+@app_page
+def test_effects(request: HttpRequest, app: App) -> HttpResponse:
+    """The right side of the test store, for its script, which asks again and again. 204 while nothing has changed."""
+    return live_part(request, "developers/portal/test_effects.html", _effects(request, app))
+
+
+def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
+    """What the last run caused, and the newest entries of the inbox."""
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    inbox = inboxes.inbox_of(app)
+    webhook = inboxes.webhook_of_inbox(inbox, installation) if inbox and installation else None
+    run = test_store.last_run(request, app)
+    results = test_store.results(run, installation) if run else []
+    entries = newest_entries(inbox, limit=5) if inbox else []
+    states = [
+        f"{delivery.pk}{delivery.status}{delivery.attempt_count}"
+        for step in results
+        for outcome in step.outcomes
+        for delivery in outcome.deliveries
+    ]
+    return {
+        "app": app,
+        "installation": installation,
+        "inbox": inbox,
+        "receives": webhook is not None and webhook.is_active,
+        "run": run,
+        "results": results,
+        "entries": entries,
+        "version": live_version(*states, *(entry.id for entry in entries)),
+    }
+
+
+def _erasure(request: HttpRequest, app: App) -> Erasure | None:
+    """The newest erasure of the sandbox store that hasn't ended."""
+    return (
+        erasures_of(app)
+        .filter(
+            installation__business__owner=current_developer(request),
+            installation__business__is_sandbox=True,
+            state__in=OPEN_ERASURES,
+        )
+        .first()
+    )
+
+
+@require_POST
+@app_page
+def erase_now(request: HttpRequest, app: App) -> HttpResponse:
+    """Send the data erasure of the last test install now instead of in 48 hours."""
+    erasure = _erasure(request, app)
+    try:
+        if erasure is None:
+            raise Conflict("No data erasure of your sandbox store is waiting.")
+        bring_forward(erasure=erasure)
+    except Conflict as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "business.data_erasure is being sent.")
+    return redirect("portal:test_install", app.slug)
 
 
 @require_http_methods(GET_OR_POST)
