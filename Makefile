@@ -50,6 +50,7 @@ lint: $(VENV)/.development ## style, types, imports, migrations, spelling, templ
 	$(BIN)/lint-imports --config pyproject.toml
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -m tools.released_migrations
 	$(BIN)/python -m tools.templates
 	$(BIN)/python -m tools.prose
 

@@ -99,7 +99,7 @@ PAGES: Final = {
 
 def portal(options: Options) -> Iterator[Row]:
     """Every page that shows rows of an app."""
-    rows, times = (2_000, 5) if options.quick else (100_000, 25)
+    rows, times = (2_000, 5) if options.quick else (100_000, 20)
     call_command("collectstatic", interactive=False, verbosity=0)
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     shops.forget_deliveries()
