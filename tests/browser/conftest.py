@@ -23,6 +23,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(__file__.rpartition("/")[0]):
             item.add_marker(pytest.mark.browser)
+            if not item.get_closest_marker("journey"):
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="package")

@@ -96,6 +96,7 @@ def order(page: Page, shop: Business, path: str) -> str:
     return page.locator("main").inner_text()
 
 
+@pytest.mark.journey
 @pytest.mark.spec("Contract 7 Pages", "Install, settings, a block on a page: six presses")
 @pytest.mark.spec("Installation", "uninstalled: blocks, embeds and hooks are out of the store")
 def test_install_set_up_place_a_block_and_uninstall(

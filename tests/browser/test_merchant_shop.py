@@ -71,6 +71,7 @@ def press(page: Page, target: Locator, key: str = "Enter") -> None:
     raise AssertionError(f"{target} is not reached by Tab.")
 
 
+@pytest.mark.journey
 def test_order_is_worked_off_by_keyboard_without_scripts(
     merchant: NewPage, shop: Business, bread: Product, order: Order
 ) -> None:

@@ -55,6 +55,7 @@ def admin(new_page: NewPage, sign_in: SignIn, rae: User, rounds: dict[str, Submi
     return make
 
 
+@pytest.mark.journey
 @pytest.mark.spec(
     "Contract 7 Pages", "A reviewer approves with nine presses: open, five criteria, approve, confirm, next"
 )

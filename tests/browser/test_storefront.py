@@ -82,6 +82,7 @@ def test_shopper_orders_for_delivery(new_page: NewPage, store: str, scripted: bo
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
 
 
+@pytest.mark.journey
 def test_shopper_orders_by_keyboard(page: Page, store: str) -> None:
     def reach(name: str) -> None:
         """Tab until the focus is on what bears this name."""
@@ -117,6 +118,7 @@ def test_shopper_orders_by_keyboard(page: Page, store: str) -> None:
     assert Order.objects.get().customer_phone == "+1 555 0100"
 
 
+@pytest.mark.journey
 def test_two_presses_give_one_order(new_page: NewPage, store: str) -> None:
     """Without the script that holds the second one back."""
     page = new_page(java_script_enabled=False)

@@ -17,7 +17,7 @@ from .fake_platform import FakePlatform
 from .host_page import admin_frame, block_frame, open_host, script_tag
 from .stores import Store, install
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SETTINGS = {"title": "Fresh from the oven", "color": "#116b3d", "entries": 2}
 

@@ -12,7 +12,7 @@ from tests.browser.chromium import launch
 from .driver import SampleApp, SampleAppProcess
 from .fake_platform import FakePlatform
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture
