@@ -13,6 +13,7 @@ from developers.portal.views import (
     hooks,
     inbox,
     manifests,
+    requests,
     reviews,
     sandbox,
     signature_checker,
@@ -60,6 +61,11 @@ urlpatterns = [
     path(
         "apps/<slug:slug>/webhooks/<str:webhook_id>/resume/", webhooks.webhook_resume, name="webhook_resume"
     ),
+    path("apps/<slug:slug>/requests/", requests.request_list, name="requests"),
+    path("apps/<slug:slug>/requests/new/", requests.request_news, name="request_news"),
+    path("apps/<slug:slug>/requests/<str:call_id>/", requests.request_page, name="request"),
+    path("apps/<slug:slug>/threads/<str:thread_id>/", requests.thread, name="thread"),
+    path("apps/<slug:slug>/scopes/", requests.scopes, name="scopes"),
     path("apps/<slug:slug>/deliveries/", deliveries.delivery_list, name="deliveries"),
     path("apps/<slug:slug>/deliveries/new/", deliveries.delivery_news, name="delivery_news"),
     path("apps/<slug:slug>/deliveries/resend/", deliveries.deliveries_resend, name="deliveries_resend"),

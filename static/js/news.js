@@ -6,7 +6,9 @@ const FIRST = 5_000; // ms
 const SLOWEST = 30_000;
 
 function watch(notice) {
-  let wait = FIRST;
+  const steady = Number(notice.dataset.every); // `data-every`: as often as this, in ms, without slowing down
+  const first = steady || FIRST;
+  let wait = first;
   let timer;
 
   async function ask() {
@@ -17,13 +19,13 @@ function watch(notice) {
     } catch {
       // offline: try again later
     }
-    wait = Math.min(wait * 1.25, SLOWEST);
+    wait = steady || Math.min(wait * 1.25, SLOWEST);
     plan();
   }
 
   function show(count) {
     if (!count || notice.shown === count) return;
-    wait = FIRST;
+    wait = first;
     const text = count >= 100 ? "100 or more new" : `${count} new`;
     if (!notice.shown) announce(text);
     notice.shown = count;
@@ -37,7 +39,7 @@ function watch(notice) {
   }
 
   document.addEventListener("visibilitychange", () => {
-    wait = FIRST;
+    wait = first;
     plan();
   });
   plan();

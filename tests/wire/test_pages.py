@@ -31,7 +31,7 @@ WITHOUT_A_PAGE = {
     "account_logout", "account_reauthenticate", "account_set_password", "mfa_login_webauthn",
     "docs:openapi", "docs:event_schema",
     "portal:manifest_check", "portal:manifest_download", "portal:webhook_test", "portal:webhook_resume",
-    "portal:delivery_news", "portal:deliveries_resend", "portal:delivery_resend",
+    "portal:delivery_news", "portal:request_news", "portal:deliveries_resend", "portal:delivery_resend",
     "portal:group_resend",
     "inbox_receiver", "portal:inbox_entries", "portal:test_change", "portal:test_effects", "portal:erase_now",
     "portal:hook_reset", "portal:analytics_csv",

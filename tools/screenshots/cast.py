@@ -322,6 +322,7 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     installed_and_sent(till)
     test_install(app=till, developer=developer)
     test_uninstall(app=till, developer=developer)
+    sent["calls"] = logged_calls(installation)
     made = {"stars": stars, "parcels": parcels, "till": till, "wall": wall, "chat": chat}
     return made | {"sent": sent, "on_sandbox": installation, "first_save": first_save}
 
@@ -367,6 +368,57 @@ def orjson_text(data: Any) -> str:
 def titled(headers: Any) -> dict[str, str]:
     """Headers as Django names them."""
     return {name.title(): value for name, value in headers.items()}
+
+
+def logged_calls(installation: Any) -> Any:
+    """Calls by the app with its token, by what they got. Real ones, written as the log writes them."""
+    import json
+
+    from django.conf import settings
+    from django.test import Client
+
+    from activity import log
+    from activity.models import ApiCall
+    from installations.models import Installation
+    from installations.services.lifecycle import issue_token
+    from stores.models import Product
+
+    token = issue_token(installation=installation).access_token
+    host = settings.BASE_URL.partition("://")[2]
+    api = Client(headers={"Authorization": f"Bearer {token}", "Host": host})
+    product = Product.objects.filter(business=installation.business, stock=None, is_available=True).first()
+    order = {
+        "items": [{"productId": str(product.pk), "quantity": 2}],
+        "customer": {"name": "Grace Okafor", "email": "grace@example.com"},
+        "deliveryMethod": "PICKUP",
+        "paymentMethod": "CASH",
+    }
+
+    def post(body: Any, **headers: str) -> Any:
+        return api.post("/app-api/orders", json.dumps(body), content_type="application/json", headers=headers)
+
+    Installation.objects.filter(pk=installation.pk).update(narrowed_scopes=installation.app.scopes[:-1])
+    answers = {
+        "order": post(order, **{"Idempotency-Key": "cart-4711"}),
+        "invalid": post(order | {"deliveryMethod": "TELEPORT", "items": []}),
+        "missing": api.get("/app-api/products/00000000-0000-7000-8000-000000000000"),
+        "forbidden": api.get(_path_of(installation.app.scopes[-1])),
+    }
+    for number in range(57):
+        limited = api.get("/app-api/products?limit=5" if number % 9 else "/app-api/orders?status=PENDING")
+    Installation.objects.filter(pk=installation.pk).update(narrowed_scopes=None)
+    log.flush()
+    ids = {name: answer["X-Request-Id"] for name, answer in answers.items()} | {
+        "limited": limited["X-Request-Id"]
+    }
+    return {name: ApiCall.objects.get(pk=each) for name, each in ids.items()}
+
+
+def _path_of(scope: str) -> str:
+    """An endpoint that needs a scope."""
+    from marketplace.scopes import SCOPES
+
+    return next(each for each in SCOPES[scope].endpoints if each.startswith("GET")).split()[1]
 
 
 def manifests_of(developer: Any, stars: Any, till: Any, wall: Any) -> Any:

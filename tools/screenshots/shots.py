@@ -350,6 +350,19 @@ SHOTS = [
     Shot("portal-why-nothing", "/portal/apps/{chat.slug}/deliveries/why/?event=product.created", "dana"),
     Shot("portal-why-empty", "/portal/apps/{parcels.slug}/deliveries/why/", "dana"),
     Shot("portal-why-wrong", "/portal/apps/{stars.slug}/deliveries/why/?event=LOST", "dana", status=422),
+    Shot("portal-requests", "/portal/apps/{stars.slug}/requests/", "dana"),
+    Shot("portal-requests-none", "/portal/apps/{stars.slug}/requests/?q=nothing&kind=hook", "dana"),
+    Shot("portal-requests-empty", "/portal/apps/{parcels.slug}/requests/", "dana"),
+    *(
+        Shot(
+            f"portal-request-{state}",
+            f"/portal/apps/{{stars.slug}}/requests/{{sent[calls][{state}].id}}/",
+            "dana",
+        )
+        for state in ("order", "invalid", "missing", "forbidden", "limited")
+    ),
+    Shot("portal-thread", "/portal/apps/{stars.slug}/threads/{sent[calls][order].id}/", "dana"),
+    Shot("portal-scopes", "/portal/apps/{stars.slug}/scopes/", "dana"),
     Shot("portal-hooks", "/portal/apps/{rates.slug}/hooks/", "dana"),
     Shot("portal-hooks-empty", "/portal/apps/{parcels.slug}/hooks/", "dana"),
     Shot("portal-hook", "/portal/apps/{rates.slug}/hooks/checkout.shipping_rates/", "dana"),

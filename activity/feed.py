@@ -1,0 +1,325 @@
+"""What an app did and was sent, newest first: API calls, hook calls and webhook deliveries of the last seven days, merged.
+
+A delivery is one entry, at the time when it was created, with its last attempt. Pages start at the entry before, so the
+list doesn't shift under the reader, and a late page costs as much as the first.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from activity.models import ApiCall, LogGap
+from activity.services.retention import KEPT
+from common.db.finders import get_or_not_found
+from common.ids import first_id_at, moment_of, parse_id
+from extensions.enums import CallOutcome, ExtensionType
+from extensions.hooks.asking import SKIPPED
+from extensions.models import Definition, HookCall
+from installations.models import Installation
+from marketplace.models import App
+from stores.hookpoints import HookPoint
+from webhooks.catalogue import EVENTS
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Attempt, Delivery, Webhook
+
+PAGE: Final = 50
+SEARCHED: Final = 20_000  # calls, for a text
+SEEN: Final = 5_000  # calls, for the list of routes
+
+API, HOOK, WEBHOOK = "api", "hook", "webhook"
+KINDS: Final = (API, HOOK, WEBHOOK)  # entries of the same time are in this order, newest first
+
+FAILED: Final = "failed"
+CLASSES: Final = {"2xx": (200, 299), "3xx": (300, 399), "4xx": (400, 499), "5xx": (500, 599)}
+_LONGER_THAN_A_WINDOW: Final = timedelta(seconds=120)  # a request counts a little after its time
+_FAILED_DELIVERIES: Final = (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Search criteria. Empty ones match everything.
+
+    `status` is a key of `CLASSES`, or `FAILED`. `endpoint` is a documented path, a hook point or an event. `text` is an id, or
+    a part of a path or message.
+    """
+
+    kind: str = ""
+    status: str = ""
+    endpoint: str = ""
+    installation: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The place of an entry in the list."""
+
+    at: datetime
+    kind: str
+    id: UUID
+
+    def __str__(self) -> str:
+        micros = int((self.at - _EPOCH) / timedelta(microseconds=1))
+        return f"{micros}.{self.kind}.{self.id}"
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_position(text: str | None) -> Position | None:
+    """None for a malformed one."""
+    micros, _, rest = (text or "").partition(".")
+    kind, _, spelled = rest.partition(".")
+    found = parse_id(spelled)
+    if not (micros.isascii() and micros.isdigit() and len(micros) <= 16 and kind in KINDS and found):
+        return None
+    return Position(_EPOCH + timedelta(microseconds=int(micros)), kind, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the list. `row` is an `ApiCall`, a `HookCall` or a `Delivery` with `last_attempt`."""
+
+    kind: str
+    at: datetime
+    id: UUID
+    row: Any
+
+    @property
+    def position(self) -> Position:
+        return Position(self.at, self.kind, self.id)
+
+    @property
+    def order(self) -> tuple[datetime, int, UUID]:
+        """Greater is newer."""
+        return self.at, -KINDS.index(self.kind), self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    entries: list[Entry]
+    has_older: bool
+
+
+def page(app: App, filters: Filters, *, before: Position | None = None, now: datetime | None = None) -> Page:
+    """The newest entries, or those before a position."""
+    since = max(filters.since or _EPOCH, (now or timezone.now()) - KEPT)
+    found = _merged(app, filters, since, before=before, limit=PAGE + 1)
+    entries = found[:PAGE]
+    _attach_last_attempts(entry.row for entry in entries if entry.kind == WEBHOOK)
+    return Page(entries, has_older=len(found) > PAGE)
+
+
+def count_newer(app: App, filters: Filters, *, after: Position, most: int) -> int:
+    """How many entries are newer than a position, at most `most`."""
+    found = _merged(app, filters, after.at, before=None, limit=most + 1)
+    order = Entry(after.kind, after.at, after.id, None).order
+    return min(most, sum(entry.order > order for entry in found))
+
+
+def gaps_of(app: App) -> list[LogGap]:
+    """What the log of the last seven days lacks, newest first."""
+    return list(LogGap.objects.filter(app=app, until__gte=timezone.now() - KEPT).order_by("-until")[:10])
+
+
+def endpoints_of(app: App) -> dict[str, list[str]]:
+    """By kind: the routes among the newest calls, the hooks of the manifest, and all events."""
+    newest = ApiCall.objects.filter(app=app).order_by("-at", "-id").values("route")[:SEEN]
+    routes = {each["route"] for each in newest if each["route"]}
+    return {
+        API: sorted(routes),
+        HOOK: [definition.key for definition in _hooks(app)],
+        WEBHOOK: list(EVENTS),
+    }
+
+
+def call_of_app(app: App, call_id: object) -> ApiCall:
+    """A call of the app, with its installation and store. Raises `NotFound`, also for another app's."""
+    rows = ApiCall.objects.filter(app=app).select_related(
+        "installation__app__approved_version", "installation__business"
+    )
+    return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Request not found")
+
+
+def used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
+    """What counted for the rate limit until a call: method, route and number, most first."""
+    end = datetime.fromtimestamp(call.rate_reset, UTC)
+    in_window = ApiCall.objects.filter(
+        installation=call.installation_id, at__gte=end - _LONGER_THAN_A_WINDOW, at__lte=call.at,
+        rate_reset=call.rate_reset,
+    )  # fmt: skip
+    counts: dict[tuple[str, str], int] = {}
+    for method, route, path in in_window.exclude(status=429).values_list("method", "route", "path"):
+        key = method, route or path.partition("?")[0]
+        counts[key] = counts.get(key, 0) + 1
+    return sorted(((*key, number) for key, number in counts.items()), key=lambda each: (-each[2], each))
+
+
+# The sources
+
+
+def _merged(
+    app: App, filters: Filters, since: datetime, *, before: Position | None, limit: int
+) -> list[Entry]:
+    kinds = [filters.kind] if filters.kind else list(KINDS)
+    of_endpoint = _kind_of(filters.endpoint)
+    sources = {API: _calls, HOOK: _hook_calls, WEBHOOK: _deliveries}
+    entries: list[Entry] = []
+    for kind in kinds:
+        if of_endpoint in ("", kind):
+            entries += sources[kind](app, filters, since, before, limit)
+    return sorted(entries, key=lambda entry: entry.order, reverse=True)[:limit]
+
+
+def _kind_of(endpoint: str) -> str:
+    if not endpoint:
+        return ""
+    if endpoint in EVENTS:
+        return WEBHOOK
+    return HOOK if endpoint in HookPoint.__members__.values() else API
+
+
+def _before(kind: str, at: str, before: Position | None) -> Q:
+    """The rows of a kind that come after a position in the list."""
+    if before is None:
+        return Q()
+    earlier = Q(**{f"{at}__lt": before.at})
+    if KINDS.index(kind) < KINDS.index(before.kind):
+        return earlier
+    if kind == before.kind:
+        return earlier | Q(**{at: before.at, "id__lt": before.id})
+    return Q(**{f"{at}__lte": before.at})
+
+
+def _calls(
+    app: App, filters: Filters, since: datetime, before: Position | None, limit: int
+) -> Iterable[Entry]:
+    rows = ApiCall.objects.filter(_before(API, "at", before), app=app, at__gte=since)
+    if filters.installation:
+        rows = rows.filter(installation=filters.installation)
+    if filters.until:
+        rows = rows.filter(at__lt=filters.until)
+    if filters.endpoint:
+        rows = rows.filter(route=filters.endpoint)
+    if filters.status:
+        low, high = CLASSES.get(filters.status, (400, 599))
+        rows = rows.filter(status__range=(low, high))
+    if filters.text:
+        rows = _with_text(rows, filters.text)
+    lean = rows.select_related("installation__business").defer(
+        "request_body", "response_body", "installation__webhook_secret"
+    )
+    return [Entry(API, row.at, row.pk, row) for row in lean.order_by("-at", "-id")[:limit]]
+
+
+def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
+    """An id finds its call and its trace. Any other text is looked for in the newest calls."""
+    wanted = parse_id(text.lower())
+    if wanted:
+        return rows.filter(Q(pk=wanted) | Q(trace_id=wanted) | Q(path__contains=str(wanted)))
+    newest = rows.order_by("-at", "-id").values("pk")[:SEARCHED]
+    part = Q(path__icontains=text) | Q(message__icontains=text) | Q(idempotency_key=text)
+    return ApiCall.objects.filter(part, pk__in=newest)
+
+
+def _hook_calls(
+    app: App, filters: Filters, since: datetime, before: Position | None, limit: int
+) -> Iterable[Entry]:
+    """One query for each hook, since the index is by hook."""
+    rows = HookCall.objects.filter(_before(HOOK, "called_at", before), called_at__gte=since)
+    if filters.installation:
+        rows = rows.filter(installation=filters.installation)
+    if filters.until:
+        rows = rows.filter(called_at__lt=filters.until)
+    if filters.status == FAILED:
+        rows = rows.exclude(outcome__in=(CallOutcome.ANSWERED, *SKIPPED))
+    elif filters.status:
+        rows = rows.filter(http_status__range=CLASSES[filters.status])
+    if filters.text:
+        wanted = parse_id(filters.text.lower())
+        rows = rows.filter(
+            Q(pk=wanted) | Q(request_id=wanted) | Q(order_id=wanted)
+            if wanted
+            else Q(problem__icontains=filters.text) | Q(hook_point__icontains=filters.text)
+        )
+    found: list[Entry] = []
+    for definition in _hooks(app):
+        if filters.endpoint in ("", definition.key):
+            of_hook = rows.filter(definition=definition).select_related("installation__business")
+            lean = of_hook.defer("answer_excerpt", "installation__webhook_secret").order_by(
+                "-called_at", "-id"
+            )
+            found += [Entry(HOOK, row.called_at, row.pk, row) for row in lean[:limit]]
+    return found
+
+
+def _hooks(app: App) -> QuerySet[Definition]:
+    return Definition.objects.filter(app=app, type=ExtensionType.HOOK).order_by("key")
+
+
+def _deliveries(
+    app: App, filters: Filters, since: datetime, before: Position | None, limit: int
+) -> Iterable[Entry]:
+    """By id, which begins with the time, to the millisecond: an index has the ids of an app in this order."""
+    rows = Delivery.objects.filter(app_id=app.pk, id__gte=first_id_at(since))
+    if filters.until:
+        rows = rows.filter(id__lt=first_id_at(filters.until))
+    if before is not None:
+        behind = first_id_at(before.at + timedelta(milliseconds=1))
+        rows = rows.filter(id__lt=before.id if before.kind == WEBHOOK else behind)
+    if filters.installation:
+        own = Webhook.objects.filter(installation=filters.installation, installation__app=app)
+        rows = rows.filter(webhook__in=list(own.values_list("pk", flat=True)))
+    ids = list(_matching(rows, filters).order_by("-id").values_list("pk", flat=True)[:limit])
+    around = Delivery.objects.filter(pk__in=ids).select_related("event", "webhook__installation__business")
+    lean = around.defer("event__data", "webhook__secret", "webhook__installation__webhook_secret")
+    return [Entry(WEBHOOK, moment_of(row.pk), row.pk, row) for row in lean]
+
+
+def _matching(rows: QuerySet[Delivery], filters: Filters) -> QuerySet[Delivery]:
+    if filters.endpoint:
+        rows = rows.filter(event_type=filters.endpoint)
+    if filters.status == "2xx":
+        rows = rows.filter(status=DeliveryStatus.SUCCEEDED)
+    elif filters.status:
+        rows = rows.filter(status__in=_FAILED_DELIVERIES)
+        if filters.status != FAILED:
+            rows = rows.filter(
+                attempts__number=F("attempt_count"), attempts__http_status__range=CLASSES[filters.status]
+            )
+    wanted = parse_id(filters.text.lower())
+    if wanted:
+        of_event = Q(event=wanted) | Q(event__request_id=wanted) | Q(event__trace_id=wanted)
+        return rows.filter(Q(pk=wanted) | of_event | Q(webhook=wanted))
+    if filters.text:
+        rows = rows.filter(event_type__in=[name for name in EVENTS if filters.text.lower() in name])
+    return rows
+
+
+def _attach_last_attempts(deliveries: Iterable[Any]) -> None:
+    by_id = {delivery.pk: delivery for delivery in deliveries}
+    for delivery in by_id.values():
+        delivery.last_attempt = None
+    last = Attempt.objects.filter(delivery__in=by_id, number=F("delivery__attempt_count"))
+    for attempt in last.defer("response_excerpt"):
+        by_id[attempt.delivery_id].last_attempt = attempt
+
+
+def installations_of(app: App, *, most: int, named: object = None) -> list[Installation]:
+    """Choices for a drop-down: the newest installations, and always the one that is named."""
+    rows = app.installations.select_related("business").defer("webhook_secret")
+    found = list(rows.order_by("-id")[:most])
+    wanted = parse_id(named)
+    if wanted and all(each.pk != wanted for each in found):
+        found[:0] = rows.filter(pk=wanted)
+    return found

@@ -1,0 +1,308 @@
+"""The portal's pages about the log of requests, in a browser without JavaScript."""
+
+import html
+import re
+import socket
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import requests
+import time_machine
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from activity import log
+from activity.feed import PAGE
+from activity.models import ApiCall, LogGap
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.appapi.conftest import client_of
+from tests.developers.portal.test_apps import HTML, signed_in
+from tests.extensions.hooks.conftest import hooking as hooking
+from tests.receivers import Answer, Receiver
+from tests.webhooks import helpers
+from tests.wire.test_request_ids import TRACE, order_body
+from webhooks.models import Delivery
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
+
+
+@pytest.fixture
+def production(dana: User, shop: Business) -> Installation:
+    app = factories.app(dana)
+    factories.approve(app)
+    return factories.installation(app, shop)
+
+
+def text_of(page: Any) -> str:
+    """As it is read: without tags, with single spaces."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.content.decode())).split())
+
+
+def pages(app: App) -> str:
+    return f"/portal/apps/{app.slug}"
+
+
+def links(page: Any, part: str) -> list[str]:
+    return re.findall(rf'href="([^"]*{part}[^"]*)"', page.content.decode())
+
+
+def called(installation: Installation, path: str, **headers: str) -> ApiCall:
+    answer = client_of(installation).get(path, headers=headers)
+    log.flush()
+    return ApiCall.objects.get(pk=UUID(answer["X-Request-Id"]))
+
+
+def test_list_merges_calls_hooks_and_webhooks(
+    transactional_db: None, browser: Client, hooking: Any, sandbox: Business
+) -> None:
+    """Each with a link to its page; filters are in the URL."""
+    hooked = hooking("order.validate", {"valid": True}, business=sandbox)
+    app, installation = hooked.app, hooked.installation
+    helpers.webhook(installation, "https://127.0.0.1:9/in", ["order.created"])
+    api = client_of(installation)
+    placed = api.post(
+        "/app-api/orders", order_body(factories.product(sandbox)), content_type="application/json"
+    )
+    api.get("/app-api/products?search=tea")
+    log.flush()
+    url = f"{pages(app)}/requests/"
+    page = browser.get(url, **HTML)
+    call, delivery = ApiCall.objects.get(pk=placed["X-Request-Id"]), Delivery.objects.get()
+    shown = [f"{url}{call.pk}/", f"{pages(app)}/deliveries/{delivery.pk}/"]
+    shown.append(f"{pages(app)}/hooks/order.validate/calls/{hooked.call.pk}/")
+    for link in shown:
+        assert links(page, link), link
+        assert browser.get(link, **HTML).status_code == 200
+
+    def found(**query: str) -> int:
+        filtered = browser.get(url, query, **HTML)
+        assert filtered.status_code == 200, query
+        return len(re.findall(r'<th scope="row"', filtered.content.decode()))
+
+    assert found() == 4
+    assert [found(kind=kind) for kind in ("api", "hook", "webhook")] == [2, 1, 1]
+    assert found(status="2xx", kind="api") == 2
+    assert found(status="failed") == found(status="5xx") == 0
+    assert found(endpoint="/app-api/products") == found(endpoint="order.validate") == 1
+    assert found(endpoint="order.created") == found(q="search=TEA") == 1
+    assert found(q=str(call.pk)) == 3
+    assert found(installation=str(installation.pk)) == 4
+    assert found(since="2020-01-01T00:00", until="2020-01-02T00:00") == 0
+    assert found(range="1h") == 4
+    assert browser.get(url, {"status": "LOST"}, **HTML).status_code == 422
+
+
+def test_pages_go_on_where_the_last_one_ended(
+    browser: Client, app: App, installation: Installation, stopped_clock: None
+) -> None:
+    """Even for calls of the same microsecond; and the page counts newer ones."""
+    for _ in range(PAGE + 5):
+        client_of(installation).get("/app-api/installation")
+    log.flush()
+    url = f"{pages(app)}/requests/"
+    first = browser.get(url, **HTML)
+    (older,) = links(first, "before=")
+    second = browser.get(url + older.replace("&amp;", "&"), **HTML)
+    ids = [re.findall(r'requests/([0-9a-f-]{36})/"', page.content.decode()) for page in (first, second)]
+    assert [len(each) for each in ids] == [PAGE, 5]
+    assert len({*ids[0], *ids[1]}) == PAGE + 5
+    (news,) = re.findall(r'data-news="([^"]*)"', first.content.decode())
+    assert browser.get(news.replace("&amp;", "&")).json() == {"count": 0}
+    with time_machine.travel(timezone.now() + timedelta(seconds=1)):
+        client_of(installation).get("/app-api/products")
+        log.flush()
+        assert browser.get(news.replace("&amp;", "&")).json() == {"count": 1}
+
+
+def test_call_is_shown_with_what_repeats_it(browser: Client, app: App, installation: Installation) -> None:
+    product = factories.product(installation.business)
+    client_of(installation).post(
+        "/app-api/orders", order_body(product), content_type="application/json",
+        headers={"Idempotency-Key": "cart-1"},
+    )  # fmt: skip
+    log.flush()
+    call = ApiCall.objects.get()
+    page = text_of(browser.get(f"{pages(app)}/requests/{call.pk}/", **HTML))
+    assert "201 Created" in page
+    assert f"Bearer fbat_test_…{installation.raw_token[-4:]}" in page
+    assert installation.raw_token not in page
+    assert "Authorization: Bearer YOUR_ACCESS_TOKEN" in page
+    assert "Idempotency-Key: cart-1" in page
+    assert "59 of 60 left" in page
+
+
+def test_production_bodies_are_not_shown(browser: Client, production: Installation) -> None:
+    call = called(production, "/app-api/products")
+    page = text_of(browser.get(f"{pages(production.app)}/requests/{call.pk}/", **HTML))
+    assert "Bodies are stored for test installs only." in page
+    assert "YOUR_ACCESS_TOKEN" not in page
+
+
+@pytest.mark.spec("Pages", "A developer sees nothing of another developer's requests")
+def test_stranger_gets_404(sam: User, app: App, installation: Installation) -> None:
+    call = called(installation, "/app-api/products")
+    stranger = signed_in(sam)
+    own = factories.app(sam)
+    for path in ("", "new/", f"{call.pk}/"):
+        assert stranger.get(f"{pages(app)}/requests/{path}", **HTML).status_code == 404
+    for path in (f"requests/{call.pk}/", f"threads/{call.pk}/", "requests/nonsense/", "threads/nonsense/"):
+        assert stranger.get(f"{pages(own)}/{path}", **HTML).status_code == 404
+    assert stranger.get(f"{pages(app)}/scopes/", **HTML).status_code == 404
+
+
+# In words
+
+
+def explained(browser: Client, call: ApiCall) -> str:
+    return text_of(browser.get(f"{pages(call.app)}/requests/{call.pk}/", **HTML))
+
+
+def test_missing_scope_is_explained(browser: Client, dana: User, sandbox: Business, shop: Business) -> None:
+    """By who has to act: the developer, a reviewer, or the store."""
+    app = factories.app(dana, scopes=["read_products"], name="Stock list")
+    factories.approve(app)
+    there = factories.installation(app, shop)
+    refused = called(there, "/app-api/orders")
+    assert "403 because the token lacks read_orders. The app doesn't ask for it." in explained(
+        browser, refused
+    )
+    App.objects.filter(pk=app.pk).update(scopes=["read_products", "read_orders"])
+    assert "Your draft asks for it, and no approved version does." in explained(browser, refused)
+    app.refresh_from_db()
+    factories.approve(app)
+    page = explained(browser, refused)
+    assert "The app asks for it since version" in page
+    assert f"and {shop.name} hasn't agreed." in page
+    Installation.objects.filter(pk=there.pk).update(granted_scopes=["read_products", "read_orders"])
+    assert "The token has the scope now. Repeat the call." in explained(browser, refused)
+
+
+def test_rate_limit_is_explained(
+    browser: Client, app: App, installation: Installation, stopped_clock: None
+) -> None:
+    now = timezone.now()
+    for number in range(61):
+        with time_machine.travel(now + timedelta(milliseconds=number), tick=False):
+            answer = client_of(installation).get("/app-api/products" if number < 58 else "/app-api/orders")
+    log.flush()
+    page = explained(browser, ApiCall.objects.get(pk=answer["X-Request-Id"]))
+    assert "429: 60 of 60 requests of this minute were used." in page
+    assert "GET /app-api/products 58 GET /app-api/orders 2" in page
+
+
+def test_missing_part_of_the_log_is_said(browser: Client, app: App) -> None:
+    now = timezone.now()
+    LogGap.objects.create(app=app, since=now - timedelta(minutes=2), until=now, count=1204)
+    assert "1,204 requests between" in text_of(browser.get(f"{pages(app)}/requests/", **HTML))
+
+
+# Threads
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as running:
+        yield running
+
+
+def test_one_order_is_one_thread(
+    browser: Client,
+    sam: User,
+    hooking: Any,
+    sandbox: Business,
+    receiver: Receiver,
+    live_server: Any,
+    settings: Any,
+) -> None:
+    """An order by the API, two hooks, and an app that answers its webhook by a call with the `traceparent` it got. Each
+    step's page leads to the thread with one press."""
+    settings.ALLOWED_HOSTS = ["*"]
+    first = hooking("order.validate", {"valid": True}, business=sandbox)
+    second = hooking("order.calculate_discounts", {"discount": 0}, business=sandbox)
+    helpers.webhook(first.installation, receiver.url, ["order.created"])
+    listed = factories.app(sam)
+    factories.approve(listed)
+    stranger = factories.installation(listed, sandbox)
+    helpers.webhook(stranger, receiver.url + "stranger", ["order.created"])
+
+    def call_back(connection: socket.socket) -> None:
+        traceparent = receiver.requests[-1].headers["traceparent"]
+        token = f"Bearer {first.installation.raw_token}"
+        headers = {"Authorization": token, "traceparent": traceparent}
+        requests.get(f"{live_server.url}/app-api/orders", headers=headers, timeout=10)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    receiver.respond_with(Answer(script=call_back), 200)
+    placed = client_of(first.installation).post(
+        "/app-api/orders", order_body(factories.product(sandbox)), content_type="application/json"
+    )
+    assert placed.status_code == 201
+    helpers.drain()
+    log.flush()
+    url = f"{pages(first.app)}/threads/{placed['X-Request-Id']}/"
+    page = browser.get(url, **HTML)
+    titles = re.findall(r'<p class="title">(.*?)</p>', page.content.decode())
+    assert titles == [
+        "API call: POST /app-api/orders",
+        "Hook call: order.validate",
+        "Hook call: order.calculate_discounts",
+        "Event: order.created",
+        "Webhook: order.created, attempt 1",
+        "API call: GET /app-api/orders",
+    ]
+    delivery = Delivery.objects.get(webhook__installation=first.installation)
+    back = ApiCall.objects.exclude(pk=placed["X-Request-Id"]).get()
+    for own in (
+        f"{pages(first.app)}/requests/{placed['X-Request-Id']}/",
+        f"{pages(first.app)}/requests/{back.pk}/",
+        f"{pages(first.app)}/deliveries/{delivery.pk}/",
+        f"{pages(second.app)}/hooks/order.calculate_discounts/calls/{second.call.pk}/",
+    ):
+        (link,) = links(browser.get(own, **HTML), "/threads/")
+        assert (
+            re.findall(r'<p class="title">(.*?)</p>', browser.get(link, **HTML).content.decode()) == titles
+        ), own
+    theirs = signed_in(sam).get(f"{pages(stranger.app)}/threads/{placed['X-Request-Id']}/", **HTML)
+    titles = re.findall(r'<p class="title">(.*?)</p>', theirs.content.decode())
+    assert titles == [
+        "A page or another app’s call", "Event: order.created", "Webhook: order.created, attempt 1",
+    ]  # fmt: skip
+
+
+def test_thread_of_a_foreign_trace(browser: Client, app: App, installation: Installation) -> None:
+    """Found by the trace that the app named, and by its calls."""
+    traceparent = f"00-{TRACE}-00f067aa0ba902b7-01"
+    one = called(installation, "/app-api/products", traceparent=traceparent)
+    called(installation, "/app-api/orders", traceparent=traceparent)
+    called(installation, "/app-api/orders")
+    for thread_id in (UUID(TRACE), one.pk):
+        page = browser.get(f"{pages(app)}/threads/{thread_id}/", **HTML).content.decode()
+        assert page.count('<p class="title">API call') == 2
+
+
+# Scopes
+
+
+def test_unused_scopes_are_dropped_from_the_draft(browser: Client, dana: User, sandbox: Business) -> None:
+    app = factories.app(dana, scopes=["read_products", "read_orders", "read_reviews"], webhook_url="")
+    installation = factories.installation(app, sandbox)
+    helpers.webhook(installation, "https://127.0.0.1:9/in", ["order.created"])
+    called(installation, "/app-api/products")
+    url = f"{pages(app)}/scopes/"
+    page = browser.get(url, **HTML)
+    assert "GET /app-api/products 1 call" in text_of(page)
+    assert "Events of webhooks: order.created" in text_of(page)
+    ticked = re.findall(r'value="(\w+)"[^>]* checked', page.content.decode())
+    assert ticked == ["read_reviews"]
+    browser.post(url, {"scope": ticked})
+    app.refresh_from_db()
+    assert app.scopes == ["read_products", "read_orders"]
