@@ -41,3 +41,11 @@ class SecurityEventKind(models.TextChoices):
     APP_RESUMED = "APP_RESUMED", "App resumed"
     APP_PERMISSIONS_APPROVED = "APP_PERMISSIONS_APPROVED", "App permissions approved"
     APP_UNINSTALLED = "APP_UNINSTALLED", "App uninstalled"
+
+
+class MailKind(models.TextChoices):
+    """Notices that people may switch off. Mails about the account's security are always sent."""
+
+    FAILING_WEBHOOKS = "failing_webhooks", "A webhook endpoint keeps failing, or was disabled"
+    REVIEW_DECISIONS = "review_decisions", "A review of an app is decided"
+    PERMISSION_QUESTIONS = "permission_questions", "An app asks for more permissions"

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import DeviceGrant, SignIn, User
 from accounts.origins import Origin
-from accounts.services import confirmation, passwords, security_log
+from accounts.services import confirmation, passwords, profile, security_log
 from accounts.sessions import SessionStore
 
 
@@ -28,6 +28,12 @@ def mail_confirmation(email: str, next_url: str = "") -> None:
 def mail_account_exists(email: str) -> None:
     for user in User.objects.filter(email=email, is_active=True):
         confirmation.send_account_exists(user=user)
+
+
+@shared_task
+def mail_new_email(user_id: str) -> None:
+    for user in User.objects.filter(pk=user_id, is_active=True):
+        profile.mail_new_email(user=user)
 
 
 @shared_task

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from accounts.views import tokens
+from accounts.views import profile, tokens
 from accounts.views.confirmation import send_again
 from accounts.views.open_sessions import end_sessions, open_sessions, security_log
 from accounts.views.sessions import home
@@ -9,6 +9,12 @@ app_name = "accounts"
 
 urlpatterns = [
     path("", home, name="home"),
+    path("profile/", profile.profile, name="profile"),
+    path("profile/name/", profile.change_name, name="change_name"),
+    path("profile/email/", profile.ask_for_new_email, name="new_email"),
+    path("profile/email/forget/", profile.forget_new_email, name="forget_new_email"),
+    path("profile/email/<str:token>/", profile.confirm_new_email, name="confirm_new_email"),
+    path("profile/notices/", profile.choose_notices, name="notices"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<str:token_id>/revoke/", tokens.revoke_token, name="revoke_token"),
     path("security-log/", security_log, name="security_log"),

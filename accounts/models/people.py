@@ -46,6 +46,17 @@ class User(AbstractBaseUser, PermissionsMixin):
     role = models.CharField(max_length=16, choices=Role.choices)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
+    pending_email = models.EmailField(
+        "new e-mail",
+        max_length=254,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Asked for, and not confirmed yet.",
+    )
+    muted_mails = models.JSONField(
+        default=list, blank=True, db_default=[], help_text="The kinds of notices that aren't mailed."
+    )
     date_joined = models.DateTimeField(default=now, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()

@@ -13,6 +13,9 @@ from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from accounts.enums import MailKind
+from accounts.models import User
+from accounts.services.profile import wants_mail
 from installations.models import Installation
 from installations.queries import asked_scopes, scope_reason
 from marketplace.scopes import SCOPES
@@ -50,8 +53,8 @@ def _notify(now: datetime) -> int:
 
 
 def _mail(installations: Sequence[Installation]) -> None:
-    """Send the mails over one connection. Closed accounts get none."""
-    letters = [(each, _letter(each)) for each in installations if each.business.owner.is_active]
+    """Send the mails over one connection. Closed accounts and those that muted them get none."""
+    letters = [(each, _letter(each)) for each in installations if _is_wanted(each.business.owner)]
     if not letters:
         return
     try:
@@ -60,6 +63,10 @@ def _mail(installations: Sequence[Installation]) -> None:
                 _send(letter, installation, connection)
     except Exception:
         log.exception("The mail server failed: %s mails about permissions were not sent.", len(letters))
+
+
+def _is_wanted(owner: User) -> bool:
+    return owner.is_active and wants_mail(owner, MailKind.PERMISSION_QUESTIONS)
 
 
 def _send(letter: EmailMessage, installation: Installation, connection: BaseEmailBackend) -> None:

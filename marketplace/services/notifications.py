@@ -8,6 +8,8 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
 
+from accounts.enums import MailKind
+from accounts.services.profile import wants_mail
 from common.background import enqueue_after_commit
 from marketplace.enums import Criterion, SubmissionStatus, Verdict
 from marketplace.models import Submission
@@ -27,6 +29,8 @@ def mail_decision(*, submission_id: UUID | str) -> None:
     """Mail the decision on a submission, if there is one. The portal shows the same."""
     submission = Submission.objects.select_related("app__developer").filter(pk=submission_id).first()
     if submission is None or submission.status not in _SUBJECTS:
+        return
+    if not wants_mail(submission.app.developer, MailKind.REVIEW_DECISIONS):
         return
     mail = decision_mail(submission)
     send_mail(mail.subject, mail.text, None, [submission.app.developer.email])

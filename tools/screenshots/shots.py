@@ -71,6 +71,11 @@ def add_endpoint(page: Page) -> None:
     press("Add endpoint")(page)
 
 
+def change_address(page: Page) -> None:
+    page.get_by_label("New e-mail address").fill("dana@new.example.com")
+    press("Send link")(page)
+
+
 def prove(page: Page) -> None:
     """Enters the password where the page asks for it, which it does once."""
     if "/accounts/prove/" in page.url:
@@ -243,6 +248,9 @@ SHOTS = [
     Shot("sign-in-errors", "/accounts/login/", act=press("Sign in")),
     Shot("password-reset", "/accounts/password-reset/"),
     Shot("password-reset-sent", "/accounts/password-reset/sent/"),
+    Shot("account-profile", "/accounts/profile/", "dana"),
+    Shot("account-profile-merchant", "/accounts/profile/", "mira"),
+    Shot("account-profile-pending", "/accounts/profile/", "dana", change_address),
     Shot("account-security", "/accounts/security/", "dana"),
     Shot("account-sessions", "/accounts/sessions/", "dana"),
     Shot("account-prove", "/accounts/security/app/", "dana"),

@@ -15,6 +15,8 @@ from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from accounts.enums import MailKind
+from accounts.services.profile import wants_mail
 from marketplace.models import App
 from webhooks import health
 from webhooks.enums import Stage
@@ -70,6 +72,8 @@ def _notify(app_id: UUID, now: datetime) -> bool:
 
 
 def _mail(app: App, webhooks: Sequence[Webhook]) -> None:
+    if not wants_mail(app.developer, MailKind.FAILING_WEBHOOKS):
+        return
     disabled = any(webhook.notified_stage == Stage.DISABLED for webhook in webhooks)
     context = {
         "app": app,

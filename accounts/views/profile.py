@@ -1,0 +1,163 @@
+"""The profile: name, e-mail address and notices."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import limits
+from accounts.models import User
+from accounts.origins import origin_of
+from accounts.services import profile as services
+from accounts.step_up import step_up
+from common.errors import Conflict, Invalid, TooManyRequests
+
+UNPROCESSABLE = 422
+GONE = 410
+TOO_MANY = 429
+
+
+class NameForm(forms.Form):
+    name = forms.CharField(
+        label="Your name",
+        help_text="Merchants see a developer’s name on the pages of their apps.",
+        max_length=120,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": "Enter your name."},
+    )
+
+
+class EmailForm(forms.Form):
+    email = forms.EmailField(
+        label="New e-mail address",
+        help_text="We send a link to the new address, and notify the old one when it has changed.",
+        max_length=254,
+        widget=forms.EmailInput({"autocomplete": "email"}),
+        error_messages={
+            "required": "Enter the new address.",
+            "invalid": "Enter an e-mail address such as name@example.com.",
+        },
+    )
+
+
+class NoticesForm(forms.Form):
+    mails = forms.MultipleChoiceField(
+        label="Send me an e-mail when",
+        help_text="Mails about the security of your account are always sent.",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, data: Any = None, *, user: User) -> None:
+        kinds = services.mails_of(user)
+        wanted = [kind.value for kind in kinds if services.wants_mail(user, kind)]
+        super().__init__(data, initial={"mails": wanted})
+        field: Any = self.fields["mails"]
+        field.choices = [(kind.value, kind.label) for kind in kinds]
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _page(request: HttpRequest, form: forms.Form | None = None, status: int = UNPROCESSABLE) -> HttpResponse:
+    """The page. `form` is the one with errors, if there is one."""
+    user = _user(request)
+    user_shown = User.objects.get(pk=user.pk)
+    context = {
+        "form": form,
+        "person": user_shown,
+        "name_form": form if isinstance(form, NameForm) else NameForm(initial={"name": user_shown.name}),
+        "email_form": form if isinstance(form, EmailForm) else EmailForm(),
+        "notices_form": form if isinstance(form, NoticesForm) else NoticesForm(user=user_shown),
+        "has_notices": bool(services.mails_of(user)),
+    }
+    return render(request, "accounts/profile.html", context, status=status if form else 200)
+
+
+@require_safe
+@login_required
+@never_cache
+def profile(request: HttpRequest) -> HttpResponse:
+    return _page(request)
+
+
+@require_POST
+@login_required
+def change_name(request: HttpRequest) -> HttpResponse:
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form)
+    try:
+        services.rename(user=_user(request), name=form.cleaned_data["name"])
+    except Invalid as error:
+        form.add_error("name", error.message)
+        return _page(request, form)
+    messages.success(request, "Your name is saved.")
+    return redirect("accounts:profile")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@step_up
+def ask_for_new_email(request: HttpRequest) -> HttpResponse:
+    """The address doesn't change until its owner has followed the link."""
+    if request.method != "POST":
+        return redirect("accounts:profile")
+    user, form = _user(request), EmailForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form)
+    try:
+        limits.password_reset(request, user.email)
+        services.ask_for_new_email(user=user, email=form.cleaned_data["email"])
+    except TooManyRequests as error:
+        form.add_error("email", error.message)
+        return _page(request, form, TOO_MANY)
+    except Invalid as error:
+        form.add_error("email", error.message)
+        return _page(request, form)
+    messages.success(request, f"We sent a link to {user.pending_email}.")
+    return redirect("accounts:profile")
+
+
+@require_POST
+@login_required
+def forget_new_email(request: HttpRequest) -> HttpResponse:
+    services.forget_new_email(user=_user(request))
+    messages.success(request, "Your address stays as it is.")
+    return redirect("accounts:profile")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@never_cache
+def confirm_new_email(request: HttpRequest, token: str) -> HttpResponse:
+    """Asks with a button, because mail servers open links."""
+    user = _user(request)
+    try:
+        if request.method == "POST":
+            services.change_email(user=user, token=token, origin=origin_of(request))
+            messages.success(request, f"Your e-mail address is now {user.email}.")
+            return redirect("accounts:profile")
+        email = services.new_email_of(user=user, token=token)
+    except Conflict as error:
+        return render(request, "accounts/new_email.html", {"problem": error.message}, status=GONE)
+    return render(request, "accounts/new_email.html", {"email": email})
+
+
+@require_POST
+@login_required
+def choose_notices(request: HttpRequest) -> HttpResponse:
+    user = _user(request)
+    form = NoticesForm(request.POST, user=user)
+    if not form.is_valid():
+        return _page(request, form)
+    services.choose_mails(user=user, wanted=form.cleaned_data["mails"])
+    messages.success(request, "Your notices are saved.")
+    return redirect("accounts:profile")
