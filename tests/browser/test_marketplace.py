@@ -14,8 +14,7 @@ from tests import factories
 from tests.pictures import picture, upload
 
 from .axe import violations
-from .conftest import NewPage, SignIn
-from .test_site import LOOKS
+from .conftest import PHONE, NewPage, SignIn
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def test_visitor_finds_an_app_and_meets_install(new_page: NewPage, bell: App, sc
 
 
 def test_permissions_stand_before_install_on_a_phone(new_page: NewPage, bell: App) -> None:
-    page = new_page(**LOOKS["phone"])
+    page = new_page(**PHONE)
     page.goto("/marketplace/order-bell/")
     permission = page.get_by_text("See your orders").bounding_box()
     button = page.get_by_role("link", name="Install", exact=True).bounding_box()
