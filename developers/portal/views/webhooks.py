@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common.db.finders import get_or_not_found
+from common.db.totals import total_of
 from common.errors import ServiceError
 from common.ids import parse_id
 from common.times import duration
@@ -60,13 +61,15 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     """The URL names the test whose result is shown, so that a reload sends nothing."""
     wanted = page_request(request.GET, default=PER_PAGE, maximum=PER_PAGE)
     webhooks = current_webhooks(app)
-    endpoints = webhook_statuses(webhooks[wanted.window])
+    # The ids first: the look-ups in deliveries would be made for all rows before the page too.
+    shown = list(webhooks.values_list("pk", flat=True)[wanted.window])
+    endpoints = webhook_statuses(webhooks.filter(pk__in=shown))
     context = {
         "app": app,
         "endpoints": endpoints,
         "failing": [each for each in endpoints if each.disables_at],
         "repeats": _repeats(endpoints),
-        "total": webhooks.count(),
+        "total": total_of(webhooks),
         "page_request": wanted,
         **test_result(app, request.GET.get("tested")),
         "installation": sandbox_installation(app=app, developer=current_developer(request)),
