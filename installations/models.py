@@ -125,7 +125,12 @@ class Installation(models.Model):
                 fields=["id"],
                 condition=models.Q(needs_reconsent=True, reconsent_notified_at=None),
                 name="installation_to_notify",
-            )
+            ),
+            models.Index(
+                fields=["app"],
+                condition=models.Q(needs_reconsent=True, uninstalled_at=None),
+                name="installation_to_agree",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -97,6 +97,15 @@ class Webhook(models.Model):
                 name="one_app_defined_webhook_per_installation",
             )
         ]
+        # Few rows: the lists of developers look for them among the webhooks of all stores.
+        indexes = [
+            models.Index(
+                "installation", name="webhook_failing", condition=models.Q(failing_since__isnull=False)
+            ),
+            models.Index(
+                "installation", name="webhook_disabled", condition=models.Q(disabled_at__isnull=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.url

@@ -41,12 +41,19 @@ _CRITERION_OF: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """First times on the developer's sandbox store; None or False for what hasn't happened."""
+    """First times on the developer's sandbox store; None or False for what hasn't happened. `called_at` is the newest time.
+
+    `answer` is a webhook attempt that was answered 2xx.
+    """
 
     installed_at: datetime | None
     called_at: datetime | None
-    webhook_answered: bool
+    answer: Attempt | None
     erasure_confirmed_at: datetime | None
+
+    @property
+    def webhook_answered(self) -> bool:
+        return self.answer is not None
 
 
 def progress(app: App) -> Progress:
@@ -59,7 +66,7 @@ def progress(app: App) -> Progress:
     confirmed = HistoryEntry.objects.filter(
         installation__in=tests, kind=HistoryKind.ERASURE_CONFIRMED
     ).aggregate(at=Min("at"))
-    return Progress(times["installed"], times["called"], answered.exists(), confirmed["at"])
+    return Progress(times["installed"], times["called"], answered.first(), confirmed["at"])
 
 
 @dataclass(frozen=True, slots=True)

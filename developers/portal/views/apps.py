@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
@@ -11,6 +12,8 @@ from accounts.step_up import step_up
 from common.errors import ServiceError
 from common.web.pagination import page_request
 from developers.portal import form_tokens
+from developers.portal.app_health import app_health, has_merchants
+from developers.portal.app_rows import SEARCH_FROM, apps_by_attention, rows_of
 from developers.portal.forms import EditAppForm, RegenerateForm, SlugForm, show_problems
 from developers.portal.progress import progress
 from developers.portal.views.access import (
@@ -23,7 +26,6 @@ from developers.portal.views.access import (
 from developers.portal.views.secrets import already_shown, client_secret_page
 from marketplace.enums import AppStatus
 from marketplace.models import App
-from marketplace.queries import own_apps, with_last_submission
 from marketplace.scopes import SCOPES
 from marketplace.services.apps import delete_app, rotate_client_secret, update_app
 
@@ -35,8 +37,17 @@ SAVED_AS_DRAFT = "Saved as a draft. Merchants keep seeing the approved version u
 @developer_page
 def app_list(request: HttpRequest) -> HttpResponse:
     wanted = page_request(request.GET, default=20, maximum=100)
-    apps = with_last_submission(own_apps(current_developer(request)))
-    context = {"apps": apps[wanted.window], "total": apps.count(), "page_request": wanted}
+    developer = current_developer(request)
+    text = request.GET.get("q", "").strip()[:80]
+    apps = apps_by_attention(developer, text)
+    total = apps.count()
+    context = {
+        "rows": rows_of(apps[wanted.window]),
+        "total": total,
+        "text": text,
+        "searchable": bool(text) or total >= SEARCH_FROM,
+        "page_request": wanted,
+    }
     return render(request, "developers/portal/app_list.html", context)
 
 
@@ -48,6 +59,8 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         "scopes": [SCOPES[name] for name in app.scopes],
         "progress": progress(app),
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
+        "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),
+        "health": app_health(app) if has_merchants(app) else None,
     }
     return render(request, "developers/portal/app_overview.html", context)
 

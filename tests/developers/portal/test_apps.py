@@ -9,11 +9,15 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
+from activity.models import ScopeUse
 from installations.models import Installation
-from marketplace.models import App, AppVersion, Picture
+from marketplace.models import App, AppTotals, AppVersion, Picture, Submission
 from marketplace.scopes import SCOPES
 from tests import factories
+from tests.deliveries import delivery
 from tests.pictures import picture, upload
+from webhooks.enums import DeliveryStatus
+from webhooks.models import DailyDeliveryCount, Webhook
 
 HTML = {"accept": "text/html"}
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
@@ -151,7 +155,7 @@ def test_list_shows_each_app_with_its_state(browser: Client, dana: User, sam: Us
 def test_list_is_paginated(browser: Client, dana: User, django_assert_max_num_queries: Any) -> None:
     for number in range(21):
         factories.app(dana, name=f"App no. {number:02}")
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):
         first = text_of(browser.get("/portal/"))
     second = text_of(browser.get("/portal/?page=2"))
     assert ("App no. 20" in first, "App no. 00" in first) == (True, False)
@@ -159,6 +163,53 @@ def test_list_is_paginated(browser: Client, dana: User, django_assert_max_num_qu
 
 
 # --- A new app --------------------------------------------------------------------------------------
+
+
+def test_list_begins_with_what_needs_attention(
+    browser: Client, dana: User, mira: User, installation: Installation, django_assert_num_queries: Any
+) -> None:
+    now = timezone.now()
+    quiet = factories.app(dana, name="Quiet", slug="quiet", updated_at=now)
+    failing = factories.app(dana, name="Failing", slug="failing")
+    rejected = factories.app(dana, name="Rejected", slug="rejected")
+    Submission.objects.create(app=rejected, status="REJECTED", submitted_at=now)
+    asked = factories.app(dana, name="Asked", slug="asked")
+    shop = Business.objects.get(owner=mira)
+    for app, fields in ((failing, {}), (asked, {"needs_reconsent": True}), (quiet, {})):
+        made = factories.installation(app, shop, **fields)
+        url = f"https://{app.slug}.example.com/"
+        since = now if app == failing else None
+        Webhook.objects.create(installation=made, url=url, secret="x", failing_since=since)
+    ended = factories.installation(quiet, factories.business(mira), uninstalled_at=now, needs_reconsent=True)
+    Webhook.objects.create(installation=ended, url="https://x.example.com/", secret="x", failing_since=now)
+    AppTotals.objects.create(app=quiet, installs=1204)
+    DailyDeliveryCount.objects.create(
+        app=quiet, date=now.date(), successful=30, failed=2, answered=32, duration_ms=1
+    )
+    ScopeUse.objects.create(
+        app=quiet, scope="read_orders", route="GET /app-api/orders", day=now.date(), count=77
+    )
+    with django_assert_num_queries(6):
+        page = text_of(browser.get("/portal/"))
+    assert page.index("Failing") < page.index("Rejected") < page.index("Asked") < page.index("Quiet")
+    assert page.count('class="kind-') == 3
+    for text in (
+        "A webhook endpoint is failing", "Changes requested", "Stores haven&#x27;t agreed", "1,204", "77 calls",
+        "30 succeeded, 2 failed",
+    ):  # fmt: skip
+        assert text in page
+
+
+def test_list_of_many_apps_can_be_searched(browser: Client, dana: User) -> None:
+    factories.app(dana, name="Till Bridge", slug="till")
+    assert 'type="search"' not in text_of(browser.get("/portal/"))
+    for number in range(8):
+        factories.app(dana, name=f"Other {number}")
+    assert 'type="search"' in text_of(browser.get("/portal/"))
+    page = text_of(browser.get("/portal/?q=bridge"))
+    assert "Till Bridge" in page
+    assert "Other 1" not in page
+    assert "No app matches" in text_of(browser.get("/portal/?q=zeppelin"))
 
 
 def test_create_page_explains_each_scope(browser: Client) -> None:
@@ -261,7 +312,7 @@ def test_overview_counts_only_the_developers_sandbox(
     browser: Client, app: App, shop: Business, sam: User
 ) -> None:
     for business in (shop, Business.objects.sandbox_of(sam)):
-        factories.installation(app, business, last_used_at=NOW)
+        factories.installation(app, business, last_used_at=NOW, is_test=True)
     assert steps_done(text_of(browser.get(f"/portal/apps/{app.slug}/")))[:3] == [True, False, False]
 
 
@@ -279,6 +330,30 @@ def test_overview_describes_the_status(
 ) -> None:
     App.objects.update(**fields)
     assert sentence in text_of(browser.get(f"/portal/apps/{app.slug}/")).replace("&#x27;", "'")
+
+
+def test_overview_shows_health_once_a_merchant_has_the_app(
+    browser: Client, app: App, installation: Installation, shop: Business
+) -> None:
+    path = f"/portal/apps/{app.slug}/"
+    assert "Set up" in text_of(browser.get(path))
+    factories.approve(app)
+    made = factories.installation(app, shop, is_test=False)
+    AppTotals.objects.create(app=app, installs=1)
+    DailyDeliveryCount.objects.create(
+        app=app, date=timezone.now().date(), successful=3, failed=1, answered=4, duration_ms=1
+    )
+    hook = Webhook.objects.create(
+        installation=made, url="https://x.example.com/", secret="x", failing_since=NOW, events=["x"]
+    )
+    failed = delivery(hook, DeliveryStatus.EXHAUSTED)
+    page = text_of(browser.get(path))
+    assert "Set up" not in page
+    for text in (
+        "A webhook endpoint is failing", "75 %", "3 succeeded and 1 failed", str(failed.pk),
+        f"/marketplace/{app.slug}/",
+    ):  # fmt: skip
+        assert text in page
 
 
 # --- Details ----------------------------------------------------------------------------------------
