@@ -27,6 +27,7 @@ BENCHMARKS = {
     "memory": "benchmarks.memory.memory",
     "product-list": "benchmarks.app_api.product_list",
     "call-log": "benchmarks.app_api.call_log",
+    "call-log-load": "benchmarks.call_log.call_log_load",
     "product-list-size": "benchmarks.app_api.product_list_size",
     "app-api": "benchmarks.app_api.app_api_calls",
     "hook": "benchmarks.hooks.hook",

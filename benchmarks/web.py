@@ -51,16 +51,23 @@ class Server:
         sql = None if sql_before is None or sql_after is None else (sql_after - sql_before) / len(requests)
         return Cost((after - before) / len(requests), sql, seconds / len(requests))
 
+    def times(self, requests: Sequence[bytes], expected: int = 200) -> list[float]:
+        """Seconds until each was answered, one after another over one connection."""
+        return list(self._answered(requests, expected))
+
     def _send(self, requests: Sequence[bytes], expected: int) -> float:
         """Seconds until all had been answered, one after another."""
+        return sum(self._answered(requests, expected))
+
+    def _answered(self, requests: Sequence[bytes], expected: int) -> Iterator[float]:
         with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
-            began = perf_counter()
             for request in requests:
+                began = perf_counter()
                 connection.sendall(request)
                 answer = _answer(connection)
+                yield perf_counter() - began
                 if int(answer.split(b" ", 2)[1]) != expected:
                     raise Failed(f"{self._process.name} answered {answer[:2000]!r}")
-            return perf_counter() - began
 
     def _listens(self) -> bool:
         if not self._process.alive():

@@ -13,6 +13,7 @@ from installations.models import Installation
 from installations.queries import granted_by, history_of, installations_of
 from marketplace.scopes import SCOPES
 from merchants.access import MerchantRequest, active_page, merchant_page
+from merchants.call_descriptions import deeds_of
 from merchants.consent_question import question_of
 from merchants.controls_form import ControlsForm
 
@@ -57,5 +58,11 @@ def installation(request: MerchantRequest, installation: Installation) -> HttpRe
 @require_safe
 @active_page
 def activity(request: MerchantRequest, installation: Installation) -> HttpResponse:
-    context = {"installation": installation, "history": history_of(installation).reverse()}
+    deeds, is_cut = deeds_of(installation)
+    context = {
+        "installation": installation,
+        "history": history_of(installation).reverse(),
+        "deeds": deeds,
+        "is_cut": is_cut,
+    }
     return render(request, "merchants/activity.html", context)

@@ -1,5 +1,6 @@
 """The merchant's installed apps: the list, each one's permissions and activity."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,12 +9,14 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
+from activity import log
 from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App
 from merchants.templatetags.installed_apps import HISTORY_DESCRIPTIONS
 from tests import factories
+from tests.appapi.conftest import client_of
 from tests.merchants.pages import ask_for_more, installed, listed_app, page_of, signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -195,6 +198,25 @@ def test_activity_tells_what_the_app_did_and_took(browser: Client, active: Insta
     assert '<dt>Last read</dt><dd><time datetime="2026-11-20T15:31:08.000Z">' in page
     assert f"{now - timedelta(days=1):%H:%M:%S} UTC" in page
     assert "<dt>Missed updates</dt><dd>1 in the last 7 days" in page
+
+
+def test_activity_tells_in_words_what_the_app_called(browser: Client, dana: User, shop: Business) -> None:
+    """Reads, changes, and what was refused; housekeeping of the app is left out."""
+    active = installed(listed_app(dana, ["read_products", "read_orders", "write_orders"]), shop)
+    api = client_of(active)
+    order = factories.order(active.business)
+    for path in ("products", "products", "orders", "installation", "business", "nothing"):
+        api.get(f"/app-api/{path}")
+    api.patch(f"/app-api/orders/{order.pk}/status", {"status": "CONFIRMED"}, content_type="application/json")
+    log.flush()
+    page = browser.get(page_of(active, "activity/")).content.decode()
+    deeds = re.findall(r"<dt>([^<]*)</dt><dd>(\d+) times?, last", page)
+    assert dict(deeds) == {
+        "Read your products": "2",
+        "Read your orders and customers": "1",
+        "Changed the status of orders": "1",
+        "Was refused what it isn’t allowed to do": "1",
+    }
 
 
 def test_activity_tells_the_history_the_newest_first(

@@ -1,0 +1,48 @@
+"""What an app did in one store by API calls, for the store's owner."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils import timezone
+
+from activity.models import ApiCall
+from activity.services.retention import KEPT
+from installations.models import Installation
+
+READ: Final = 5_000  # calls
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Calls of one kind. `scope` is empty where none is needed, and `is_refused` unites all that failed for the lack of one."""
+
+    method: str
+    route: str
+    scope: str
+    is_refused: bool
+    count: int
+    last: datetime
+
+
+def done_in(installation: Installation) -> tuple[list[Done], bool]:
+    """The newest 5,000 calls of the last seven days, latest kind first; and whether there are more."""
+    newest = ApiCall.objects.filter(installation=installation, at__gte=timezone.now() - KEPT)
+    columns = newest.order_by("-at", "-id").values_list("method", "route", "scope", "status", "at")
+    rows = list(columns[: READ + 1])
+    return list(_grouped(rows[:READ])), len(rows) > READ
+
+
+def _grouped(rows: Iterable[tuple[str, str, str, int, datetime]]) -> Iterable[Done]:
+    found: dict[tuple[str, str, str, bool], tuple[int, datetime]] = {}
+    for method, route, scope, status, at in rows:
+        if status < 400:
+            key = method, route, scope, False
+        elif status == 403:
+            key = "", "", scope, True
+        else:
+            continue
+        count, last = found.get(key, (0, at))
+        found[key] = count + 1, last
+    return (Done(*key, count, last) for key, (count, last) in found.items())
