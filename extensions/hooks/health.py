@@ -8,10 +8,12 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from accounts.models import Business
 from common.db.finders import first_or_not_found, get_or_not_found
 from extensions.enums import CallOutcome, ExtensionType
 from extensions.hooks.asking import SKIPPED
-from extensions.models import Breaker, Definition, HookCall, HookPreference
+from extensions.hooks.live import live_hooks
+from extensions.models import Breaker, Definition, ExtensionState, HookCall, HookPreference
 from extensions.queries import running_definitions
 from installations.models import Installation
 from marketplace.models import App
@@ -108,6 +110,47 @@ def own_call(definition: Definition, call_id: object) -> HookCall:
     """Raises `NotFound` for an invalid id or another hook's call."""
     rows = HookCall.objects.filter(definition=definition).select_related("installation__business")
     return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Call not found")
+
+
+def last_call(definition: Definition) -> HookCall | None:
+    rows = HookCall.objects.filter(definition=definition).defer("answer_excerpt", "request_body")
+    return rows.order_by("-called_at", "-id").first()
+
+
+def stores_that_switched_off(definition: Definition) -> int:
+    """How many stores with the app have switched this hook off."""
+    off = ExtensionState.objects.filter(definition=definition, is_on=False)
+    return off.filter(installation__uninstalled_at=None).count()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One hook of a point in a store, in the order in which they run. Equal ranks run side by side."""
+
+    rank: int
+    app_name: str
+    priority: int
+    timeout_ms: int
+    is_own: bool
+
+
+def running_order(business: Business, point: HookPoint, app: App) -> list[Turn]:
+    """The hooks that a store asks at this point, other apps' among them."""
+    hooks = live_hooks(business, point)
+    names = dict(App.objects.filter(pk__in=[hook.app_id for hook in hooks]).values_list("pk", "name"))
+    ranks = {
+        priority: rank for rank, priority in enumerate(sorted({each.priority for each in hooks}), start=1)
+    }
+    return [
+        Turn(
+            rank=ranks[hook.priority],
+            app_name=names[hook.app_id],
+            priority=hook.priority,
+            timeout_ms=round(hook.timeout * 1000),
+            is_own=hook.app_id == app.pk,
+        )
+        for hook in hooks
+    ]
 
 
 # --- Breakers ---------------------------------------------------------------------------------------

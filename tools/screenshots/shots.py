@@ -156,7 +156,7 @@ def rename_block(page: Page) -> None:
 
 
 def first_failed_call(page: Page) -> None:
-    page.get_by_role("row", name="Wrong shape").get_by_role("link").click()
+    page.get_by_role("row", name="Unexpected JSON").get_by_role("link").click()
 
 
 def frames_ready(page: Page) -> None:

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.nesting import MAX_DEPTH, is_too_deep
@@ -72,6 +73,19 @@ class HookStatus:
     health: Health
     breakers: list[BreakerStatus]
     fallback: str
+    last: HookCall | None
+    switched_off: int  # stores
+
+    @property
+    def last_pill(self) -> tuple[str, str, str]:
+        """Kind, icon and label of the last call."""
+        return OUTCOMES[self.last.outcome] if self.last else ("neutral", "minus", "None")  # type: ignore[index]
+
+    @property
+    def share_of_timeout(self) -> int:
+        """How much of its timeout all but the slowest 5 % of the calls use, in per cent."""
+        p95 = self.health.p95
+        return 0 if p95 is None else min(100, round(100 * p95 / self.hook.timeout))
 
     @property
     def pill(self) -> tuple[str, str, str]:
@@ -95,6 +109,8 @@ def hook_status(app: App, definition: Definition) -> HookStatus:
         health=health.health_of(HookCall.objects.filter(definition=definition), now=now),
         breakers=[_breaker_status(each, now) for each in health.troubled([definition])],
         fallback=FALLBACKS[hook.point],
+        last=health.last_call(definition),
+        switched_off=health.stores_that_switched_off(definition),
     )
 
 
@@ -116,8 +132,12 @@ def hook_list(request: HttpRequest, app: App) -> HttpResponse:
 @app_page
 def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
     definition = health.own_hook(app, point)
+    sandbox = Business.objects.sandbox_of(current_developer(request))
+    order = health.running_order(sandbox, HookPoint(point), app)
     context = {
         "app": app,
+        "order": order,
+        "is_in_order": any(turn.is_own for turn in order),
         "hook_status": hook_status(app, definition),
         "calls": [(each, *OUTCOMES[each.outcome]) for each in health.newest_calls(definition)],  # type: ignore[index]
     }

@@ -6,10 +6,11 @@ import orjson
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Business, User
 from common.web import rate_limits
-from extensions.models import Breaker, Definition, HookCall
+from extensions.models import Breaker, Definition, ExtensionState, HookCall
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -131,6 +132,35 @@ def test_response_of_an_app_is_shown_as_text(
 
     shown = text_of(page.get(url("hook_call", app, SHIPPING, HookCall.objects.get().pk)))
     assert "<script>alert" not in shown
+
+
+def test_running_order_shows_other_apps_hooks_by_priority(
+    page: Client, app: App, hook: Definition, sandbox: Business, sam: User
+) -> None:
+    other = factories.app(sam, name="Other Rates", webhook_url="https://other.example.com/")
+    factories.approve(other)
+    factories.hook(other, SHIPPING, priority=20)
+    factories.installation(other, sandbox)
+    shown = (
+        text_of(page.get(url("hook", app, SHIPPING))).partition("Running order")[2].partition("Last 50")[0]
+    )
+    assert shown.index("Other Rates") < shown.index(app.name)
+    assert "This app" in shown
+    Installation.objects.filter(app=app).update(uninstalled_at=timezone.now())
+    shown = text_of(page.get(url("hook", app, SHIPPING)))
+    assert "hook doesn&#x27;t run there now" in shown or "hook doesn't run there now" in shown
+
+
+def test_stores_that_switched_a_hook_off_are_counted(
+    page: Client, app: App, hook: Definition, installation: Installation, shop: Business
+) -> None:
+    assert "Switched off</dt>" not in text_of(page.get(url("hook", app, SHIPPING)))
+    factories.approve(app)
+    ended = factories.installation(app, shop, uninstalled_at=timezone.now())
+    for each in (installation, ended):
+        ExtensionState.objects.create(installation=each, definition=hook, is_on=False)
+    assert "by 1 store" in text_of(page.get(url("hooks", app)))
+    assert "By 1 store" in text_of(page.get(url("hook", app, SHIPPING)))
 
 
 # --- Trying -----------------------------------------------------------------------------------------
