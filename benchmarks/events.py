@@ -35,6 +35,7 @@ def insert(webhook: Webhook) -> Committed:
         occurred_at=now,
     )
     delivery = Delivery(event=event, webhook=webhook, due_at=now, created_at=now)
+    delivery.id = delivery.find_id()
     written, values = _insert(event)
     also_written, more_values = _insert(delivery)
     with connection.cursor() as cursor:
