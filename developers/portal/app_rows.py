@@ -108,9 +108,10 @@ def apps_by_attention(developer: User, text: str = "", now: datetime | None = No
 def with_problems(apps: Any, now: datetime | None = None) -> Any:
     """Annotate a flag for each of `PROBLEMS`, and the number of installs."""
     now = now or timezone.now()
-    webhooks = Webhook.objects.kept().filter(
-        installation__app=OuterRef("pk"), installation__uninstalled_at=None
-    )
+    # Not correlated: each is read once, from the partial index of the few rows that match.
+    webhooks = Webhook.objects.kept().filter(installation__uninstalled_at=None).order_by()
+    failing = webhooks.filter(failing_since__isnull=False, is_active=True).values("installation__app")
+    disabled = webhooks.filter(disabled_at__isnull=False).values("installation__app")
     asked = Installation.objects.active().filter(
         app=OuterRef("pk"), needs_reconsent=True, reconsent_declined_at=None
     )
@@ -120,8 +121,8 @@ def with_problems(apps: Any, now: datetime | None = None) -> Any:
     return with_last_submission(apps).annotate(
         installs=Coalesce(F("totals__installs"), 0),
         is_suspended=Q(suspended_at__isnull=False),
-        has_failing=Exists(webhooks.filter(failing_since__isnull=False, is_active=True)),
-        has_disabled=Exists(webhooks.filter(disabled_at__isnull=False)),
+        has_failing=Q(pk__in=failing),
+        has_disabled=Q(pk__in=disabled),
         has_open_breaker=Exists(open_breakers),
         is_rejected=Q(status=AppStatus.DRAFT, last_submission_status=SubmissionStatus.REJECTED),
         has_open_consent=Exists(asked),
