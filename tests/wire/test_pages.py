@@ -28,6 +28,10 @@ REACHED = {
 WITHOUT_A_PAGE = {
     "",  # health, crawlers, unknown paths
     "theme", "accounts:home", "accounts:revoke_token", "accounts:end_sessions", "accounts:send_confirmation_again",
+    "accounts:change_name",
+    "accounts:new_email",
+    "accounts:forget_new_email",
+    "accounts:notices",
     "account_logout", "account_reauthenticate", "account_set_password", "mfa_login_webauthn",
     "docs:openapi", "docs:event_schema",
     "portal:manifest_check", "portal:manifest_download", "portal:webhook_test", "portal:webhook_resume",
@@ -45,6 +49,7 @@ WITHOUT_A_PAGE = {
 }  # fmt: skip
 # Their address holds a key that only a mail or a device knows. tests/accounts and tests/browser/test_account.py look at them.
 BY_KEY = {
+    "accounts:confirm_new_email",
     "account_reset_password_from_key", "account_reset_password_from_key_done",
     "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_remove_webauthn",
 }  # fmt: skip
