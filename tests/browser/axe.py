@@ -22,11 +22,15 @@ def _script() -> str:
     return SCRIPT.read_text()
 
 
-def violations(page: Page) -> list[str]:
-    """What axe finds, a line for each rule and element. Evaluated, since the policy refuses a script tag."""
+def violations(page: Page, *rules: str) -> list[str]:
+    """What axe finds by all rules or by the named ones, a line for each rule and element.
+
+    Evaluated, since the policy refuses a script tag.
+    """
     page.evaluate(_script())
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": TAGS}
     found: dict[str, Any] = page.evaluate(
-        "tags => axe.run(document, {runOnly: {type: 'tag', values: tags}, resultTypes: ['violations']})", TAGS
+        "only => axe.run(document, {runOnly: only, resultTypes: ['violations']})", only
     )
     return [
         f"{rule['id']}: {rule['help']}: {node['html'][:160]} {node.get('failureSummary', '')[:240]}"

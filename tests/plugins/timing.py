@@ -12,5 +12,7 @@ BOUND_TO_TIME = ("timed", "browser", "fault", "benchmark")
 @pytest.hookimpl(trylast=True)  # after those that set the markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if any(item.get_closest_marker(name) for name in BOUND_TO_TIME):
+        if not item.get_closest_marker("flaky") and any(
+            item.get_closest_marker(name) for name in BOUND_TO_TIME
+        ):
             item.add_marker(pytest.mark.flaky(reruns=1))

@@ -30,7 +30,8 @@ from tools.screenshots.shots import SHOTS, Shot
 
 TARGET = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 DESKTOP = {"width": 1440, "height": 900}
-NARROW = {"width": 320, "height": 640}
+PHONE_WIDTH, NARROWEST = 390, 320  # pixels
+ABOUT_WIDTH = ("target-size", "scrollable-region-focusable")  # rules of axe
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"viewport": DESKTOP, "color_scheme": "light"},
@@ -88,10 +89,14 @@ def _counts(page: Page) -> list[str]:
 
 
 class Camera:
-    """Takes the pictures, and notes what is wrong with the pages."""
+    """Visits pages, takes their pictures, and notes what is wrong with them."""
 
     def __init__(
-        self, browser: Browser, origins: list[str], cast: SimpleNamespace, sessions: dict[str, str]
+        self,
+        browser: Browser,
+        origins: list[str],
+        cast: SimpleNamespace,
+        sessions: dict[str, str],
     ) -> None:
         """`origins`: the site's, and those that its pages may ask besides."""
         self.browser = browser
@@ -103,15 +108,30 @@ class Camera:
     def take(self, shot: Shot) -> None:
         for look, options in LOOKS.items():
             with self._page(shot, look, options) as page:
-                page.screenshot(
-                    path=TARGET / f"{shot.name}-{look}.png", full_page=True, animations="disabled"
-                )
-                for problem in violations(page) + _counts(page):
-                    self._note(shot, look, problem)
+                picture = TARGET / f"{shot.name}-{look}.png"
+                page.screenshot(path=picture, full_page=True, animations="disabled")
+                self._note_all(shot, look, violations(page) + _counts(page))
                 if look == "phone":
-                    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-                    if too_wide := overflow(page):
-                        self._note(shot, "320", f"{too_wide} pixels too wide")
+                    self._check_width(shot, page)
+
+    def _check_width(self, shot: Shot, page: Page) -> None:
+        for width in (PHONE_WIDTH, NARROWEST):
+            page.set_viewport_size({"width": width, "height": 844})
+            if too_wide := overflow(page):
+                self._note(shot, str(width), f"{too_wide} pixels too wide")
+
+    def check(self, shot: Shot) -> None:
+        """Looks for problems without pictures: one page that changes its look, and only the rules that this concerns."""
+        with self._page(shot, "light", LOOKS["light"]) as page:
+            self._note_all(shot, "light", violations(page) + _counts(page))
+            page.emulate_media(color_scheme="dark")
+            self._note_all(shot, "dark", violations(page, "color-contrast"))
+            self._check_width(shot, page)
+            self._note_all(shot, str(NARROWEST), violations(page, *ABOUT_WIDTH))
+
+    def _note_all(self, shot: Shot, look: str, problems: list[str]) -> None:
+        for problem in problems:
+            self._note(shot, look, problem)
 
     @contextmanager
     def _page(self, shot: Shot, look: str, options: dict[str, Any]) -> Iterator[Page]:
@@ -140,6 +160,9 @@ def main(arguments: list[str]) -> int:
     """Visit the named pages, or all, or a part of all; gives the exit status."""
     parser = ArgumentParser(prog="python -m tools.screenshots", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name")
+    parser.add_argument(
+        "--no-pictures", action="store_true", help="only look for problems, which takes less time"
+    )
     parser.add_argument("--part", default="1/1", help="for instance 1/2: every other page")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {shot.name for shot in SHOTS}:
@@ -156,8 +179,13 @@ def main(arguments: list[str]) -> int:
             browser = launch(playwright)
             camera = Camera(browser, [*origins, app_site.url], cast, signed_in)
             for shot in wanted:
-                camera.take(shot)
+                if options.no_pictures:
+                    camera.check(shot)
+                else:
+                    camera.take(shot)
                 print(shot.name, flush=True)
             browser.close()
-    print("\n".join(camera.problems) or f"No problem on {len(wanted)} pages; pictures are in {TARGET}")
+    print("\n".join(camera.problems) or f"No problem on {len(wanted)} pages")
+    if not options.no_pictures:
+        print(f"Pictures are in {TARGET}")
     return 1 if camera.problems else 0
