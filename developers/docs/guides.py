@@ -69,7 +69,7 @@ def page(slug: str) -> tuple[SafeString, list[Heading]]:
 
 
 def _framed(table: re.Match[str]) -> str:
-    framed = table[1].replace("<table>", '<table class="table">')
+    framed = table[1].replace("<table>", '<table class="table">').replace("<th></th>", "<td></td>")
     return f'<div class="table-wrap" tabindex="0">{framed}</div>'
 
 

@@ -30,7 +30,7 @@ def violations(page: Page, *rules: str) -> list[str]:
     page.evaluate(_script())
     only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": TAGS}
     found: dict[str, Any] = page.evaluate(
-        "only => axe.run(document, {runOnly: only, resultTypes: ['violations']})", only
+        "only => axe.run(document, {runOnly: only, resultTypes: ['violations'], iframes: false})", only
     )
     return [
         f"{rule['id']}: {rule['help']}: {node['html'][:160]} {node.get('failureSummary', '')[:240]}"

@@ -93,3 +93,8 @@ def test_later_pages_of_a_list_have_titles_of_their_own(client: Client) -> None:
 def test_icons_are_where_browsers_look_for_them(client: Client) -> None:
     assert client.get("/favicon.ico").status_code == 200
     assert client.get("/apple-touch-icon.png")["Content-Type"] == "image/png"
+
+
+@pytest.mark.django_db
+def test_error_page_has_its_sheet(client: Client) -> None:
+    assert Head(client.get("/nothing/", headers={"accept": "text/html"}).text).all("link", rel="stylesheet")
