@@ -142,5 +142,5 @@ def test_no_slot_is_taken_while_enough_dispatchers_run() -> None:
     with CaptureQueriesContext(connection) as queries:
         assert slots.take() is None
     assert len(queries) == 1
-    DispatcherSlot.objects.update(seen_at=Now() - ALIVE_FOR)
+    DispatcherSlot.objects.update(seen_at=Now() - ALIVE_FOR - timedelta(seconds=1))
     assert slots.take() is not None
