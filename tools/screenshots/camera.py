@@ -127,6 +127,7 @@ class Camera:
         with self._page(shot, "light", LOOKS["light"] | {"reduced_motion": "reduce"}) as page:
             self._note_all(shot, "light", violations(page) + _counts(shot, page))
             page.emulate_media(color_scheme="dark")
+            page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
             self._note_all(shot, "dark", violations(page, "color-contrast"))
             self._check_width(shot, page)
             self._note_all(shot, str(NARROWEST), violations(page, *ABOUT_WIDTH))
