@@ -202,7 +202,7 @@ def test_no_connection_is_made_to_an_address_that_is_not_public(
     assert classes == {("refused",)}
     assert published_again.attempts.get().error_class == "refused"
     for host in (*blocked, "rebinds.test"):
-        last = Attempt.objects.filter(delivery__webhook=webhooks[host]).latest("id")
+        last = Attempt.objects.filter(delivery__webhook=webhooks[host]).latest("attempted_at")
         assert (host, last.error_class) == (host, "blocked_address")
 
 
