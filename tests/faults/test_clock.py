@@ -32,12 +32,12 @@ def test_worker_with_a_wrong_clock_says_so_and_keeps_the_schedule(
     assert delivery.due_at is not None
     assert 0 < (delivery.due_at - timezone.now()).total_seconds() < RETRY * 1.05
 
-    first, second = receiver.wait_for(2, timeout=RETRY + 5)
-    assert RETRY <= second.at - first.at < RETRY * 1.05 + 2
+    first, second = receiver.wait_for(2, timeout=RETRY + 30)
+    assert RETRY <= second.at - first.at < RETRY * 1.05 + 20
     worker.wait_for_output("The clocks of this machine and of the database differ by", timeout=60)
     for request in (first, second):
         assert is_signed(request, webhook.secret)
         off = int(request.headers["x-webhook-timestamp"]) - (time.time() - time.monotonic() + request.at)
-        assert abs(off - ahead) < 2
+        assert abs(off - ahead) < 30
         assert abs(off) > WINDOW, "Its receivers refuse it, and so the mistake is seen."
     wait_until(lambda: Attempt.objects.filter(delivery__status=DeliveryStatus.SUCCEEDED).count() == 2)
