@@ -29,23 +29,20 @@ from webhooks.services.testing import send_test
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    """Where the platform runs on the server that the demo uses."""
-    number = free_port()
-    server = create_server(application, host="127.0.0.1", port=number, threads=4)
-    threading.Thread(target=server.run, daemon=True).start()  # ends with the last kept connection
-    yield number
-    server.close()
-
-
 @pytest.fixture
-def platform(settings: Any, port: int) -> str:
+def platform(settings: Any) -> Iterator[str]:
+    """The platform on the server that the demo uses."""
+    port = free_port()
     settings.DEBUG = True  # plain HTTP to this machine
     settings.ALLOW_LOCAL_DESTINATIONS = True
     settings.BASE_URL = f"http://127.0.0.1:{port}"
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
-    return str(settings.BASE_URL)
+    server = create_server(application, host="127.0.0.1", port=port, threads=4)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield settings.BASE_URL
+    server.close()
+    thread.join(5)
 
 
 @pytest.fixture
