@@ -38,11 +38,10 @@ def platform(settings: Any) -> Iterator[str]:
     settings.BASE_URL = f"http://127.0.0.1:{port}"
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     server = create_server(application, host="127.0.0.1", port=port, threads=4)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
+    threading.Thread(target=server.run, daemon=True).start()
     yield settings.BASE_URL
+    server.task_dispatcher.shutdown()  # ends its threads, and with them their sessions in PostgreSQL
     server.close()
-    thread.join(5)
 
 
 @pytest.fixture
