@@ -10,6 +10,7 @@ from unittest.mock import patch
 import orjson
 import pytest
 import requests
+from django.db import connection
 from django.utils import timezone
 from waitress.server import create_server
 
@@ -40,8 +41,16 @@ def platform(settings: Any) -> Iterator[str]:
     server = create_server(application, host="127.0.0.1", port=port, threads=4)
     threading.Thread(target=server.run, daemon=True).start()
     yield settings.BASE_URL
-    server.task_dispatcher.shutdown()  # ends its threads, and with them their sessions in PostgreSQL
+    server.task_dispatcher.shutdown()
     server.close()
+    if (
+        connection.vendor == "postgresql"
+    ):  # its threads leave sessions, with which the database can't be dropped
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture
