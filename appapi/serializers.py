@@ -67,8 +67,8 @@ class Body(serializers.Serializer):
     """
 
     def spanning_problems(self, data: Mapping[str, Any]) -> dict[str, list[str]]:
-        """The problems of the raw body that involve several fields, by the field to report."""
-        raise NotImplementedError
+        """The problems of the raw body that involve several fields, by the field to report. None in most bodies."""
+        return {}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}

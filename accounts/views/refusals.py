@@ -1,5 +1,6 @@
 """What a form's page answers when too many attempts were made."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -8,12 +9,12 @@ from django.views.generic.edit import FormView
 from common.errors import TooManyRequests
 
 
-class LimitedForm(FormView):
+class LimitedForm(FormView, ABC):
     """A form whose posts are counted (`count_attempt`). Above the limit the page shows when to try again."""
 
+    @abstractmethod
     def count_attempt(self, request: HttpRequest) -> None:
         """Raise `TooManyRequests` above a limit."""
-        raise NotImplementedError
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from abc import ABC, abstractmethod
 from typing import Any
 
 from django.db import transaction
@@ -42,7 +43,7 @@ CODES = {429: "temporarily_unavailable", 503: "temporarily_unavailable", 500: "s
 
 
 @method_decorator([csrf_exempt, sensitive_post_parameters()], name="dispatch")
-class ClientView(OAuthLibMixin, View):
+class ClientView(OAuthLibMixin, View, ABC):
     """An endpoint that an app's server calls with its Client ID and client secret."""
 
     http_method_names = ["post", "options"]
@@ -75,8 +76,9 @@ class ClientView(OAuthLibMixin, View):
         response["Allow"] = ", ".join(self._allowed_methods())
         return response
 
+    @abstractmethod
     def refusal(self, status: int, code: str, message: str) -> HttpResponse:
-        raise NotImplementedError
+        """An error in this endpoint's format. `code` is one of RFC 6749."""
 
     def answer(self, status: int, body: str) -> HttpResponse:
         """The answer of oauthlib; errors in this endpoint's format."""
