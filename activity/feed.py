@@ -25,7 +25,8 @@ from marketplace.models import App
 from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
-from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.models import Delivery, Webhook
+from webhooks.queries import attach_last_attempts
 
 PAGE: Final = 50
 SEARCHED: Final = 20_000  # calls, for a text
@@ -116,7 +117,7 @@ def page(app: App, filters: Filters, *, before: Position | None = None, now: dat
     since = max(filters.since or _EPOCH, (now or timezone.now()) - KEPT)
     found = _merged(app, filters, since, before=before, limit=PAGE + 1)
     entries = found[:PAGE]
-    _attach_last_attempts(entry.row for entry in entries if entry.kind == WEBHOOK)
+    attach_last_attempts(entry.row for entry in entries if entry.kind == WEBHOOK)
     return Page(entries, has_older=len(found) > PAGE)
 
 
@@ -304,15 +305,6 @@ def _matching(rows: QuerySet[Delivery], filters: Filters) -> QuerySet[Delivery]:
     if filters.text:
         rows = rows.filter(event_type__in=[name for name in EVENTS if filters.text.lower() in name])
     return rows
-
-
-def _attach_last_attempts(deliveries: Iterable[Any]) -> None:
-    by_id = {delivery.pk: delivery for delivery in deliveries}
-    for delivery in by_id.values():
-        delivery.last_attempt = None
-    last = Attempt.objects.filter(delivery__in=by_id, number=F("delivery__attempt_count"))
-    for attempt in last.defer("response_excerpt"):
-        by_id[attempt.delivery_id].last_attempt = attempt
 
 
 def installations_of(app: App, *, most: int, named: object = None) -> list[Installation]:

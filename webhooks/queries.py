@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from common.db.finders import get_or_not_found
@@ -245,3 +245,13 @@ def erasure_story(installation: Installation) -> ErasureStory | None:
     attempts = Attempt.objects.filter(delivery__event=erasure.event_id).order_by("attempted_at", "number")
     waiting = Delivery.objects.filter(event=erasure.event_id, status__in=WAITING)
     return ErasureStory(erasure, list(attempts), waiting.aggregate(next=Min("due_at"))["next"])
+
+
+def attach_last_attempts(deliveries: Iterable[Delivery]) -> None:
+    """Set `last_attempt` on each delivery, None before the first. The text of the response isn't read."""
+    by_id: dict[UUID, Any] = {delivery.pk: delivery for delivery in deliveries}
+    last = Attempt.objects.filter(delivery__in=by_id, number=F("delivery__attempt_count"))
+    for delivery in by_id.values():
+        delivery.last_attempt = None
+    for attempt in last.defer("response_excerpt"):
+        by_id[attempt.delivery_id].last_attempt = attempt

@@ -1,15 +1,15 @@
 """Forms about deliveries: filters, selection, recovery, the signature checker and test events."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from django import forms
-from django.utils import timezone
 
 from common.web.forms import RadioLines
 from developers.portal.delivery_log import Filters
+from developers.portal.filter_forms import Choices, ListFilters, Moment, search_field
 from developers.portal.forms import Lines
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
@@ -17,11 +17,6 @@ from webhooks.models import Webhook
 from webhooks.services.samples import SAMPLES
 
 MAX_CHOICES: Final = 100  # in a drop-down; others are found by ID
-RANGES: Final = {
-    "1h": ("Last hour", timedelta(hours=1)),
-    "24h": ("Last 24 hours", timedelta(hours=24)),
-    "7d": ("Last 7 days", timedelta(days=7)),
-}
 STATUS_LABELS: Final = {
     DeliveryStatus.PENDING: "Waiting",
     DeliveryStatus.RETRYING: "Retrying",
@@ -33,18 +28,6 @@ STATUS_LABELS: Final = {
 MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller
 
 ALL: Final = "all"
-
-Choices = list[tuple[str, str]]
-
-
-class Moment(forms.DateTimeField):
-    """A time to the minute, in UTC."""
-
-    default_error_messages = {"invalid": "Enter a date and a time, such as 2026-11-20T15:30."}
-
-    def __init__(self, **options: Any) -> None:
-        widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
-        super().__init__(widget=widget, **options)
 
 
 def webhook_choices(webhooks: Sequence[Webhook]) -> Choices:
@@ -65,55 +48,35 @@ def _short(url: str) -> str:
     return bare if len(bare) <= 60 else f"{bare[:59]}…"
 
 
-class FilterForm(forms.Form):
-    """The filters above the list, from the page's query string. All are optional."""
+class FilterForm(ListFilters):
+    """The filters above the list of deliveries."""
 
-    q = forms.CharField(
-        label="Delivery, event or order ID",
-        required=False,
-        max_length=80,
-        widget=forms.TextInput({"type": "search", "autocomplete": "off", "spellcheck": "false"}),
-    )
+    q = search_field("Delivery, event or order ID", max_length=80)
     status = forms.ChoiceField(required=False)
     event = forms.ChoiceField(required=False)
     webhook = forms.ChoiceField(label="Endpoint", required=False)
     installation = forms.ChoiceField(label="Store", required=False)
     range = forms.ChoiceField(label="Created", required=False)
-    since = Moment(label="From (UTC)", required=False)
-    until = Moment(label="To (UTC)", required=False)
 
     def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
         super().__init__(data)
-        self._offer("status", "Any status", [(each.value, label) for each, label in STATUS_LABELS.items()])
-        self._offer("event", "Any event", [(name, name) for name in catalogue.EVENTS])
-        self._offer("webhook", "Any endpoint", webhook_choices(webhooks))
-        self._offer("installation", "Any store", _installation_choices(webhooks))
-        self._offer("range", "Any time", [(name, label) for name, (label, _) in RANGES.items()])
-
-    def _offer(self, name: str, any_label: str, choices: Choices) -> None:
-        field: Any = self.fields[name]
-        field.choices = [("", any_label), *choices]
-        field.error_messages["invalid_choice"] = f"Choose an option of “{field.label or name.capitalize()}”."
+        self.offer("status", "Any status", [(each.value, label) for each, label in STATUS_LABELS.items()])
+        self.offer("event", "Any event", [(name, name) for name in catalogue.EVENTS])
+        self.offer("webhook", "Any endpoint", webhook_choices(webhooks))
+        self.offer("installation", "Any store", _installation_choices(webhooks))
 
     def filters(self, now: datetime | None = None) -> Filters:
         """The filters of a valid form. A range counts back from `now`."""
         given = self.cleaned_data
-        since = given["since"]
-        if given["range"]:
-            since = (now or timezone.now()) - RANGES[given["range"]][1]
         return Filters(
             status=given["status"],
             event=given["event"],
             webhook=UUID(given["webhook"]) if given["webhook"] else None,
             installation=UUID(given["installation"]) if given["installation"] else None,
-            since=since,
+            since=self.since_when(now),
             until=given["until"],
             text=given["q"].strip(),
         )
-
-    @property
-    def has_exact_times(self) -> bool:
-        return bool(self.data.get("since") or self.data.get("until"))
 
 
 class SelectionForm(forms.Form):

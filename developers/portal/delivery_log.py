@@ -7,10 +7,10 @@ arrive, and a late page costs as much as the first.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 
 from common.db.finders import get_or_not_found
@@ -19,6 +19,7 @@ from marketplace.models import App
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.queries import attach_last_attempts
 from webhooks.services.deliveries import GIVEN_UP
 
 PAGE: Final = 50
@@ -89,7 +90,7 @@ def page(app: App, filters: Filters, *, before: UUID | None = None, after: UUID 
     ids = _ids(app, filters, before=before, after=after, limit=PAGE + 1)
     more, ids = len(ids) > PAGE, ids[:PAGE]
     deliveries = _rows(ids)
-    _attach_last_attempts(deliveries)
+    attach_last_attempts(deliveries)
     if after is not None:
         return Page(deliveries, has_newer=more, has_older=True)
     return Page(deliveries, has_newer=before is not None, has_older=more)
@@ -113,7 +114,7 @@ def failing(app: App, *, since: datetime, most: int) -> list[Delivery]:
     if not ids:
         return []
     sendable = [each for each in _rows(ids) if _is_sendable(each)]
-    _attach_last_attempts(sendable)
+    attach_last_attempts(sendable)
     return [each for each in sendable if each.last_attempt]  # type: ignore[attr-defined]
 
 
@@ -250,12 +251,3 @@ def _rows(ids: Sequence[UUID]) -> list[Delivery]:
     rows = Delivery.objects.filter(pk__in=ids).select_related("event", "webhook__installation__business")
     lean = rows.defer("event__data", "webhook__secret", "webhook__installation__webhook_secret")
     return list(lean.order_by("-id"))
-
-
-def _attach_last_attempts(deliveries: Iterable[Delivery]) -> None:
-    by_id: dict[UUID, Any] = {delivery.pk: delivery for delivery in deliveries}
-    last = Attempt.objects.filter(delivery__in=by_id, number=F("delivery__attempt_count"))
-    for delivery in by_id.values():
-        delivery.last_attempt = None
-    for attempt in last.defer("response_excerpt"):
-        by_id[attempt.delivery_id].last_attempt = attempt

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import Business
 from developers.portal.arrival_descriptions import explained
-from developers.portal.delivery_forms import MAX_CHOICES, Moment
+from developers.portal.delivery_forms import MAX_CHOICES
+from developers.portal.filter_forms import Moment
 from developers.portal.views.access import UNPROCESSABLE, app_page
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE, SUBSCRIBABLE
