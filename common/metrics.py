@@ -1,10 +1,11 @@
-"""Counters for operators. `config.metrics` serves them, and docs/operations.md explains them."""
+"""What each process counts for operators. `config.metrics` serves it, and docs/operations.md explains it."""
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from prometheus_client import Counter
+from prometheus_client import Counter, Histogram
 
 ROOTS: Final = frozenset(
     "app-api webhooks developer auth oauth .well-known portal merchant store admin accounts".split()
@@ -14,6 +15,12 @@ ANSWERS: Final = Counter(
     "extension_platform_http_answers",
     "Answers to HTTP requests, by the first part of the path and the class of the status.",
     ["root", "status"],
+)
+SECONDS: Final = Histogram(
+    "extension_platform_http_seconds",
+    "Seconds until a response was ready, by the first part of the path.",
+    ["root"],
+    buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 NOT_LIMITED: Final = Counter(
     "extension_platform_rate_limit_failed_open",
@@ -33,13 +40,15 @@ def root_of(path: str) -> str:
 
 
 class AnswersMiddleware:
-    """Counts every response. It is the outermost middleware."""
+    """Counts every response, and the time that it took. It is the outermost middleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        began = perf_counter()
         response = self.get_response(request)
         root = "store" if request.zone == "stores" else root_of(request.path)  # type: ignore[attr-defined]
         ANSWERS.labels(root, f"{response.status_code // 100}xx").inc()
+        SECONDS.labels(root).observe(perf_counter() - began)
         return response

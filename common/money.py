@@ -3,13 +3,19 @@
 The number of decimals comes from ISO 4217. Currencies that don't have two are listed here.
 """
 
+import re
+from contextlib import suppress
+from copy import copy
 from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Final
 
-from django.utils import numberformat
-from django.utils.formats import get_format
+from babel import Locale, UnknownLocaleError
+from babel.numbers import NumberPattern
 
 NO_DECIMALS = frozenset("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split())
 THREE_DECIMALS = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
+_LETTER_BESIDE_DIGIT: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")  # as in SEK12
 
 
 def decimals(currency: str) -> int:
@@ -31,25 +37,28 @@ def to_minor(major: float | int, currency: str) -> int:
     return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
-def display(minor: int, currency: str) -> str:
-    """For people: `12.50 USD`."""
-    places = decimals(currency)
-    return f"{Decimal(minor).scaleb(-places):,.{places}f} {currency}"
+@lru_cache(maxsize=4096)
+def display(minor: int, currency: str, locale: str) -> str:
+    """For people, in the form of a language: `$1,234.50` for `en`, `1.234,50 €` for `de`, `CA$5.00` for another dollar.
 
-
-def display_in(minor: int, currency: str, locale: str) -> str:
-    """Like `display`, with the separators of a language: `1.234,50 EUR` for `de`.
-
-    Languages unknown to Django get the English ones.
+    Languages unknown to Unicode's locale data get the English form.
     """
-    places = decimals(currency)
-    number = numberformat.format(
-        Decimal(minor).scaleb(-places),
-        get_format("DECIMAL_SEPARATOR", lang=locale.lower()),
-        decimal_pos=places,
-        grouping=get_format("NUMBER_GROUPING", lang=locale.lower()) or 3,
-        thousand_sep=get_format("THOUSAND_SEPARATOR", lang=locale.lower()),
-        force_grouping=True,
-        use_l10n=True,
-    )
-    return f"{number}\N{NO-BREAK SPACE}{currency}"
+    pattern = _pattern(locale, decimals(currency))
+    amount = Decimal(minor).scaleb(-decimals(currency))
+    text = pattern.apply(amount, _known(locale), currency=currency, currency_digits=False)
+    return _LETTER_BESIDE_DIGIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+@lru_cache(maxsize=256)
+def _pattern(locale: str, places: int) -> NumberPattern:
+    pattern = copy(_known(locale).currency_formats["standard"])
+    pattern.frac_prec = (places, places)  # ISO 4217's, which the locale data has otherwise for some
+    return pattern
+
+
+@lru_cache(maxsize=256)
+def _known(locale: str) -> Locale:
+    for tag in (locale, locale.partition("-")[0]):
+        with suppress(UnknownLocaleError, ValueError):
+            return Locale.parse(tag, sep="-")
+    return Locale("en")

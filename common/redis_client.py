@@ -8,10 +8,12 @@ per pause instead of one per request.
 import threading
 from functools import cache
 from time import monotonic
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import redis
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
+
+from common import sentinel
 
 TIMEOUT: Final = 0.5  # seconds, to connect and for each answer
 PAUSE: Final = 5.0  # seconds
@@ -54,7 +56,8 @@ class Client(redis.Redis):
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         at = self.get_connection_kwargs()
-        judge = circuit(at.get("host", ""), at.get("port", 0), at.get("path", ""))
+        name = getattr(self.connection_pool, "service_name", "")  # of servers behind Sentinel
+        judge = circuit(at.get("host", name), at.get("port", 0), at.get("path", ""))
         judge.enter()
         try:
             answer = super().execute_command(*args, **options)
@@ -68,15 +71,27 @@ class Client(redis.Redis):
         return answer
 
 
+def pool(url: str, **options: Any) -> redis.ConnectionPool:
+    """Connections to `redis://…`, or by `sentinel://…` to whichever server is the master."""
+    if sentinel.is_sentinel(url):
+        return sentinel.parse(url).pool(**options)
+    return redis.ConnectionPool.from_url(url, **options)
+
+
 def client(url: str) -> Client:
-    made = Client.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
-    return cast(Client, made)
+    return Client(connection_pool=pool(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT))
+
+
+class Pools:
+    """What Django's client takes for a class of connection pools."""
+
+    from_url = staticmethod(pool)
 
 
 class CacheClient(RedisCacheClient):
     def __init__(self, *args: Any, **options: Any) -> None:
         timeouts = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
-        super().__init__(*args, **(timeouts | options))
+        super().__init__(*args, **({"pool_class": Pools} | timeouts | options))
         self._client = Client
 
 

@@ -42,7 +42,7 @@ from common.http.vetted_connections import (
 TIMEOUT: Final = 10.0  # seconds for a whole exchange
 MAX_BODY: Final = 16 * 1024  # bytes kept of a response body
 _KEPT_HEADERS: Final = (
-    "content-type", "location", "retry-after", "content-security-policy", "x-frame-options"
+    "content-type", "location", "retry-after", "content-security-policy", "x-frame-options", "set-cookie"
 )  # fmt: skip
 _UNSENDABLE: Final = re.compile(r"[\x00-\x20\x7f]")  # could end a part of the request line
 
@@ -199,7 +199,7 @@ class _Attempt:
         """The outcome. A status alone decides over success; without one, `error` is the error class."""
         status, headers = None, {}
         if self.answer is not None:
-            status, error = self.answer.status, _status_class(self.answer.status)
+            status, error = self.answer.status, status_class(self.answer.status)
             headers = {
                 name: ", ".join(self.answer.headers.getall(name))
                 for name in _KEPT_HEADERS
@@ -261,6 +261,15 @@ def _sendable(url: str) -> URL:
     return parsed
 
 
+def usual_headers() -> dict[str, str]:
+    """The headers of every request, beside `Host`, `Accept` and `Content-Length`."""
+    return {
+        "User-Agent": settings.OUTGOING_USER_AGENT,
+        "Content-Type": "application/json",
+        "Accept-Encoding": "identity",
+    }
+
+
 # Errors
 
 
@@ -271,7 +280,7 @@ _TIMEOUT_CLASSES: Final[Mapping[str, ErrorClass]] = {
 }
 
 
-def _status_class(status: int) -> ErrorClass | None:
+def status_class(status: int) -> ErrorClass | None:
     if 200 <= status < 300:
         return None
     if 300 <= status < 400:
@@ -347,11 +356,7 @@ class _Client:
         )
         async with aiohttp.ClientSession(
             connector=connector,
-            headers={
-                "User-Agent": settings.OUTGOING_USER_AGENT,
-                "Content-Type": "application/json",
-                "Accept-Encoding": "identity",
-            },
+            headers=usual_headers(),
             timeout=aiohttp.ClientTimeout(),  # none: `post` has the deadline
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,

@@ -14,6 +14,8 @@ from rest_framework import serializers
 from rest_framework.fields import Field
 
 from common.errors import error_body
+from common.rest.deprecation import HEADERS as DEPRECATION_HEADERS
+from common.rest.deprecation import Deprecation
 from common.rest.fields import Described, Integer, Text, example_of
 from common.tracing import REQUEST_ID_HEADER
 
@@ -90,10 +92,19 @@ class OperationSchema(AutoSchema):
     def get_operation(self, *args: Any, **options: Any) -> Schema:
         operation = super().get_operation(*args, **options) or {}
         needs = [f"Needs the scope `{scope}`." for scope in self.scopes]
-        operation["description"] = " ".join(filter(None, [operation.get("description"), *needs]))
+        notes = [str(self.deprecation)] if self.deprecation else []
+        operation["description"] = " ".join(filter(None, [operation.get("description"), *needs, *notes]))
         operation.setdefault("security", [])
         operation.setdefault("parameters", [])
         return operation
+
+    @property
+    def deprecation(self) -> Deprecation | None:
+        found: Deprecation | None = self.view.deprecations.get(self.method)
+        return found
+
+    def is_deprecated(self) -> bool:
+        return self.deprecation is not None
 
     @property
     def scopes(self) -> list[str]:
@@ -244,4 +255,5 @@ class OperationSchema(AutoSchema):
         names = [REQUEST_ID_HEADER, *(RATE_HEADERS if self.view.requests_a_minute else ())]
         names += ["Retry-After"] * (status_code in ("429", "503"))
         names += ["WWW-Authenticate"] * (status_code == "401")
-        return {name: {"$ref": f"#/components/headers/{name}"} for name in names} | headers
+        common = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+        return common | (DEPRECATION_HEADERS if self.deprecation else {}) | headers

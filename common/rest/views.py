@@ -1,12 +1,16 @@
 """The base class of all JSON endpoints."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest
 from rest_framework.fields import Field
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
+
+from common.rest.deprecation import Deprecation
 
 
 class JsonView(APIView):
@@ -20,6 +24,15 @@ class JsonView(APIView):
     error_serializer: ClassVar[type[BaseSerializer] | None] = (
         None  # where errors have another shape than usual
     )
+
+    deprecations: ClassVar[Mapping[str, Deprecation]] = {}  # by method; their answers have its headers
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if deprecation := self.deprecations.get(request.method or ""):
+            for name, value in deprecation.headers.items():
+                response[name] = value
+        return response
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         """An empty response. The `Allow` header lists the methods."""

@@ -212,8 +212,13 @@ def said_of(error: str, field: BoundField) -> str:
 
 @register.filter
 def optional(field: BoundField) -> bool:
-    """Whether the label marks a field as optional. Single checkboxes are never marked."""
-    return not field.field.required and field.widget_type not in ("checkbox", "switch")
+    """Whether the label marks a field as optional. Single checkboxes never are, nor fields of which one is needed
+    (`one_of`), nor those that people are expected to fill in (`expected`).
+    """
+    is_needed = field.field.required or any(
+        getattr(field.field, mark, False) for mark in ("one_of", "expected")
+    )
+    return not is_needed and field.widget_type not in ("checkbox", "switch")
 
 
 @register.filter
@@ -248,6 +253,21 @@ def duration_filter(seconds: float) -> str:
 def thousands(number: int) -> str:
     """`1,204`."""
     return f"{number:,}"
+
+
+@register.filter
+def percent(rate: float) -> str:
+    """`99.2 %`. Only exactly 1 is 100 %, and only exactly 0 is 0 %."""
+    shown = min(max(round(100 * rate, 1), 0.1), 99.9) if 0 < rate < 1 else 100 * rate
+    return f"{shown:.1f} %" if 0 < rate < 1 else f"{shown:.0f} %"
+
+
+@register.filter
+def kilobytes(size: int) -> str:
+    """Bytes as `35 kB`, `1.2 MB`; less than 1 kB is `under 1 kB`."""
+    if size < 1000:
+        return "under 1 kB"
+    return f"{size / 1000:,.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:,.1f} MB"
 
 
 @register.filter

@@ -2,6 +2,8 @@
 
 `static/css/sheets/portal.css` names its parts by `@import`, and `{% static 'sheets/portal.css' %}` is one file with all of
 them, so that a page asks for one. It is made when it is first asked for, and again after a part has changed.
+
+Sheets of Django's administration can be included too, in a layer: `@import url("../../admin/css/base.css") layer(django);`.
 """
 
 import os
@@ -11,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 
 FOLDER = "sheets"
 IMPORT = re.compile(r'@import "(?P<part>[^"]+)";\n?')
+OF_DJANGO = re.compile(r'@import url\("\.\./\.\./(?P<file>admin/css/[^"]+)"\) layer\((?P<layer>\w+)\);')
+INNER_IMPORT = re.compile(r"@import url\('[^']+'\);")
+PICTURE = re.compile(r"url\(\.\./img/")
 
 
 class SheetFinder(BaseFinder):
@@ -49,7 +55,8 @@ class SheetFinder(BaseFinder):
         if not made.exists() or made.stat().st_mtime < max(part.stat().st_mtime for part in parts):
             made.parent.mkdir(parents=True, exist_ok=True)
             draft = made.with_suffix(f".{os.getpid()}")
-            draft.write_text("".join(IMPORT.sub("", part.read_text()) for part in parts))
+            text = "".join(IMPORT.sub("", part.read_text()) for part in parts)
+            draft.write_text(OF_DJANGO.sub(_in_a_layer, text))
             draft.replace(made)
         return made
 
@@ -59,3 +66,10 @@ def _parts(source: Path) -> Iterator[Path]:
     for match in IMPORT.finditer(source.read_text()):
         yield from _parts((source.parent / match["part"]).resolve())
     yield source
+
+
+def _in_a_layer(match: re.Match[str]) -> str:
+    """A sheet of Django's in its layer, with the addresses of its pictures as seen from ours."""
+    found = finders.find(match["file"])
+    text = PICTURE.sub("url(../admin/img/", INNER_IMPORT.sub("", Path(str(found)).read_text()))
+    return f"@layer {match['layer']} {{\n{text}}}"

@@ -1,0 +1,117 @@
+"""Migration operations that go on beside requests.
+
+`CREATE INDEX` alone keeps everyone from writing to the table until it is done, so PostgreSQL is asked to build it `CONCURRENTLY`.
+A migration with such an index has `atomic = False`, so it isn't rolled back: what a failed try left behind is removed by the
+next one.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
+
+
+class AddFields(Operation):
+    """Several `AddField`s of one model, whose statements follow each other at once.
+
+    Between two operations Django makes the models of that moment, which takes long while the table is locked.
+    """
+
+    def __init__(self, model_name: str, fields: "list[tuple[str, models.Field[Any, Any]]]") -> None:
+        self.model_name = model_name
+        self.fields = fields
+
+    def _steps(
+        self, app_label: str, before: ProjectState
+    ) -> list[tuple[Operation, ProjectState, ProjectState]]:
+        """Each operation, with the models before and after it, which are made here."""
+        steps: list[tuple[Operation, ProjectState, ProjectState]] = []
+        for name, field in self.fields:
+            operation, after = migrations.AddField(self.model_name, name, field), before.clone()
+            operation.state_forwards(app_label, after)
+            assert before.apps
+            assert after.apps
+            steps.append((operation, before, after))
+            before = after
+        return steps
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        for name, field in self.fields:
+            migrations.AddField(self.model_name, name, field).state_forwards(app_label, state)
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        for operation, before, after in self._steps(app_label, from_state):
+            operation.database_forwards(app_label, schema_editor, before, after)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        for operation, before, after in reversed(self._steps(app_label, to_state)):
+            operation.database_backwards(app_label, schema_editor, after, before)
+
+    def describe(self) -> str:
+        return f"Add fields {', '.join(name for name, _ in self.fields)} to {self.model_name}"
+
+
+class AddIndexConcurrently(migrations.AddIndex):
+    """`AddIndex` that lets others write meanwhile."""
+
+    atomic = False
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        build_index(
+            schema_editor,
+            self.index.name,
+            self.index.create_sql(model, schema_editor, concurrently=True),
+        )
+
+
+class AddUniqueConcurrently(migrations.AddConstraint):
+    """`AddConstraint` of a `UniqueConstraint` with a condition, which is an index, that lets others write meanwhile."""
+
+    atomic = False
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        statement = str(self.constraint.create_sql(model, schema_editor))
+        concurrently = statement.replace("CREATE UNIQUE INDEX", "CREATE UNIQUE INDEX CONCURRENTLY", 1)
+        assert concurrently != statement, statement
+        build_index(schema_editor, self.constraint.name, concurrently)
+
+
+def build_index(schema_editor: BaseDatabaseSchemaEditor, name: str, statement: Any) -> None:
+    """Execute a `CREATE INDEX CONCURRENTLY`. Raises `DatabaseError`s as they come."""
+    assert not schema_editor.connection.in_atomic_block, "set atomic = False on the migration"
+    with _patiently(schema_editor):
+        schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {schema_editor.quote_name(name)}")
+        schema_editor.execute(statement, params=None)
+
+
+@contextmanager
+def _patiently(schema_editor: BaseDatabaseSchemaEditor) -> Iterator[None]:
+    """Without the lock timeout of `migrate`: a concurrent build waits for open transactions, and others don't wait for it."""
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('lock_timeout')")
+        before = cursor.fetchone()[0]
+        cursor.execute("SET lock_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [before])

@@ -1,0 +1,14 @@
+"""Text that people entered: `{% load text %}`."""
+
+from django import template
+from django.utils.safestring import SafeString
+
+from common.markdown import render
+
+register = template.Library()
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Markdown as safe HTML, with headings of level 3 (`common.markdown`)."""
+    return render(text)
