@@ -2,8 +2,12 @@
 
 from typing import Final
 from urllib.parse import quote, urlsplit
+from uuid import UUID
 
 from django.conf import settings
+
+PICTURES: Final = "/media/stores/"
+THUMBNAIL: Final = "/thumbnail"
 
 PLACE: Final = "{slug}"
 """Stands for the store's slug in `STORES_URL`."""
@@ -44,3 +48,13 @@ def slug_of(host: str) -> str | None:
 
 def _domain() -> str:
     return (urlsplit(settings.STORES_URL).hostname or "").removeprefix(f"{PLACE}.")
+
+
+def picture_path(picture_id: UUID | str) -> str:
+    """The path of an uploaded picture, on the platform's host and on all stores' hosts."""
+    return f"{PICTURES}{picture_id}"
+
+
+def thumbnail_path(path: str) -> str:
+    """Of the small version of a picture that was uploaded; any other path has none and stays as it is."""
+    return f"{path}{THUMBNAIL}" if path.startswith(PICTURES) else path

@@ -1,7 +1,7 @@
 """Stores in the admin. Changes go through the services, as everywhere, so apps get their events."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.db.models import Field, Model, QuerySet
@@ -9,9 +9,11 @@ from django.forms import Field as FormField
 from django.forms import ModelForm
 from django.http import HttpRequest
 
+from accounts.models import User
 from common.errors import ServiceError
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Payment, Product, Review, SitePage, StoreSettings
+from stores.services.history import staff
 from stores.services.orders import change_order_status
 from stores.services.pages import create_page, delete_page, update_page
 from stores.services.products import (
@@ -53,13 +55,13 @@ def _entered(form: ModelForm) -> dict[str, Any]:
     return {name: form.cleaned_data[name] for name in form.changed_data}
 
 
-def _each(description: str, change: Callable[[Any], object]) -> Action:
-    """An action that applies `change` to each chosen row and reports the errors."""
+def _each(description: str, change: Callable[[Any, HttpRequest], object]) -> Action:
+    """An action that applies `change` to each chosen row, with the request, and reports the errors."""
 
     def action(model_admin: "admin.ModelAdmin[Any]", request: HttpRequest, rows: QuerySet[Any]) -> None:
         for row in rows:
             try:
-                change(row)
+                change(row, request)
             except ServiceError as error:
                 model_admin.message_user(request, f"{row}: {error.message}", messages.ERROR)
 
@@ -75,8 +77,8 @@ class ProductAdmin(ServiceAdmin):
     search_fields = ("name", "slug", "business__name")
     readonly_fields = ("status",)
     actions = (
-        _each("Archive", lambda product: archive_product(product=product)),
-        _each("Restore", lambda product: restore_product(product=product)),
+        _each("Archive", lambda product, request: archive_product(product=product)),
+        _each("Restore", lambda product, request: restore_product(product=product)),
     )
 
     def formfield_for_dbfield(
@@ -137,6 +139,7 @@ class SitePageAdmin(ServiceAdmin):
 @admin.register(StoreSettings)
 class StoreSettingsAdmin(ServiceAdmin):
     list_display = ("business", "delivery_fee")
+    fields = ("business", "delivery_fee")  # merchants choose the look themselves
 
     def save_model(self, request: HttpRequest, obj: StoreSettings, form: ModelForm, change: bool) -> None:
         set_delivery_fee(business=obj.business, fee=form.cleaned_data["delivery_fee"])
@@ -162,7 +165,10 @@ class PaymentInline(ReadOnlyInline):
 
 
 def _move_to(status: OrderStatus) -> Action:
-    return _each(f"Move to {status.label}", lambda order: change_order_status(order=order, status=status))
+    def move(order: Order, request: HttpRequest) -> Order:
+        return change_order_status(order=order, status=status, by=staff(cast(User, request.user)))
+
+    return _each(f"Move to {status.label}", move)
 
 
 @admin.register(Order)

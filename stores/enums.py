@@ -3,6 +3,23 @@
 from django.db import models
 
 
+class Accent(models.TextChoices):
+    """The colors that a store may choose. `static/css/accents.css` has the values, which hold contrast in light and dark."""
+
+    GRAPHITE = "graphite", "Graphite"
+    INDIGO = "indigo", "Indigo"
+    BLUE = "blue", "Blue"
+    TEAL = "teal", "Teal"
+    GREEN = "green", "Green"
+    OLIVE = "olive", "Olive"
+    AMBER = "amber", "Amber"
+    ORANGE = "orange", "Orange"
+    RED = "red", "Red"
+    PINK = "pink", "Pink"
+    PURPLE = "purple", "Purple"
+    BROWN = "brown", "Brown"
+
+
 class ProductStatus(models.TextChoices):
     ACTIVE = "ACTIVE", "Active"
     ARCHIVED = "ARCHIVED", "Archived"
@@ -29,6 +46,9 @@ FULFILMENT = (
 )
 
 
+OPEN = FULFILMENT[:-1]  # somebody waits for these
+
+
 def may_move(current: str, target: str) -> bool:
     """Whether an order may change from one status to a different one (contract, section 4).
 
@@ -39,6 +59,33 @@ def may_move(current: str, target: str) -> bool:
     if target == OrderStatus.CANCELLED:
         return True
     return FULFILMENT.index(OrderStatus(target)) > FULFILMENT.index(OrderStatus(current))
+
+
+class OrderChangeKind(models.TextChoices):
+    """What the history of an order tells."""
+
+    PLACED = "PLACED", "Order placed"
+    STATUS = "STATUS", "Status changed"
+    METHOD = "METHOD", "Payment method changed"
+    PAYMENT = "PAYMENT", "Payment"
+
+
+class ActorKind(models.TextChoices):
+    """Who changed something in a store."""
+
+    MERCHANT = "MERCHANT", "Merchant"
+    APP = "APP", "App"
+    SHOPPER = "SHOPPER", "Shopper"
+    STAFF = "STAFF", "Platform staff"
+    SYSTEM = "SYSTEM", "System"
+
+
+class HookOutcome(models.TextChoices):
+    """How an app took part in an order."""
+
+    ANSWERED = "ANSWERED", "Answered"
+    FAILED = "FAILED", "Failed"
+    SKIPPED = "SKIPPED", "Not asked"
 
 
 class DeliveryMethod(models.TextChoices):

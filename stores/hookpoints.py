@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
@@ -22,6 +22,7 @@ from accounts.models import Business
 from common.db.transactions import forbid_transaction
 from common.errors import Unavailable
 from stores.bulkhead import Bulkhead, Turn
+from stores.enums import HookOutcome
 from stores.models import Order
 
 log = logging.getLogger(__name__)
@@ -73,13 +74,26 @@ class Line(Protocol):
     def quantity(self) -> int: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookPart:
+    """An app's part in an order, which the filler notes for the order's history."""
+
+    point: HookPoint
+    provider: str  # identifies the app, as `PaymentMethod.provider`
+    app_name: str
+    outcome: HookOutcome
+    amount: int | None = None  # minor units: the discount that counted, or the fee
+    reason: str = ""  # in the app's words
+    instead: str = ""  # what the store did instead, or changed
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """The input of a filler.
 
     `data` is the hook's request data. `method_id` is the payment method as it was offered (`<owner>:<id>`). For
     `create_payment` it is the chosen one, and only its owner is asked. For `payment_methods` it is the one to
-    verify, so only its owner need be asked, or None for all methods.
+    verify, so only its owner need be asked, or None for all methods. The filler adds each app's part to `parts`.
     """
 
     point: HookPoint
@@ -87,6 +101,7 @@ class Question:
     data: dict[str, Any]
     budget: Budget
     method_id: str | None = None
+    parts: list[HookPart] = field(default_factory=list)
 
 
 # --- Answers ----------------------------------------------------------------------------------------
@@ -278,6 +293,7 @@ def _ask(
     *,
     budget: Budget | None = None,
     method_id: str | None = None,
+    parts: list[HookPart] | None = None,
 ) -> Answer:
     forbid_transaction()
     filler = _fillers.get(declaration.point)
@@ -285,8 +301,8 @@ def _ask(
         return declaration.unfilled
     if budget is None:
         with flow(business) as own:
-            return _ask(declaration, business, data, budget=own.budget(), method_id=method_id)
-    question = Question(declaration.point, business, data, budget, method_id)
+            return _ask(declaration, business, data, budget=own.budget(), method_id=method_id, parts=parts)
+    question = Question(declaration.point, business, data, budget, method_id, [] if parts is None else parts)
     try:
         answer: Answer = filler(question)
     except Exception:
@@ -304,7 +320,9 @@ def ask_payment_methods(
     return _ask(PAYMENT_METHODS, business, {"businessId": str(business.pk)}, budget=budget, method_id=only)
 
 
-def ask_create_payment(*, order: Order, budget: Budget | None = None) -> PaymentDetails | None:
+def ask_create_payment(
+    *, order: Order, budget: Budget | None = None, parts: list[HookPart] | None = None
+) -> PaymentDetails | None:
     """Ask the owner of the order's payment method to make the payment; None if that failed.
 
     The amount is text, and the method's id is the owner's own, without the prefix under which it was offered.
@@ -318,7 +336,9 @@ def ask_create_payment(*, order: Order, budget: Budget | None = None) -> Payment
         "businessId": str(order.business_id),
         "description": f"Order {order.number} at {order.business.name}",
     }
-    return _ask(CREATE_PAYMENT, order.business, data, budget=budget, method_id=order.payment_method)
+    return _ask(
+        CREATE_PAYMENT, order.business, data, budget=budget, method_id=order.payment_method, parts=parts
+    )
 
 
 def ask_shipping_fee(
@@ -329,6 +349,7 @@ def ask_shipping_fee(
     built_in_fee: int,
     locality: str = "",
     budget: Budget | None = None,
+    parts: list[HookPart] | None = None,
 ) -> int:
     """The fee of this delivery in minor units. PICKUP is asked too, with a built-in fee of 0."""
     data: dict[str, Any] = {
@@ -338,16 +359,22 @@ def ask_shipping_fee(
     }
     if locality:
         data["locality"] = locality
-    rate = _ask(SHIPPING_RATES, business, data, budget=budget)
+    rate = _ask(SHIPPING_RATES, business, data, budget=budget, parts=parts)
     return built_in_fee if rate is None else rate.fee
 
 
 def ask_verdict(
-    *, business: Business, lines: Sequence[Line], subtotal: int, delivery_method: str, budget: Budget
+    *,
+    business: Business,
+    lines: Sequence[Line],
+    subtotal: int,
+    delivery_method: str,
+    budget: Budget,
+    parts: list[HookPart] | None = None,
 ) -> Verdict:
     """Whether an order of these lines may be placed."""
     data = {"items": _items(lines), "subtotal": subtotal, "deliveryMethod": delivery_method}
-    return _ask(VALIDATE, business, data, budget=budget)
+    return _ask(VALIDATE, business, data, budget=budget, parts=parts)
 
 
 def ask_discount(
@@ -358,6 +385,7 @@ def ask_discount(
     promo_discount: int,
     delivery_fee: int,
     budget: Budget,
+    parts: list[HookPart] | None = None,
 ) -> Discount:
     """The discount besides the promo discount. `delivery_fee` is the store's own, no matter what shipping apps
     answered.
@@ -368,7 +396,7 @@ def ask_discount(
         "promoDiscount": promo_discount,
         "deliveryFee": delivery_fee,
     }
-    return _ask(DISCOUNTS, business, data, budget=budget)
+    return _ask(DISCOUNTS, business, data, budget=budget, parts=parts)
 
 
 def _items(lines: Sequence[Line]) -> list[dict[str, Any]]:

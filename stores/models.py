@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.files.storage import default_storage
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
@@ -10,13 +11,20 @@ from django.utils.functional import cached_property
 from accounts.models import Business
 from common.db.fields import EncryptedTextField
 from common.ids import new_id
+from stores.addresses import picture_path, thumbnail_path
 from stores.enums import (
+    Accent,
+    ActorKind,
     DeliveryMethod,
+    HookOutcome,
+    OrderChangeKind,
     OrderStatus,
     OrderValidation,
     PaymentStatus,
     ProductStatus,
 )
+
+DEFAULT_DELIVERY_FEE = 500  # minor units
 
 
 class StoreTotals(models.Model):
@@ -46,16 +54,95 @@ class StoreTotals(models.Model):
         return f"Totals of {self.business_id}"
 
 
+class StoredPicture(models.Model):
+    """An uploaded picture, re-encoded by `stores.services.pictures`. Its file never changes; another picture is another row."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    file = models.FileField(upload_to="stores/", storage=default_storage, max_length=200)
+    thumbnail = models.FileField(
+        upload_to="stores/",
+        storage=default_storage,
+        max_length=200,
+        help_text="The same picture, at most 480 pixels wide and high.",
+    )
+    content_type = models.CharField(max_length=20, help_text="Of both files.")
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    alt = models.CharField(
+        "description", max_length=200, blank=True, help_text="For people who can't see the picture."
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.alt or str(self.id)
+
+    @property
+    def path(self) -> str:
+        return picture_path(self.id)
+
+    @property
+    def thumbnail_path(self) -> str:
+        return thumbnail_path(self.path)
+
+
+class StorePicture(StoredPicture):
+    """The logo or the large picture of a store. `StoreSettings` refers to the current ones."""
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="store_pictures")
+
+
 class StoreSettings(models.Model):
-    """A merchant's store settings. There is no row before the first change; `queries.delivery_fee` knows the defaults."""
+    """A merchant's store settings. There is no row before the first change: `queries.store_settings` knows the defaults.
+
+    Changed only by `stores.services.settings`.
+    """
 
     business = models.OneToOneField(
         Business, on_delete=models.CASCADE, primary_key=True, related_name="store_settings"
     )
-    delivery_fee = models.PositiveBigIntegerField(help_text="Minor units, for one delivery.")
+    delivery_fee = models.PositiveBigIntegerField(
+        default=DEFAULT_DELIVERY_FEE, help_text="Minor units, for one delivery."
+    )
+    accent = models.CharField(
+        "color", max_length=12, choices=Accent.choices, default=Accent.GRAPHITE, db_default=Accent.GRAPHITE
+    )
+    tagline = models.CharField(
+        max_length=120, blank=True, default="", db_default="", help_text="One line about the store."
+    )
+    hero_text = models.CharField(
+        "welcome text",
+        max_length=400,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="At the top of the home page.",
+    )
+    logo = models.ForeignKey(
+        StorePicture, on_delete=models.SET_NULL, null=True, blank=True, db_index=False, related_name="+"
+    )
+    hero_picture = models.ForeignKey(
+        StorePicture, on_delete=models.SET_NULL, null=True, blank=True, db_index=False, related_name="+"
+    )
+    seen_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When the merchant first opened the store as shoppers see it.",
+    )
 
     class Meta:
         verbose_name_plural = "store settings"
+        indexes = [
+            models.Index(fields=["logo"], name="store_logo", condition=models.Q(logo__isnull=False)),
+            models.Index(
+                fields=["hero_picture"],
+                name="store_hero_picture",
+                condition=models.Q(hero_picture__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"Settings of {self.business_id}"
@@ -77,12 +164,16 @@ class Product(models.Model):
     image = models.CharField(
         max_length=200,
         blank=True,
-        help_text="Path under the site's address, such as /static/images/product.svg.",
+        help_text="Path under the site's address: of the first `ProductPicture`, or such as /static/images/product.svg.",
         validators=[RegexValidator(r"^/[^/\\]", "Must be a path that begins with one slash.")],
     )
     status = models.CharField(max_length=8, choices=ProductStatus.choices, default=ProductStatus.ACTIVE)
     stock = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: not tracked.")
     low_stock_threshold = models.PositiveIntegerField(null=True, blank=True)
+    rating = models.FloatField(
+        default=0, db_default=0, editable=False, help_text="The average of its reviews; 0 without any."
+    )
+    review_count = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -113,6 +204,14 @@ class Product(models.Model):
                 condition=models.Q(status=ProductStatus.ACTIVE),
             ),
             models.Index(
+                "business",
+                models.F("rating").desc(),
+                models.F("review_count").desc(),
+                models.F("id").desc(),
+                name="product_rated",
+                condition=models.Q(status=ProductStatus.ACTIVE),
+            ),
+            models.Index(
                 fields=["business", "updated_at"],
                 name="product_updated",
                 condition=models.Q(status=ProductStatus.ACTIVE),
@@ -121,6 +220,19 @@ class Product(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ProductPicture(StoredPicture):
+    """A picture of a product. Changed only by `stores.services.product_pictures`, which keeps the path of the first
+    in `Product.image`, so that lists of products need no further query.
+    """
+
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="pictures", db_index=False)
+    position = models.PositiveSmallIntegerField(help_text="0 is the first.")
+
+    class Meta:
+        ordering = ["position", "id"]
+        indexes = [models.Index(fields=["product", "position"], name="picture_of_product")]
 
 
 class Order(models.Model):
@@ -141,6 +253,9 @@ class Order(models.Model):
     delivery_method = models.CharField(max_length=8, choices=DeliveryMethod.choices)
     address = models.TextField(blank=True)
     payment_method = models.CharField(max_length=200)
+    payment_method_name = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="As the app that offers it names it."
+    )
     customer_name = models.CharField(max_length=120)
     customer_email = models.EmailField(blank=True)
     customer_phone = models.CharField(max_length=40, blank=True)
@@ -239,6 +354,59 @@ class Payment(models.Model):
         return f"Payment of order {self.order_id}"
 
 
+class OrderChange(models.Model):
+    """A line of an order's history: who did what, and when. Written by `stores.services.history`, never changed.
+
+    `status` and `previous` are values of `OrderStatus`, or of `PaymentStatus` for payments.
+    """
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="changes", db_index=False)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    kind = models.CharField(max_length=12, choices=OrderChangeKind.choices)
+    previous = models.CharField(max_length=12, blank=True)
+    status = models.CharField(max_length=12, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+    actor = models.CharField(max_length=8, choices=ActorKind.choices, default=ActorKind.SYSTEM)
+    actor_id = models.UUIDField(
+        null=True, blank=True, help_text="Of the person or the app; `stores` doesn't interpret an app's."
+    )
+    actor_name = models.CharField(max_length=120, blank=True, help_text="The name at that time.")
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["order", "id"], name="change_of_order")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} of order {self.order_id}"
+
+
+class OrderHookPart(models.Model):
+    """An app's part in an order: the answer of one hook, or what the store did without one. Never changed."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="hook_parts", db_index=False)
+    point = models.CharField(max_length=32, help_text="A value of `hookpoints.HookPoint`.")
+    provider = models.CharField(
+        max_length=64, blank=True, help_text="Identifies the app; `stores` doesn't interpret it."
+    )
+    app_name = models.CharField(max_length=80, help_text="The name at that time.")
+    outcome = models.CharField(max_length=8, choices=HookOutcome.choices)
+    amount = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Minor units: the discount that counted, or the fee."
+    )
+    reason = models.CharField(max_length=300, blank=True, help_text="The app's reason.")
+    instead = models.CharField(
+        max_length=300, blank=True, help_text="What the store did instead, or changed."
+    )
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["order", "id"], name="hook_part_of_order")]
+
+    def __str__(self) -> str:
+        return f"{self.app_name} at {self.point}"
+
+
 class Review(models.Model):
     """A customer's review of a product. Created and deleted by `services.reviews`."""
 
@@ -270,6 +438,13 @@ class SitePage(models.Model):
     slug = models.SlugField(max_length=120)
     title = models.CharField(max_length=200)
     content = models.TextField(blank=True, help_text="HTML.")
+    source = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The Markdown that `content` was made from.",
+    )
     is_published = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)

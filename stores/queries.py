@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Model, Q, QuerySet, UUIDField
+from django.db.models.functions import Lower
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
@@ -16,10 +17,20 @@ from common.errors import NotFound
 from common.ids import parse_id
 from common.secrets import digest
 from common.times import after, not_before
-from stores.enums import DeliveryMethod, ProductStatus
-from stores.models import LINES, Cart, Order, Product, Review, SitePage, StoreSettings, StoreTotals
+from stores.enums import Accent, DeliveryMethod, ProductStatus
+from stores.models import (
+    DEFAULT_DELIVERY_FEE,
+    LINES,
+    Cart,
+    Order,
+    Product,
+    ProductPicture,
+    Review,
+    SitePage,
+    StoreSettings,
+    StoreTotals,
+)
 
-DEFAULT_DELIVERY_FEE = 500  # minor units
 RATINGS = range(1, 6)
 
 Row = TypeVar("Row", bound=Model)
@@ -108,6 +119,25 @@ def _listed(business_id: Any) -> QuerySet[Product]:
     return Product.objects.filter(business=business_id, status=ProductStatus.ACTIVE).order_by("-id")
 
 
+SORTS: dict[str, tuple[Any, ...]] = {
+    "price": ("price", "-id"),
+    "-price": ("-price", "-id"),
+    "name": (Lower("name"), "-id"),
+    "-rating": ("-rating", "-review_count", "-id"),
+}
+
+
+def sorted_products(listing: AnyList[Product], sort: str) -> QuerySet[Product]:
+    """The rows by one of `SORTS`; newest first for any other text."""
+    return listing.rows.order_by(*SORTS[sort]) if sort in SORTS else listing.rows
+
+
+def related_products(product: Product) -> QuerySet[Product]:
+    """Others of its category that can be ordered, newest first; none without a category."""
+    rows = _listed(product.business_id).filter(category=product.category, is_available=True)
+    return rows.exclude(pk=product.pk).exclude(stock=0) if product.category else rows.none()
+
+
 def categories(business: Business) -> list[str]:
     """The categories of listed products, by name."""
     rows = Product.objects.filter(business=business, status=ProductStatus.ACTIVE).exclude(category="")
@@ -124,6 +154,11 @@ def product_by_slug(business: Business, slug: str) -> Product:
     return first_or_not_found(
         _with_slug(Product.objects.filter(business=business), slug), "Product not found"
     )
+
+
+def pictures_of(product: Product) -> list[ProductPicture]:
+    """In the merchant's order."""
+    return list(ProductPicture.objects.filter(product=product))
 
 
 # --- Orders -----------------------------------------------------------------------------------------
@@ -230,6 +265,14 @@ def page_by_slug(business: Business, slug: str) -> SitePage:
 
 
 # --- The store's own --------------------------------------------------------------------------------
+
+
+def store_settings(business: Business) -> StoreSettings:
+    """The store's look and fee, with logo and picture; an unsaved row of defaults before the first change."""
+    rows = StoreSettings.objects.select_related("logo", "hero_picture")
+    found = rows.filter(business=business).first()
+    # Defaults of the database are not known to an unsaved row.
+    return found or StoreSettings(business=business, accent=Accent.GRAPHITE, tagline="", hero_text="")
 
 
 def delivery_fee(business: Business, delivery_method: str) -> int:

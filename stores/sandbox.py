@@ -16,9 +16,10 @@ from accounts.models import Business
 from common.ids import id_at
 from common.money import decimals
 from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus
-from stores.models import Order, OrderItem, Product, Review, SitePage, StoreTotals
+from stores.models import Order, OrderItem, Product, Review, SitePage, StoreSettings, StoreTotals
 from stores.queries import DEFAULT_DELIVERY_FEE
-from stores.sandbox_data import CUSTOMERS, NOTES, PAGES, PICTURES, REVIEWS, SHELVES, Goods
+from stores.sandbox_data import CUSTOMERS, LOOK, NOTES, PAGES, PICTURES, REVIEWS, SHELVES, Goods
+from stores.services.reviews import rate
 
 SEED = 1847
 OPENED = timedelta(days=100)  # when products and pages were created
@@ -59,7 +60,9 @@ def fill_store(*, business: Business, now: datetime | None = None) -> None:
     Order.objects.bulk_create(orders)
     OrderItem.objects.bulk_create(items)
     reviews = Review.objects.bulk_create(_reviews(business, products, chance, now))
+    rate(Product.objects.filter(business=business))
     SitePage.objects.bulk_create(_pages(business, now))
+    StoreSettings.objects.bulk_create([StoreSettings(business=business, **LOOK)], ignore_conflicts=True)
     StoreTotals.objects.filter(business=business).update(
         products=len(products),
         orders=len(orders),
@@ -77,16 +80,17 @@ def _products(business: Business, now: datetime) -> Iterator[Product]:
 
 
 def _product(business: Business, category: str, goods: Goods, moment: datetime) -> Product:
+    slug = slugify(goods.name)
     return Product(
         id=id_at(moment),
         business=business,
         name=goods.name,
-        slug=slugify(goods.name),
+        slug=slug,
         description=goods.description,
         price=_minor(goods.price, business.currency),
         category=category,
         is_available=goods.is_available,
-        image=PICTURES[category],
+        image=f"{PICTURES}{slug}.webp",
         stock=goods.stock,
         low_stock_threshold=goods.threshold,
         created_at=moment,

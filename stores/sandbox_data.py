@@ -4,7 +4,9 @@ Prices are in hundredths. Stock is "pieces, threshold": None is not tracked, 0 i
 threshold is low.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from stores.enums import Accent
 
 
 class Goods(NamedTuple):
@@ -16,13 +18,7 @@ class Goods(NamedTuple):
     is_available: bool = True
 
 
-PICTURES = {
-    "Bread": "/static/images/sandbox/bread.svg",
-    "Pastries": "/static/images/sandbox/pastry.svg",
-    "Cakes": "/static/images/sandbox/cake.svg",
-    "Deli": "/static/images/sandbox/deli.svg",
-    "Drinks": "/static/images/sandbox/drink.svg",
-}
+PICTURES = "/static/vendor/sample-products/"  # a product's is named by its slug (tools/sample_pictures.py)
 
 SHELVES: dict[str, list[Goods]] = {
     "Bread": [
@@ -67,6 +63,14 @@ SHELVES: dict[str, list[Goods]] = {
         Goods("Elderflower Lemonade", 380, 26, 8, "Our own cordial, sparkling water, lemon."),
         Goods("Mulled Cider, 750 ml", 890, 11, 4, "Warm it, don't boil it.", is_available=False),
     ],
+}
+
+# Of `StoreSettings`.
+LOOK: dict[str, Any] = {
+    "accent": Accent.AMBER,
+    "tagline": "Bread worth getting up for",
+    "hero_text": "Baked by hand before sunrise, from flour that is milled twelve miles away. Collect it at the "
+    "counter or have it brought to your door.",
 }
 
 CUSTOMERS = [

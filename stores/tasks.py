@@ -1,9 +1,9 @@
-"""Scheduled tasks (`CELERY_BEAT_SCHEDULE`)."""
+"""Scheduled tasks (`config.schedule`)."""
 
 from celery import shared_task
 
 from stores.models import StoreTotals
-from stores.services import carts, payments, totals
+from stores.services import carts, order_mails, payments, pictures, removal, totals
 
 
 @shared_task
@@ -20,3 +20,23 @@ def recount_totals() -> None:
 @shared_task
 def remove_old_carts() -> None:
     carts.remove_old_carts()
+
+
+@shared_task
+def remove_records_of_deleted_stores() -> None:
+    removal.remove_records_of_deleted_stores()
+
+
+@shared_task
+def remove_stray_pictures() -> None:
+    pictures.remove_stray_files()
+
+
+@shared_task
+def mail_order_placed(order_id: str, encrypted_key: str) -> None:
+    order_mails.send_placed(order_id=order_id, encrypted_key=encrypted_key)
+
+
+@shared_task
+def mail_order_status(order_id: str, status: str) -> None:
+    order_mails.send_status(order_id=order_id, status=status)

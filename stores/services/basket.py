@@ -9,7 +9,7 @@ from common.errors import Conflict, Invalid, NotFound
 from stores.enums import ProductStatus
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product
-from stores.services.stock import lock_products
+from stores.services.stock import find_products
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,7 @@ def find_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
 
     Raises `NotFound` for an unknown product, and `Invalid` if the total is too large.
     """
-    rows = Product.objects.filter(business=business, pk__in=[line.product_id for line in lines])
-    return _basket(lines, {product.pk: product for product in rows})
+    return _basket(lines, find_products(business, [line.product_id for line in lines]))
 
 
 def read_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
@@ -66,7 +65,7 @@ def read_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
 
 def lock_basket(business: Business, lines: Sequence[OrderLine]) -> Basket:
     """Like `read_basket`, with the products locked."""
-    basket = _basket(lines, lock_products(business, [line.product_id for line in lines]))
+    basket = _basket(lines, find_products(business, [line.product_id for line in lines], locked=True))
     basket.check_available()
     return basket
 

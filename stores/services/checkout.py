@@ -12,10 +12,11 @@ from common.db.transactions import forbid_transaction
 from common.errors import Conflict, ErrorDetail, Invalid, Refused
 from common.validation import field_problems
 from stores import hookpoints, queries, signals
-from stores.enums import DeliveryMethod, OrderValidation
-from stores.hookpoints import Budget, Flow, PaymentMethod
+from stores.enums import DeliveryMethod, OrderChangeKind, OrderValidation
+from stores.hookpoints import Budget, Flow, HookPart, PaymentMethod
 from stores.models import Order, OrderItem
 from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge, read_basket
+from stores.services.history import SHOPPER, Actor, record, record_parts
 from stores.services.payments import chosen_method, make_payment, open_payment
 from stores.services.stock import announce, move_stock
 from stores.services.totals import count_order
@@ -81,6 +82,7 @@ class Terms:
 
     price: Price
     validation: OrderValidation
+    parts: Sequence[HookPart]
 
 
 def quote(
@@ -107,6 +109,7 @@ def place_order(
     business: Business,
     request: OrderRequest,
     offered: Sequence[PaymentMethod] = (),
+    by: Actor = SHOPPER,
     now: datetime | None = None,
     on_saved: Callable[[Order], None] | None = None,
 ) -> Order:
@@ -124,7 +127,7 @@ def place_order(
     _check(business, request)
     with hookpoints.flow(business) as flow:
         method = chosen_method(business, request.payment_method, offered, flow)
-        order = _agree_and_save(business, request, flow, method=method, now=now, on_saved=on_saved)
+        order = _agree_and_save(business, request, flow, method=method, by=by, now=now, on_saved=on_saved)
         return make_payment(order=order, now=now) if method else order
 
 
@@ -134,6 +137,7 @@ def _agree_and_save(
     flow: Flow,
     *,
     method: PaymentMethod | None,
+    by: Actor,
     now: datetime | None,
     on_saved: Callable[[Order], None] | None,
 ) -> Order:
@@ -144,7 +148,7 @@ def _agree_and_save(
         if method:
             flow.require_turn()  # the payment is asked for after the order is saved
         order = _save(
-            business, request, agreed=basket, terms=terms, method=method, now=now, on_saved=on_saved
+            business, request, agreed=basket, terms=terms, method=method, by=by, now=now, on_saved=on_saved
         )
         if order is not None:
             return order
@@ -187,12 +191,14 @@ def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Bu
     basket.check_available()
     if request.expected_subtotal not in (None, basket.subtotal):
         raise Conflict(PRICES_CHANGED)
+    parts: list[HookPart] = []
     verdict = hookpoints.ask_verdict(
         business=business,
         lines=basket.lines,
         subtotal=basket.subtotal,
         delivery_method=request.delivery_method,
         budget=budget,
+        parts=parts,
     )
     if not verdict.valid:
         raise Refused(verdict.reason or DEFAULT_REFUSAL)
@@ -203,8 +209,10 @@ def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Bu
         locality=request.locality,
         promo_discount=request.promo_discount,
         budget=budget,
+        parts=parts,
     )
-    return Terms(price, OrderValidation.VALID if verdict.all_heard else OrderValidation.NOT_VALIDATED)
+    validation = OrderValidation.VALID if verdict.all_heard else OrderValidation.NOT_VALIDATED
+    return Terms(price, validation, parts)
 
 
 def _price(
@@ -215,6 +223,7 @@ def _price(
     locality: str,
     promo_discount: int,
     budget: Budget,
+    parts: list[HookPart] | None = None,
 ) -> Price:
     built_in_fee = queries.delivery_fee(business, delivery_method)
     discount = hookpoints.ask_discount(
@@ -224,6 +233,7 @@ def _price(
         promo_discount=promo_discount,
         delivery_fee=built_in_fee,
         budget=budget,
+        parts=parts,
     )
     fee = hookpoints.ask_shipping_fee(
         business=business,
@@ -232,6 +242,7 @@ def _price(
         subtotal=basket.subtotal,
         built_in_fee=built_in_fee,
         budget=budget,
+        parts=parts,
     )
     return Price(
         subtotal=basket.subtotal,
@@ -248,6 +259,7 @@ def _save(
     agreed: Basket,
     terms: Terms,
     method: PaymentMethod | None,
+    by: Actor,
     now: datetime | None,
     on_saved: Callable[[Order], None] | None,
 ) -> Order | None:
@@ -258,7 +270,9 @@ def _save(
             return None
         now = now or timezone.now()
         crossings = move_stock(basket.products, basket.taken, now=now)
-        order = _write(business, request, basket, terms, now)
+        order = _write(business, request, basket, terms, method, now)
+        record(order, OrderChangeKind.PLACED, by=by, now=now)
+        record_parts(order, terms.parts, now=now)
         if method:
             open_payment(order=order, provider=method.provider, now=now)
         signals.order_created.send(sender=Order, order=order, now=now)
@@ -282,8 +296,16 @@ def _unpriced(business: Business, request: OrderRequest) -> Order:
     )
 
 
-def _write(business: Business, request: OrderRequest, basket: Basket, terms: Terms, now: datetime) -> Order:
+def _write(
+    business: Business,
+    request: OrderRequest,
+    basket: Basket,
+    terms: Terms,
+    method: PaymentMethod | None,
+    now: datetime,
+) -> Order:
     order = _unpriced(business, request)
+    order.payment_method_name = method.name[:200] if method else ""
     order.subtotal = basket.subtotal
     order.discount = terms.price.discount
     order.discount_reason = terms.price.discount_reason

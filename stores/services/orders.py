@@ -8,13 +8,16 @@ from django.utils import timezone
 from common.db.finders import get_or_not_found
 from common.errors import Conflict
 from stores import signals
-from stores.enums import OrderStatus, may_move
+from stores.enums import OrderChangeKind, OrderStatus, may_move
 from stores.models import LINES, Order
+from stores.services.history import SYSTEM, Actor, record
 from stores.services.stock import announce, give_back
 
 
 @transaction.atomic
-def change_order_status(*, order: Order, status: str, now: datetime | None = None) -> Order:
+def change_order_status(
+    *, order: Order, status: str, by: Actor = SYSTEM, now: datetime | None = None
+) -> Order:
     """Set an order's status. `status` is a value of `OrderStatus`.
 
     The current status changes nothing and sends no event. A transition that `enums.may_move` forbids is a
@@ -30,6 +33,7 @@ def change_order_status(*, order: Order, status: str, now: datetime | None = Non
     order.status = target
     order.updated_at = now
     order.save(update_fields=["status", "updated_at"])
+    record(order, OrderChangeKind.STATUS, by=by, now=now, previous=previous, status=target)
     crossings = give_back(order, now=now) if target == OrderStatus.CANCELLED else []
     signals.order_status_changed.send(sender=Order, order=order, previous=previous, now=now)
     announce(crossings, now=now)

@@ -11,9 +11,10 @@ from accounts.models import Business
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed
 from stores import hookpoints, signals
-from stores.enums import SETTLED, BuiltInPayment, OrderStatus, PaymentStatus
-from stores.hookpoints import Budget, Flow, PaymentDetails, PaymentMethod
+from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
+from stores.hookpoints import Budget, Flow, HookPart, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
+from stores.services.history import SHOPPER, SYSTEM, Actor, record, record_parts
 
 log = logging.getLogger(__name__)
 
@@ -64,15 +65,19 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     Not inside a transaction. Returns the order with its payment: PENDING with what the customer needs, or
     FAILED. If the app settled the payment before its answer arrived, that result is kept.
     """
-    details = hookpoints.ask_create_payment(order=order, budget=Budget.start())
+    parts: list[HookPart] = []
+    details = hookpoints.ask_create_payment(order=order, budget=Budget.start(), parts=parts)
     with transaction.atomic():
+        now = now or timezone.now()
         payment = _lock(order)
+        record_parts(payment.order, parts, now=now)
         if details is not None:
             _keep(payment, details)
         elif payment.status == PaymentStatus.PENDING:
             payment.status = PaymentStatus.FAILED
             payment.expires_at = None
-        _save(payment, now or timezone.now())
+            _record(payment, by=SYSTEM, now=now)
+        _save(payment, now)
     return payment.order
 
 
@@ -93,8 +98,11 @@ def _reopen(*, order: Order, method: PaymentMethod | None, method_id: str, now: 
     if order.status == OrderStatus.CANCELLED:
         raise Conflict("The order was cancelled.")
     order.payment_method = method_id
+    order.payment_method_name = method.name[:200] if method else ""
     order.updated_at = now
-    order.save(update_fields=["payment_method", "updated_at"])
+    order.save(update_fields=["payment_method", "payment_method_name", "updated_at"])
+    name = method.name if method else BuiltInPayment(method_id).label
+    record(order, OrderChangeKind.METHOD, by=SHOPPER, now=now, note=str(name))
     payment.delete()
     order.refresh_from_db()
     if method:
@@ -126,7 +134,13 @@ def choose_again(
 
 @transaction.atomic
 def settle_payment(
-    *, order: Order, provider: str, status: str, reference: str = "", now: datetime | None = None
+    *,
+    order: Order,
+    provider: str,
+    status: str,
+    reference: str = "",
+    by: Actor = SYSTEM,
+    now: datetime | None = None,
 ) -> Payment:
     """Record the result that the payment's app reports: COMPLETED or FAILED. Returns the payment with its order.
 
@@ -145,6 +159,7 @@ def settle_payment(
         raise Conflict(f"The payment is {payment.status} and can't become {status}.")
     payment.status = status
     payment.reference = reference
+    _record(payment, by=by, now=now)
     _save(payment, now)
     if status == PaymentStatus.COMPLETED:
         signals.payment_completed.send(sender=Payment, payment=payment, now=now)
@@ -174,6 +189,7 @@ def expire_payment(*, order: Order, now: datetime) -> bool:
     if payment.status != PaymentStatus.PENDING or payment.expires_at is None or payment.expires_at > now:
         return False
     payment.status = PaymentStatus.EXPIRED
+    _record(payment, by=SYSTEM, now=now)
     _save(payment, now)
     signals.payment_expired.send(sender=Payment, payment=payment, now=now)
     return True
@@ -189,6 +205,11 @@ def _lock(order: Order) -> Payment:
         raise NotAllowed("The merchant collects the payment of this order.") from None
     payment.order = fresh
     return payment
+
+
+def _record(payment: Payment, *, by: Actor, now: datetime) -> None:
+    """A line with the payment's new status."""
+    record(payment.order, OrderChangeKind.PAYMENT, by=by, now=now, status=payment.status)
 
 
 def _save(payment: Payment, now: datetime) -> None:

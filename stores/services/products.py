@@ -1,5 +1,6 @@
 """Changes of products by the merchant. Orders change stock through `services.stock`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -9,11 +10,13 @@ from django.utils import timezone
 from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.errors import Invalid
+from common.pictures import Decoded
 from common.validation import check_fields
 from stores import signals
 from stores.enums import ProductStatus, stock_crossing
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product, Review
+from stores.services.product_pictures import PictureChanges, change_pictures
 from stores.services.slugs import insert_under_free_slug, save_under_own_slug
 from stores.services.totals import move_totals
 
@@ -55,9 +58,13 @@ class ProductChanges(_Details, total=False):
 
 @transaction.atomic
 def create_product(
-    *, business: Business, now: datetime | None = None, **fields: Unpack[NewProduct]
+    *,
+    business: Business,
+    pictures: Sequence[Decoded] = (),
+    now: datetime | None = None,
+    **fields: Unpack[NewProduct],
 ) -> Product:
-    """Create a product. Without a `slug` it gets one from its name.
+    """Create a product with its pictures. Without a `slug` it gets one from its name.
 
     Raises `Invalid`, and `Conflict` for a slug that is taken.
     """
@@ -69,6 +76,9 @@ def create_product(
     else:
         _check(product, but="slug")
         insert_under_free_slug(product, name=product.name)
+    if pictures:
+        product.image = change_pictures(product=product, changes=PictureChanges(new=pictures), now=now)
+        product.save(update_fields=["image"])
     signals.product_created.send(sender=Product, product=product, now=now)
     move_totals(business, products=1)
     return product
@@ -104,10 +114,11 @@ def edit_product(
     *,
     product: Product,
     stock_seen: int | None,
+    pictures: PictureChanges | None = None,
     now: datetime | None = None,
     **changes: Unpack[ProductChanges],
 ) -> Product:
-    """`update_product` for a page that showed older values.
+    """`update_product` for a page that showed older values, and for pictures.
 
     Also raises `Invalid` if a new stock is given and the stock has changed since the page showed it: orders placed in
     between would be lost.
@@ -116,6 +127,9 @@ def edit_product(
     if "stock" in changes and current.stock != stock_seen:
         left = "is not tracked" if current.stock is None else f"is {current.stock}"
         raise Invalid.field("stock", f"The stock has changed since you looked: it {left} now.")
+    if pictures:
+        current.image = changes.get("image", current.image)
+        changes["image"] = change_pictures(product=current, changes=pictures, now=now or timezone.now())
     return update_product(product=current, now=now, **changes)
 
 

@@ -12,15 +12,17 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import Conflict
-from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
+from stores.enums import ActorKind, BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review
 from stores.services.basket import OrderLine
 from stores.services.checkout import OrderRequest, place_order
+from stores.services.history import Actor
 from stores.services.orders import change_order_status
 from stores.services.payments import MAKING, expire_payment, open_payment, settle_payment
 from stores.services.products import create_product, delete_product, update_product
 from stores.services.reviews import create_review, delete_review
 
+TEST = Actor(ActorKind.SYSTEM, name="the test store")
 CUSTOMER = "Kim Test"
 METHOD = "test:card"  # a payment method that no app offers
 PRODUCT = "Test product"
@@ -39,24 +41,26 @@ def order(business: Business) -> str:
 
 
 def confirm_order(business: Business) -> str:
-    moved = change_order_status(order=_order(business, OrderStatus.PENDING), status=OrderStatus.CONFIRMED)
+    moved = change_order_status(
+        order=_order(business, OrderStatus.PENDING), status=OrderStatus.CONFIRMED, by=TEST
+    )
     return f"Order {moved.number} was confirmed."
 
 
 def deliver_order(business: Business) -> str:
-    moved = change_order_status(order=_order(business), status=OrderStatus.DELIVERED)
+    moved = change_order_status(order=_order(business), status=OrderStatus.DELIVERED, by=TEST)
     return f"Order {moved.number} was delivered."
 
 
 def cancel_order(business: Business) -> str:
-    moved = change_order_status(order=_order(business), status=OrderStatus.CANCELLED)
+    moved = change_order_status(order=_order(business), status=OrderStatus.CANCELLED, by=TEST)
     return f"Order {moved.number} was cancelled."
 
 
 def complete_payment(business: Business, provider: str) -> str:
     """`provider` is the id of the app that made the payment."""
     paid = _order_with_payment(business, provider)
-    settle_payment(order=paid, provider=provider, status=PaymentStatus.COMPLETED, reference="test")
+    settle_payment(order=paid, provider=provider, status=PaymentStatus.COMPLETED, reference="test", by=TEST)
     return f"The payment of order {paid.number} succeeded."
 
 
@@ -132,7 +136,7 @@ def _place(business: Business, product: Product | None = None, quantity: int = 1
         delivery_method=DeliveryMethod.PICKUP,
         payment_method=BuiltInPayment.CASH,
     )
-    return place_order(business=business, request=request)
+    return place_order(business=business, request=request, by=TEST)
 
 
 def _order(business: Business, *statuses: OrderStatus) -> Order:

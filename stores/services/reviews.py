@@ -1,8 +1,11 @@
 """Product reviews by customers."""
 
 from datetime import datetime
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Avg, Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from common.db.finders import get_or_not_found
@@ -21,7 +24,7 @@ def create_review(
 ) -> Review:
     """`rating` is 1 to 5. Raises `Invalid`, and `NotFound` if the product was deleted."""
     now = now or timezone.now()
-    product = _lock_product(product)
+    product = _lock_product(product.pk)
     review = Review(
         business=product.business,
         product=product,
@@ -34,6 +37,7 @@ def create_review(
         raise Invalid.field("rating", "Must be from 1 to 5.")
     check_fields(review, WIRE_NAMES)
     review.save(force_insert=True)
+    rate(Product.objects.filter(pk=product.pk))
     signals.review_created.send(sender=Review, review=review, now=now)
     move_totals(product.business, reviews=1)
     return review
@@ -42,14 +46,25 @@ def create_review(
 @transaction.atomic
 def delete_review(*, review: Review, now: datetime | None = None) -> None:
     """Raises `NotFound` if it was deleted meanwhile."""
+    _lock_product(review.product_id)
     rows = Review.objects.select_for_update(of=("self",)).select_related("business")
     review = get_or_not_found(rows, review.pk, "Review not found")
     signals.review_deleted.send(sender=Review, review=review, now=now or timezone.now())
     Review.objects.filter(pk=review.pk).delete()  # receivers may keep the instance, so it must stay intact
+    rate(Product.objects.filter(pk=review.product_id))
     move_totals(review.business, reviews=-1)
 
 
-def _lock_product(product: Product) -> Product:
-    """Keep the product from being deleted before the review is committed."""
+def rate(products: QuerySet[Product]) -> None:
+    """Write the average and the number of their reviews into the products, whose rows are locked or new."""
+    reviews = Review.objects.filter(product=OuterRef("pk")).order_by().values("product")
+    products.update(
+        rating=Coalesce(Subquery(reviews.annotate(average=Avg("rating")).values("average")), 0.0),
+        review_count=Coalesce(Subquery(reviews.annotate(number=Count("pk")).values("number")), 0),
+    )
+
+
+def _lock_product(product_id: UUID) -> Product:
+    """Keep the product from being deleted, and from getting another review, before the change is committed."""
     rows = Product.objects.select_related("business").select_for_update(no_key=True, of=("self",))
-    return get_or_not_found(rows, product.pk, "Product not found")
+    return get_or_not_found(rows, product_id, "Product not found")

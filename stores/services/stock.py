@@ -1,10 +1,16 @@
 """Changes of stock by orders."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
+from django.db import connection
+from django.db.models import UUIDField
+
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
 from stores import signals
 from stores.enums import StockCrossing, stock_crossing
 from stores.models import Order, Product
@@ -12,14 +18,24 @@ from stores.models import Order, Product
 Crossing = tuple[Product, StockCrossing]
 
 
-def lock_products(business: Business, ids: Iterable[UUID]) -> dict[UUID, Product]:
-    """The current rows, locked until the transaction ends, without deleted ones.
+def find_products(business: Business, ids: Iterable[UUID], *, locked: bool = False) -> dict[UUID, Product]:
+    """The current rows, without deleted ones; with `locked`, locked until the transaction ends.
 
     Always locked in the order of ids, so that two orders with the same products wait instead of deadlocking.
-    `no_key` allows other rows to reference them meanwhile.
     """
-    rows = Product.objects.filter(business=business, pk__in=set(ids)).order_by("id")
-    return {product.pk: product for product in rows.select_for_update(no_key=True)}
+    values: dict[str, Any] = {f"id_{number}": product_id for number, product_id in enumerate(set(ids))}
+    if not values:
+        return {}
+    rows = _products(len(values), locked).rows(business=business.pk, **values)
+    return {product.pk: product for product in rows}
+
+
+@lru_cache(maxsize=64)
+def _products(count: int, locked: bool) -> "Compiled[Product]":
+    """So many products of a business. `no_key` allows other rows to reference them meanwhile."""
+    ids: list[Any] = [Param(f"id_{number}", UUIDField()) for number in range(count)]
+    of_business = Product.objects.filter(business=Param("business", UUIDField()), pk__in=ids).order_by("id")
+    return Compiled(lambda: of_business.select_for_update(no_key=True) if locked else of_business)
 
 
 def move_stock(products: Mapping[UUID, Product], by: Mapping[UUID, int], *, now: datetime) -> list[Crossing]:
@@ -37,8 +53,26 @@ def move_stock(products: Mapping[UUID, Product], by: Mapping[UUID, int], *, now:
         moved.append(product)
         if crossing := stock_crossing(before, product.stock, product.low_stock_threshold):
             crossings.append((product, crossing))
-    Product.objects.bulk_update(moved, ["stock", "updated_at"])
+    if moved:
+        _save_stock(moved, now)
     return crossings
+
+
+# `bulk_update` takes ten times as long in Python, to compile a CASE for each product.
+_UPDATE = """
+UPDATE stores_product SET stock = moved.stock, updated_at = %s
+FROM unnest(%s::uuid[], %s::integer[]) AS moved (id, stock) WHERE stores_product.id = moved.id
+"""
+
+
+def _save_stock(products: Sequence[Product], now: datetime) -> None:
+    if connection.vendor != "postgresql":
+        Product.objects.bulk_update(products, ["stock", "updated_at"])
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _UPDATE, [now, [product.pk for product in products], [product.stock for product in products]]
+        )
 
 
 def announce(crossings: Iterable[Crossing], *, now: datetime) -> None:
@@ -51,4 +85,4 @@ def give_back(order: Order, *, now: datetime) -> list[Crossing]:
     taken: dict[UUID, int] = {}
     for item in order.items.filter(from_stock=True):
         taken[item.product_id] = taken.get(item.product_id, 0) + item.quantity
-    return move_stock(lock_products(order.business, taken), taken, now=now)
+    return move_stock(find_products(order.business, taken, locked=True), taken, now=now)

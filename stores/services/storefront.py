@@ -12,6 +12,7 @@ from stores import queries
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
 from stores.services.checkout import OrderRequest, place_order
+from stores.services.order_mails import mail_placed
 
 
 def place_once(
@@ -34,6 +35,7 @@ def place_once(
     def keep_key(order: Order) -> None:
         order.page_key_digest = digest(key)
         order.save(update_fields=["page_key_digest"])
+        mail_placed(order=order, page_key=key)
 
     try:
         return place_order(business=business, request=request, offered=offered, now=now, on_saved=keep_key)

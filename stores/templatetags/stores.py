@@ -3,8 +3,9 @@
 from django import template
 
 from accounts.models import Business
-from common.money import display_in
+from common.money import display
 from stores import addresses
+from stores.addresses import thumbnail_path
 from stores.models import Order, Product
 from stores.serializers import NEUTRAL_PICTURE
 
@@ -15,7 +16,7 @@ register = template.Library()
 def money(minor: int, of: Business | Order) -> str:
     """`{{ product.price|money:shop }}`: an amount in the currency of a store or an order, in the store's locale."""
     locale = of.locale if isinstance(of, Business) else of.business.locale
-    return display_in(minor, of.currency, locale)
+    return display(minor, of.currency, locale)
 
 
 @register.filter
@@ -33,3 +34,9 @@ def store_url(business: Business, *parts: str) -> str:
 def picture(product: Product) -> str:
     """The path of the product's picture, or of a neutral one."""
     return product.image or NEUTRAL_PICTURE
+
+
+@register.filter
+def thumbnail(product: Product) -> str:
+    """Like `picture`, at most 480 pixels wide and high if it was uploaded."""
+    return thumbnail_path(picture(product))

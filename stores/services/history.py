@@ -1,0 +1,76 @@
+"""The history of orders: who did what, and each app's part in the total."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts.models import User
+from stores.enums import ActorKind, OrderChangeKind
+from stores.hookpoints import HookPart
+from stores.models import Order, OrderChange, OrderHookPart
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who changes an order. `id` is a person's or an app's."""
+
+    kind: ActorKind
+    id: UUID | None = None
+    name: str = ""
+
+
+SHOPPER: Final = Actor(ActorKind.SHOPPER)
+SYSTEM: Final = Actor(ActorKind.SYSTEM)
+
+
+def merchant(user: User) -> Actor:
+    return Actor(ActorKind.MERCHANT, user.pk, user.name)
+
+
+def staff(user: User) -> Actor:
+    return Actor(ActorKind.STAFF, user.pk, user.name)
+
+
+def record(
+    order: Order,
+    kind: OrderChangeKind,
+    *,
+    by: Actor,
+    now: datetime,
+    previous: str = "",
+    status: str = "",
+    note: str = "",
+) -> None:
+    """Add a line, in the transaction of the change."""
+    OrderChange.objects.create(
+        order=order,
+        at=now,
+        kind=kind,
+        previous=previous,
+        status=status,
+        note=note[:300],
+        actor=by.kind,
+        actor_id=by.id,
+        actor_name=by.name[:120],
+    )
+
+
+def record_parts(order: Order, parts: Sequence[HookPart], *, now: datetime) -> None:
+    """Keep what apps answered. Without apps there is nothing to keep, and no statement."""
+    if parts:
+        OrderHookPart.objects.bulk_create(
+            OrderHookPart(
+                order=order,
+                point=part.point,
+                provider=part.provider,
+                app_name=part.app_name[:80],
+                outcome=part.outcome,
+                amount=part.amount,
+                reason=part.reason[:300],
+                instead=part.instead[:300],
+                at=now,
+            )
+            for part in parts
+        )
