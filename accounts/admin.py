@@ -17,6 +17,7 @@ from accounts.enums import Role, SecurityEventKind
 from accounts.models import Business, SecurityEvent, User
 from accounts.origins import origin_of
 from accounts.services import reviewers, second_factor, security_log
+from accounts.services.throwaway import OWNER_EMAIL
 from accounts.step_up import step_up
 
 RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
@@ -84,7 +85,7 @@ class UserAdmin(DjangoUserAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Only superusers see staff here: with another password or e-mail address one could sign in as them."""
-        people = super().get_queryset(request)
+        people = super().get_queryset(request).exclude(email=OWNER_EMAIL)
         if request.user.is_superuser:
             return people
         return people.filter(is_staff=False, is_superuser=False)
@@ -186,6 +187,10 @@ class BusinessAdmin(admin.ModelAdmin):
         ("currency", "locale", "timezone"),
         ("is_sandbox", "created_at"),
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Business]:
+        """Without throwaway stores, which checks of apps make and delete."""
+        return super().get_queryset(request).filter(expires_at=None)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A business comes with its registration, or is added by its merchant."""

@@ -21,6 +21,7 @@ class SecurityEventKind(models.TextChoices):
     SESSION_ENDED = "SESSION_ENDED", "Session ended"
     REFRESH_TOKEN_REUSED = "REFRESH_TOKEN_REUSED", "Sign-in ended: a refresh token was used twice"
     REGISTERED = "REGISTERED", "Account created"
+    ACCOUNT_DELETED = "ACCOUNT_DELETED", "Account deleted"
     PASSWORD_CHANGED = "PASSWORD_CHANGED", "Password changed"
     EMAIL_CHANGED = "EMAIL_CHANGED", "E-mail address changed"
     EMAIL_CONFIRMED = "EMAIL_CONFIRMED", "E-mail address confirmed"
@@ -47,5 +48,7 @@ class MailKind(models.TextChoices):
     """Notices that people may switch off. Mails about the account's security are always sent."""
 
     FAILING_WEBHOOKS = "failing_webhooks", "A webhook endpoint keeps failing, or was disabled"
-    REVIEW_DECISIONS = "review_decisions", "A review of an app is decided"
+    REVIEW_DECISIONS = "review_decisions", "A review of an app is decided, or a reviewer writes"
     PERMISSION_QUESTIONS = "permission_questions", "An app asks for more permissions"
+    FAILING_APPS = "failing_apps", "An app keeps failing in your store"
+    ERASURES = "erasures", "An uninstalled app has erased your store’s data, or hasn’t confirmed it"

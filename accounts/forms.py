@@ -10,10 +10,11 @@ from django.http import HttpRequest
 
 from accounts.enums import Role
 from accounts.models import User
-from accounts.services import Registration, confirmation, register
+from accounts.services import Registration, confirmation, profile, register
 from accounts.services.registration import register_in_vain
+from accounts.validators import timezone_choices
 from common.background import enqueue_after_commit
-from common.currencies import CURRENCIES
+from common.currencies import currency_choices
 from common.errors import Invalid
 from common.web.forms import RadioCards
 
@@ -93,9 +94,16 @@ class RegisterForm(forms.Form):
     )
     currency = forms.ChoiceField(
         label="Store currency",
-        choices=[(code, code) for code in sorted(CURRENCIES)],
+        choices=currency_choices,
         initial="USD",
         help_text="Used for prices, orders and reports.",
+    )
+    timezone = forms.ChoiceField(
+        label="Time zone",
+        choices=timezone_choices,
+        initial="UTC",
+        help_text="Used for times and for the days of your reports.",
+        widget=forms.Select(attrs={"data-own-timezone": ""}),
     )
 
     use_required_attribute = False  # developers have the store's fields on their page, too
@@ -107,7 +115,8 @@ class RegisterForm(forms.Form):
         super().__init__(*args, **kwargs)
         if self.is_bound:
             self.fields["business_name"].required = self.data.get("role") == Role.MERCHANT
-            self.fields["currency"].required = False  # left out means dollars, as in the API
+            for name in ("currency", "timezone"):
+                self.fields[name].required = False  # left out means dollars and UTC, as in the API
 
     def clean(self) -> dict[str, Any]:
         """Check the password with the other fields, so that the page shows every problem at once."""
@@ -118,7 +127,7 @@ class RegisterForm(forms.Form):
                 validate_password(data["password"], person)
             except forms.ValidationError as error:
                 self.add_error("password", error)
-        for name in ("business_name", "currency"):
+        for name in ("business_name", "currency", "timezone"):
             self.fields[name].required = True  # the label, which merchants read, must not say "(optional)"
         return data
 
@@ -136,7 +145,9 @@ class RegisterForm(forms.Form):
         register_in_vain(**self._fields())
 
     def _fields(self) -> dict[str, Any]:
-        return self.cleaned_data | {"currency": self.cleaned_data["currency"] or "USD"}
+        fields = dict(self.cleaned_data)
+        zone = fields.pop("timezone")
+        return fields | {"currency": fields["currency"] or "USD", "business_timezone": zone or "UTC"}
 
 
 class PasswordResetForm(forms.Form):
@@ -184,3 +195,19 @@ class AddPasskeyForm(AddWebAuthnForm):
         alone = self.fields["passwordless"]
         alone.label = "Sign in with this passkey alone"
         alone.help_text = "Your device then checks your fingerprint, face or PIN."
+
+
+class NoticesForm(forms.Form):
+    mails = forms.MultipleChoiceField(
+        label="Send me an e-mail when",
+        help_text="Mails about the security of your account are always sent.",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, data: Any = None, *, user: User) -> None:
+        kinds = profile.mails_of(user)
+        wanted = [kind.value for kind in kinds if profile.wants_mail(user, kind)]
+        super().__init__(data, initial={"mails": wanted})
+        field: Any = self.fields["mails"]
+        field.choices = [(kind.value, kind.label) for kind in kinds]

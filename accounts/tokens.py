@@ -5,12 +5,16 @@ id, and end with the sign-in. All refresh tokens of a sign-in are one family: a 
 copied, so the whole family ends (RFC 9700 section 4.14.2).
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from rest_framework_simplejwt.backends import TokenBackend
 from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
 from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
@@ -22,6 +26,8 @@ from accounts.origins import NOWHERE, Origin
 from accounts.services import security_log
 from common.errors import Unauthenticated
 from common.ids import new_id
+
+AnyToken = TypeVar("AnyToken", bound=Token)
 
 SIGN_IN_CLAIM = "sid"
 DEVELOPER_API = "Developer API"
@@ -64,7 +70,12 @@ def rotate(raw: str) -> TokenPair:
     token = _refresh_token(sign_in)
     rotated = SignIn.objects.filter(
         pk=sign_in.pk, refresh_jti=old[api_settings.JTI_CLAIM], ended_at=None
-    ).update(refresh_jti=sign_in.refresh_jti, expires_at=sign_in.expires_at, last_seen_at=timezone.now())
+    ).update(
+        refresh_jti=sign_in.refresh_jti,
+        expires_at=sign_in.expires_at,
+        last_seen_at=timezone.now(),
+        auth_hash=sign_in.user.get_session_auth_hash(),  # with a new SECRET_KEY it is another one
+    )
     if not rotated:
         _end_family(sign_in)
         raise Unauthenticated(SPENT)
@@ -96,7 +107,7 @@ def _end(sign_in: SignIn, kind: SecurityEventKind) -> None:
 def read_access_token(raw: str) -> User:
     """Whose access token this is, by one query. Raises `Unauthenticated`."""
     try:
-        return sign_in_of(AccessToken(raw)).user  # type: ignore[arg-type]
+        return sign_in_of(_read(AccessToken, raw)).user
     except ExpiredTokenError as error:
         raise Unauthenticated(
             "The access token has expired. Get a new one with POST /auth/refresh."
@@ -111,14 +122,34 @@ def sign_in_of(token: Token) -> SignIn:
         sign_in = SignIn.objects.usable(timezone.now()).select_related("user").get(pk=token[SIGN_IN_CLAIM])
     except (KeyError, SignIn.DoesNotExist, ValidationError) as error:
         raise Unauthenticated(ENDED) from error
-    if not constant_time_compare(sign_in.auth_hash, sign_in.user.get_session_auth_hash()):
+    user = sign_in.user
+    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+    if not any(constant_time_compare(sign_in.auth_hash, known) for known in hashes):
         raise Unauthenticated("The password has changed. Sign in again.")
     return sign_in
 
 
+def _read(kind: type[AnyToken], raw: str) -> AnyToken:
+    """The token, signed with `SECRET_KEY` or one of the keys before it. Raises `TokenError`."""
+    try:
+        return kind(raw)  # type: ignore[arg-type]
+    except ExpiredTokenError:
+        raise
+    except TokenError:
+        for key in settings.SECRET_KEY_FALLBACKS:
+            with suppress(TokenError):
+                return _signed_with(key, kind)(raw)  # type: ignore[arg-type]
+        raise
+
+
+def _signed_with(key: str, kind: type[AnyToken]) -> type[AnyToken]:
+    """The library takes the key from the class."""
+    return type(kind.__name__, (kind,), {"_token_backend": TokenBackend(api_settings.ALGORITHM, key)})
+
+
 def _read_refresh_token(raw: str) -> RefreshToken:
     try:
-        return RefreshToken(raw)  # type: ignore[arg-type]
+        return _read(RefreshToken, raw)
     except TokenError as error:
         raise Unauthenticated(SPENT) from error
 

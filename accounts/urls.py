@@ -2,6 +2,7 @@ from django.urls import path
 
 from accounts.views import profile, tokens
 from accounts.views.confirmation import send_again
+from accounts.views.deletion import delete, deleted
 from accounts.views.open_sessions import end_sessions, open_sessions, security_log
 from accounts.views.sessions import home
 
@@ -15,6 +16,8 @@ urlpatterns = [
     path("profile/email/forget/", profile.forget_new_email, name="forget_new_email"),
     path("profile/email/<str:token>/", profile.confirm_new_email, name="confirm_new_email"),
     path("profile/notices/", profile.choose_notices, name="notices"),
+    path("profile/delete/", delete, name="delete"),
+    path("deleted/", deleted, name="deleted"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<str:token_id>/revoke/", tokens.revoke_token, name="revoke_token"),
     path("security-log/", security_log, name="security_log"),

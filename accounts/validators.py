@@ -28,3 +28,19 @@ def validate_timezone(name: str) -> None:
 @lru_cache(maxsize=1)
 def known_timezones() -> frozenset[str]:
     return frozenset(available_timezones())
+
+
+def timezone_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """For a select: places by continent. It leaves out what names no place, such as `EST5EDT`, but keeps aliases such as
+    `Asia/Calcutta`, because browsers report them."""
+    regions: dict[str, list[tuple[str, str]]] = {"World": [("UTC", "UTC")]}
+    for name in sorted(known_timezones()):
+        region, _, place = name.partition("/")
+        if place and region not in ("Etc", "SystemV", "US"):
+            regions.setdefault(region, []).append((name, timezone_label(place)))
+    return list(regions.items())
+
+
+def timezone_label(name: str) -> str:
+    """`Argentina / Buenos Aires` for `Argentina/Buenos_Aires`."""
+    return name.replace("_", " ").replace("/", " / ")

@@ -17,8 +17,7 @@ from activity.models import ApiCall, LogGap
 from activity.services.retention import KEPT
 from common.db.finders import get_or_not_found
 from common.ids import first_id_at, moment_of, parse_id
-from extensions.enums import CallOutcome, ExtensionType
-from extensions.hooks.asking import SKIPPED
+from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.models import Definition, HookCall
 from installations.models import Installation
 from marketplace.models import App

@@ -1,8 +1,7 @@
 """The queue between requests and the log: a request appends to it, and a thread of the process writes batches.
 
 A request never waits: a full queue drops the call and counts it. What the thread writes, and in which transaction, is in
-`activity.services.writing`. Each process starts its thread at its first call, so that a server may fork before. A stop
-of the process writes what is left; a kill loses the calls of the last half a second.
+`activity.services.writing`; when it writes, in `common.write_behind`.
 """
 
 import atexit
@@ -15,18 +14,16 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, close_old_connections, connections
+from django.db import InterfaceError, OperationalError
 
 from common.metrics import CALLS_NOT_LOGGED
+from common.write_behind import WriteBehind
 
 log = logging.getLogger(__name__)
 
 MOST: Final = 5_000  # calls that wait
 MOST_UNKNOWN: Final = 500  # of these, calls whose token may be anybody's invention
 BATCH: Final = 500
-EVERY: Final = 0.5  # seconds
-RETRY: Final = 2.0  # seconds after the database refused a batch
-STOP_TIMEOUT: Final = 5.0  # seconds
 
 
 @dataclass(slots=True)
@@ -54,6 +51,7 @@ class Call:
     idempotency_key: str = ""
     request_body: bytes = b""
     response_body: bytes = b""
+    is_deprecated: bool = False  # whether the operation is
 
 
 Use = tuple[UUID, str, str, date]  # app, scope, method and route, day
@@ -80,7 +78,6 @@ class Queue:
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
-        self.refused = False  # whether the database refused the last batch
         self._calls: deque[Call] = deque()
         self._lock = threading.Lock()
         self._gaps: dict[UUID, Gap] = {}
@@ -150,61 +147,31 @@ def uses_of(call: Call) -> list[Use]:
     ]
 
 
-class CallLog:
+class CallLog(WriteBehind):
     """The queue of a process, and the thread that writes it."""
 
+    name = "call-log"
+
     def __init__(self) -> None:
+        super().__init__()
         self.queue = Queue()
-        self._writing = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+
+    @property
+    def has_work(self) -> bool:
+        return self.queue.has_work
 
     def record(self, call: Call) -> None:
         self.queue.put(call)
-        if self._thread is None:
-            self.start()
+        self.start()
 
-    def start(self) -> None:
-        with self._writing:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="call-log", daemon=True)
-                self._thread.start()
-
-    def flush(self) -> int:
-        """Write all that waits, in the caller's database session. Returns the number of calls."""
-        written = 0
-        with self._writing:
-            while batch := self.queue.take():
-                if not self._write(batch):
-                    break
-                written += len(batch.calls)
-        return written
-
-    def stop(self) -> None:
-        """At the end of the process: the thread ends, and what is left is written."""
-        self._stopping.set()
-        if self._thread is None:
-            return
-        self._thread.join(STOP_TIMEOUT)
-        if not self._thread.is_alive():
-            self.flush()
-            connections.close_all()
-
-    def _run(self) -> None:
-        wait = EVERY
-        while not self._stopping.wait(wait):
-            wait = EVERY
-            if self.queue.has_work:
-                close_old_connections()
-                self.flush()
-                wait = RETRY if self.queue.refused else EVERY
-
-    def _write(self, batch: Batch) -> bool:
-        """False if it was not written: the next try is later."""
+    def write_batch(self) -> int:
         from activity.services.writing import (
             write,  # which imports models; apps are not loaded before a request
         )
 
+        batch = self.queue.take()
+        if batch is None:
+            return 0
         try:
             write(batch)
         except (OperationalError, InterfaceError) as error:
@@ -214,10 +181,9 @@ class CallLog:
             self.queue.drop(batch)
             log.exception("%d API calls could not be logged.", len(batch.calls))
         else:
-            self.queue.refused = False
-            return True
-        self.queue.refused = True
-        return False
+            return len(batch.calls)
+        self.refused = True
+        return 0
 
 
 _log = CallLog()

@@ -1,4 +1,4 @@
-"""The log of API calls, what it lacks, and the use of scopes.
+"""The log of API calls, what it lacks, the use of scopes, and the use of what is deprecated.
 
 Written only by `activity.services.writing`, in batches, from the queue in `activity.log`. No column has a foreign key
 constraint: a batch must never wait for, or fail because of, the row of an app.
@@ -96,3 +96,27 @@ class ScopeUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.scope} at {self.route} on {self.day}: {self.count}"
+
+
+class DeprecatedUse(models.Model):
+    """How often an installation called a deprecated operation. Kept for 30 days after the last call."""
+
+    app = models.ForeignKey(
+        App, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    installation = models.ForeignKey(
+        Installation, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    operation = models.CharField(max_length=140, help_text="Method and documented path.")
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField(db_index=True)
+    count = models.PositiveBigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["installation", "operation"], name="one_count_of_deprecated_use")
+        ]
+        indexes = [models.Index("app", models.F("last_at").desc(), name="deprecated_use_of_app")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} by {self.installation_id}: {self.count}"

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from activity.models import ScopeUse
 from activity.services.retention import USE_KEPT
+from common.db.replica import may_lag
 from marketplace.models import App
 from marketplace.scopes import SCOPES, Scope
 from webhooks.models import Webhook
@@ -37,6 +38,7 @@ class Usage:
         return bool(self.routes or self.events)
 
 
+@may_lag
 def scope_use(app: App) -> list[Usage]:
     """Calls of all installs, test installs included."""
     since = (timezone.now() - USE_KEPT).date() + timedelta(days=1)

@@ -1,4 +1,4 @@
-"""Scheduled tasks (`CELERY_BEAT_SCHEDULE`)."""
+"""Scheduled tasks (`config.schedule`)."""
 
 from celery import shared_task
 

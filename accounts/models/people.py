@@ -58,11 +58,23 @@ class User(AbstractBaseUser, PermissionsMixin):
         default=list, blank=True, db_default=[], help_text="The kinds of notices that aren't mailed."
     )
     date_joined = models.DateTimeField(default=now, editable=False)
+    deleted_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Since when the row is an empty one that others refer to (`services.deletion`).",
+    )
 
     objects: ClassVar[UserManager] = UserManager()
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["deleted_at"], name="person_deleted", condition=models.Q(deleted_at__isnull=False)
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} <{self.email}>"
@@ -89,12 +101,12 @@ class BusinessQuerySet(models.QuerySet["Business"]):
         return self.get(owner=user, is_sandbox=True)
 
     def main_of(self, user: User) -> "Business | None":
-        """A developer's sandbox, a merchant's oldest business, None for a reviewer."""
+        """A developer's sandbox, a merchant's oldest business, a reviewer's test store; None without any."""
         return self.owned_by(user).order_by("-is_sandbox", "created_at", "id").first()
 
 
 class Business(models.Model):
-    """A tenant: a merchant's business, or a developer's sandbox. Made by `accounts.services`."""
+    """A tenant: a merchant's business, a developer's sandbox, or a throwaway store. Made by `accounts.services`."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="businesses")
@@ -106,6 +118,12 @@ class Business(models.Model):
     locale = models.CharField(max_length=16, default="en", validators=[validate_locale])
     timezone = models.CharField(max_length=64, default="UTC", validators=[validate_timezone])
     is_sandbox = models.BooleanField(default=False)
+    expires_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of a throwaway store for one check of an app (`conformance`). It is in no list, and deleted afterwards.",
+    )
     created_at = models.DateTimeField(default=now, editable=False)
 
     objects = BusinessQuerySet.as_manager()
@@ -114,7 +132,16 @@ class Business(models.Model):
         verbose_name_plural = "businesses"
         constraints = [
             models.UniqueConstraint(
-                fields=["owner"], condition=models.Q(is_sandbox=True), name="one_sandbox_per_owner"
+                fields=["owner"],
+                condition=models.Q(is_sandbox=True, expires_at=None),
+                name="one_lasting_sandbox",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["expires_at"],
+                name="business_expiring",
+                condition=models.Q(expires_at__isnull=False),
             )
         ]
 

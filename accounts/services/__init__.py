@@ -1,8 +1,15 @@
 """Registering with a business, opening another one, new passwords, and making reviewers."""
 
-from accounts.services.businesses import create_business
+from accounts.services.businesses import create_business, update_business
 from accounts.services.passwords import send_password_reset
 from accounts.services.registration import Registration, register
 from accounts.services.reviewers import create_reviewer
 
-__all__ = ["Registration", "create_business", "create_reviewer", "register", "send_password_reset"]
+__all__ = [
+    "Registration",
+    "create_business",
+    "create_reviewer",
+    "register",
+    "send_password_reset",
+    "update_business",
+]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
+from typing import TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone as clock
@@ -39,9 +40,12 @@ def create_business(
     locale: str = "en",
     timezone: str = "UTC",
     is_sandbox: bool = False,
+    expires_at: datetime | None = None,
     now: datetime | None = None,
 ) -> Business:
     """Open a business under a free slug made from its name, and tell `business_created`.
+
+    With `expires_at` it is a throwaway store, of which an owner may have several.
 
     Raises `Invalid` naming each bad field, and `Conflict` where the owner has a sandbox already.
     """
@@ -54,6 +58,7 @@ def create_business(
         locale=locale,
         timezone=timezone,
         is_sandbox=is_sandbox,
+        expires_at=expires_at,
         created_at=now or clock.now(),
     )
     check_fields(business, WIRE_NAMES)
@@ -61,6 +66,22 @@ def create_business(
         _insert_under_free_slug(business)
         business_created.send(sender=Business, business=business, now=business.created_at)
     return business
+
+
+class BusinessChanges(TypedDict, total=False):
+    name: str
+    type: str
+    address: str
+    currency: str
+    timezone: str
+
+
+def update_business(*, business: Business, **changes: Unpack[BusinessChanges]) -> None:
+    """Change what the owner may change. The slug stays, because links contain it. Raises `Invalid` naming each bad field."""
+    for column, value in changes.items():
+        setattr(business, column, str(value).strip())
+    check_fields(business, {column: WIRE_NAMES[column] for column in changes})
+    business.save(update_fields=list(changes))
 
 
 def _insert_under_free_slug(business: Business) -> None:

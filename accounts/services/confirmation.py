@@ -6,8 +6,7 @@ from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, Value
-from django.db.models.expressions import Combinable
+from django.db.models import Exists, OuterRef, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -38,15 +37,17 @@ def require_confirmed(user: User) -> None:
         raise NotAllowed(UNCONFIRMED.format(email=user.email))
 
 
-def is_open() -> Combinable:
+def is_open() -> Q:
     """Whether a business's store is open, as an expression for a query of businesses.
 
     Sandbox stores always are. A merchant's store opens once the owner has confirmed an address, if it has to be, and stays
-    open when the address changes.
+    open when the address changes. A store closes with its owner's account.
     """
+    kept = Q(owner__deleted_at=None)
     if not settings.CONFIRM_ADDRESSES:
-        return Value(True)
-    return Q(is_sandbox=True) | Exists(EmailAddress.objects.filter(user=OuterRef("owner"), verified=True))
+        return kept
+    confirmed = Q(Exists(EmailAddress.objects.filter(user=OuterRef("owner"), verified=True)))
+    return kept & (Q(is_sandbox=True) | confirmed)
 
 
 def confirm(*, user: User) -> None:

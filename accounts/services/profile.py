@@ -27,7 +27,7 @@ TAKEN: Final = "This address can't be used. Enter another one."
 
 MAILS: Final = {
     Role.DEVELOPER: (MailKind.FAILING_WEBHOOKS, MailKind.REVIEW_DECISIONS),
-    Role.MERCHANT: (MailKind.PERMISSION_QUESTIONS,),
+    Role.MERCHANT: (MailKind.PERMISSION_QUESTIONS, MailKind.FAILING_APPS, MailKind.ERASURES),
 }
 
 
@@ -119,7 +119,7 @@ def mails_of(user: User) -> list[MailKind]:
 
 
 def wants_mail(user: User, kind: MailKind) -> bool:
-    return kind not in user.muted_mails
+    return user.is_active and kind not in user.muted_mails
 
 
 def choose_mails(*, user: User, wanted: Iterable[str]) -> None:

@@ -26,6 +26,7 @@ BUSINESS_FIELDS = {
     "type": "businessType",
     "address": "address",
     "currency": "currency",
+    "timezone": "timezone",
 }
 TAKEN = "An account with this e-mail address already exists."
 
@@ -46,6 +47,7 @@ def register(
     business_type: str = "",
     address: str = "",
     currency: str = "USD",
+    business_timezone: str = "UTC",
     next_url: str = "",
     now: datetime | None = None,
 ) -> Registration:
@@ -57,7 +59,7 @@ def register(
     """
     now = now or timezone.now()
     user = User(email=normalize_email(email), name=name.strip(), role=role, date_joined=now)
-    business = _first_business(user, business_name, business_type, address, currency)
+    business = _first_business(user, business_name, business_type, address, currency, business_timezone)
     _check(user, password, business)
     if User.objects.filter(email=user.email).exists():
         raise Conflict(TAKEN)
@@ -73,6 +75,7 @@ def register(
             type=business.type,
             address=business.address,
             currency=business.currency,
+            timezone=business.timezone,
             is_sandbox=business.is_sandbox,
             now=now,
         )
@@ -89,11 +92,17 @@ def register_in_vain(**fields: Any) -> None:
     transaction.set_rollback(True)
 
 
-def _first_business(user: User, name: str, kind: str, address: str, currency: str) -> Business:
-    """The business that the role comes with, as it is wished; a developer's is always a sandbox in USD."""
+def _first_business(user: User, name: str, kind: str, address: str, currency: str, timezone: str) -> Business:
+    """The business that the role comes with, as it is wished; a developer's is always a sandbox in USD and UTC."""
     if user.role == Role.DEVELOPER:
         return Business(name=f"{user.name[:100]}'s sandbox", is_sandbox=True)
-    return Business(name=name.strip(), type=kind.strip(), address=address.strip(), currency=currency)
+    return Business(
+        name=name.strip(),
+        type=kind.strip(),
+        address=address.strip(),
+        currency=currency,
+        timezone=timezone,
+    )
 
 
 def _check(user: User, password: str, business: Business) -> None:

@@ -1,7 +1,5 @@
 """The profile: name, e-mail address and notices."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -11,6 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import limits
+from accounts.forms import NoticesForm
 from accounts.models import User
 from accounts.origins import origin_of
 from accounts.services import profile as services
@@ -43,22 +42,6 @@ class EmailForm(forms.Form):
             "invalid": "Enter an e-mail address such as name@example.com.",
         },
     )
-
-
-class NoticesForm(forms.Form):
-    mails = forms.MultipleChoiceField(
-        label="Send me an e-mail when",
-        help_text="Mails about the security of your account are always sent.",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-
-    def __init__(self, data: Any = None, *, user: User) -> None:
-        kinds = services.mails_of(user)
-        wanted = [kind.value for kind in kinds if services.wants_mail(user, kind)]
-        super().__init__(data, initial={"mails": wanted})
-        field: Any = self.fields["mails"]
-        field.choices = [(kind.value, kind.label) for kind in kinds]
 
 
 def _user(request: HttpRequest) -> User:

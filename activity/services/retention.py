@@ -5,7 +5,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from activity.models import ApiCall, LogGap, ScopeUse
+from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse
 from common.db.partitions import remove_before
 from installations.models import Installation
 
@@ -18,10 +18,12 @@ def remove_old(*, now: datetime | None = None) -> int:
     now = now or timezone.now()
     LogGap.objects.filter(until__lt=now - KEPT).delete()
     ScopeUse.objects.filter(day__lt=(now - USE_KEPT).date()).delete()
+    DeprecatedUse.objects.filter(last_at__lt=now - USE_KEPT).delete()
     return remove_before(ApiCall, now - KEPT)
 
 
 def erase(installation: Installation) -> int:
     """Delete all calls of an installation. Returns how many."""
+    DeprecatedUse.objects.filter(installation=installation).delete()
     removed, _ = ApiCall.objects.filter(installation=installation).delete()
     return removed

@@ -1,4 +1,4 @@
-"""Writes a batch of calls: the log, what it lacks, and the use of scopes, in one transaction.
+"""Writes a batch of calls: the log, what it lacks, the use of scopes and of what is deprecated, in one transaction.
 
 Runs in the thread of `activity.log`, never in a request. On PostgreSQL rows go in by COPY. Secrets are masked here, before a
 text is cut, so that a cut never leaves a part of one that the patterns no longer recognize.
@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from activity.log import Batch, Call, Use, uses_of
-from activity.models import ApiCall, LogGap, ScopeUse
+from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse
 from common.masking import mask
 from installations.models import Installation
 
@@ -33,6 +33,13 @@ _COPY: Final = "COPY {} ({}) FROM STDIN".format(
 _ADD_USE: Final = """
 INSERT INTO activity_scopeuse (app_id, scope, route, day, count) VALUES (%s, %s, %s, %s, %s)
 ON CONFLICT (app_id, scope, route, day) DO UPDATE SET count = activity_scopeuse.count + excluded.count
+"""
+_ADD_DEPRECATED_USE: Final = """
+INSERT INTO activity_deprecateduse (app_id, installation_id, operation, first_at, last_at, count)
+VALUES (%s, %s, %s, %s, %s, %s)
+ON CONFLICT (installation_id, operation) DO UPDATE SET count = activity_deprecateduse.count + excluded.count,
+  last_at = CASE WHEN excluded.last_at > activity_deprecateduse.last_at THEN excluded.last_at
+    ELSE activity_deprecateduse.last_at END
 """
 
 
@@ -52,6 +59,7 @@ def write(batch: Batch) -> None:
             for app_id, gap in batch.gaps.items()
         )
         _count(uses)
+        _count_deprecated([call for call in known if call.is_deprecated and call.route])
 
 
 def _with_installations(calls: Sequence[Call]) -> list[Call]:
@@ -171,6 +179,29 @@ def _count(uses: Counter[Use]) -> None:
         values = [(_app_key(app_id), scope, route, day, count) for app_id, scope, route, day, count in rows]
         with connection.cursor() as cursor:
             cursor.executemany(_ADD_USE, values)
+
+
+def _count_deprecated(calls: Sequence[Call]) -> None:
+    """In the same order for the same reason. Calls of which only the number was kept are not counted here."""
+    found: dict[tuple[str, str], list[Call]] = {}
+    for call in calls:
+        found.setdefault((str(call.installation.pk), f"{call.method} {call.route}"[:140]), []).append(call)
+    rows = []
+    for (_, operation), those in sorted(found.items()):
+        installation, times = those[0].installation, [call.at for call in those]
+        values = (installation.app_id, installation.pk, operation, min(times), max(times), len(those))
+        rows.append(
+            [field.get_db_prep_value(value, connection) for field, value in zip(_USED, values, strict=True)]
+        )
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_ADD_DEPRECATED_USE, rows)
+
+
+_USED: Final[list[Any]] = [
+    DeprecatedUse._meta.get_field(name)
+    for name in ("app", "installation", "operation", "first_at", "last_at", "count")
+]
 
 
 def _app_key(app_id: object) -> Any:

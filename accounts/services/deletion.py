@@ -1,0 +1,97 @@
+"""Deleting an account.
+
+One transaction ends everything by which the person can act and empties the rows that say who it was. Rows that others
+refer to, such as the history of an installation, keep their reference to an empty person. The store's records are
+removed by a worker afterwards (`stores.services.removal`).
+
+Locks are acquired in the order authorization codes, apps, businesses, person.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.enums import SELF_REGISTERED, SecurityEventKind
+from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User
+from accounts.services import security_log
+from accounts.signals import account_deleted, account_deletion_asked
+from common.background import enqueue_after_commit
+from common.errors import Conflict
+
+NAME: Final = "Deleted account"
+STORE_NAME: Final = "Deleted store"
+SUBJECT: Final = "Your account at Extension Platform is deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why an account can't be deleted now, what to do about it, and the path of the page to do it on, if there is one."""
+
+    title: str
+    advice: str
+    path: str = ""
+
+
+class NotDeletableError(Conflict):
+    """The account stays. `obstacles` says why."""
+
+    def __init__(self, obstacles: Iterable[Obstacle]) -> None:
+        self.obstacles = list(obstacles)
+        super().__init__(" ".join(f"{each.title}." for each in self.obstacles))
+
+
+def obstacles_of(user: User, *, locking: bool = False) -> list[Obstacle]:
+    """What keeps the account from being deleted. `locking` needs a transaction, and keeps the answer true in it."""
+    if user.role not in SELF_REGISTERED or user.is_staff or user.is_superuser:
+        title = "Administrators delete the accounts of reviewers and staff"
+        return [Obstacle(title, "Ask an administrator to close yours.")]
+    answers: list[tuple[Any, Any]] = account_deletion_asked.send(User, user=user, locking=locking)
+    return [obstacle for _, found in answers for obstacle in found]
+
+
+@transaction.atomic
+def delete_account(*, user: User, now: datetime | None = None) -> None:
+    """Delete the account, uninstall what is installed in its stores, and end its apps.
+
+    Raises `NotDeletableError`, and `Conflict` if it was deleted in the meantime.
+    """
+    now = now or timezone.now()
+    if found := obstacles_of(user, locking=True):
+        raise NotDeletableError(found)
+    person = User.objects.select_for_update().get(pk=user.pk)
+    if person.deleted_at is not None:
+        raise Conflict("This account is deleted already.")
+    body = render_to_string(
+        "accounts/mail/account_deleted.txt", {"user": person, "base_url": settings.BASE_URL}
+    )
+    enqueue_after_commit("accounts.tasks.send_mail", SUBJECT, body, person.email, run_here=True)
+    _end_sign_ins(person)
+    _empty(person, now)
+    account_deleted.send(User, user=person, now=now)
+    security_log.record(user_id=person.pk, kind=SecurityEventKind.ACCOUNT_DELETED)
+
+
+def _end_sign_ins(person: User) -> None:
+    models: list[Any] = [Session, SignIn, DeveloperToken, DeviceGrant, Authenticator, EmailAddress]
+    for credentials in models:
+        credentials.objects.filter(user=person).delete()
+
+
+def _empty(person: User, now: datetime) -> None:
+    """The address, the name and the stores' addresses are free for others from the commit on."""
+    person.email, person.name = f"{person.pk}@deleted.invalid", NAME
+    person.pending_email, person.muted_mails, person.last_login = "", [], None
+    person.is_active, person.deleted_at = False, now
+    person.set_unusable_password()
+    person.save()
+    for business in Business.objects.owned_by(person):
+        business.name, business.slug, business.address = STORE_NAME, f"deleted-{business.pk.hex}", ""
+        business.save(update_fields=["name", "slug", "address"])
