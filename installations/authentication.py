@@ -1,8 +1,9 @@
 """Authentication of the app API: the access token of an installation, and what it may do."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import CharField, Q
@@ -22,11 +23,11 @@ PAUSED = "The store has paused this app"
 
 # The columns that a request reads. The webhook secret is left out, because reading it means decrypting it.
 READ = (
-    "app_id", "business_id", "installed_by_id", "is_test", "granted_scopes", "narrowed_scopes",
+    "app_id", "business_id", "installed_by_id", "is_test", "is_review", "granted_scopes", "narrowed_scopes",
     "needs_reconsent", "installed_at", "last_used_at", "paused_at", "uninstalled_at",
     "app__name", "app__slug", "app__developer_id", "app__scopes", "app__webhook_url", "app__webhook_events",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
-    "app__approved_version__scopes", "app__approved_version__webhook_url",
+    "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",
     "business__timezone", "business__is_sandbox",
 )  # fmt: skip
@@ -50,7 +51,11 @@ class TokenAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[None, Installation]:
-        installation = installation_of(bearer_token(request))
+        holder = request.META.get(_HOLDER_KEY)
+        if isinstance(holder, _Holder):
+            installation = _installation_with(holder.token_digest)
+        else:
+            installation = installation_of(bearer_token(request))
         record_use(installation, timezone.now())
         return None, installation
 
@@ -70,7 +75,27 @@ def bearer_token(request: Request) -> str:
 
 def installation_of(token: str) -> Installation:
     """The active installation of a token. Raises `AuthenticationFailed` for an unknown or revoked one."""
-    found = _HOLDER.first(token_digest=digest(token))
+    return _installation_with(digest(token))
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    token_digest: str
+
+
+_HOLDER_KEY = "installations.holder"  # in the environ of a request, where a client's headers can't reach
+
+
+def act_as_holder(environ: dict[str, Any], installation: Installation) -> None:
+    """Let a request that this process makes itself count as one with the installation's current token.
+
+    The caller has to make sure that a person may act for the installation. A revoked token stays refused.
+    """
+    environ[_HOLDER_KEY] = _Holder(installation.token_digest or "")
+
+
+def _installation_with(token_digest: str) -> Installation:
+    found = _HOLDER.first(token_digest=token_digest)
     if found is None:
         raise AuthenticationFailed("The access token is unknown or has been revoked.")
     return found

@@ -1,6 +1,7 @@
 """Installations of apps in stores, with their credentials and history; and authorization codes."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
@@ -9,6 +10,7 @@ from oauth2_provider.models import AbstractGrant
 
 from accounts.models import Business, User
 from common.db.fields import EncryptedTextField
+from common.db.json_lists import HasItem
 from common.ids import new_id
 from installations.enums import HistoryKind
 from marketplace.models import App, AppFields, AppVersion
@@ -16,7 +18,7 @@ from marketplace.scopes import in_order
 
 # The columns that decide whether an app may be sent an event, where to, and what its token may do.
 JUDGED_BY = (
-    "app", "business", "is_test", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
+    "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
     "business__owner", "business__is_sandbox",
     "app__developer", "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
     "app__deleted_at", "app__approved_version",
@@ -39,6 +41,15 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         """Active ones that lack scopes their app was approved with. Suspended and deleted apps don't ask."""
         return self.active().filter(needs_reconsent=True, app__suspended_at=None, app__deleted_at=None)
 
+    def holding(self, scope: str) -> "InstallationQuerySet":
+        """Those whose `effective_scopes` have this one: the same rule in SQL, for events, which ask all of a store's."""
+        own_sandbox = models.Q(business__is_sandbox=True, business__owner=models.F("app__developer"))
+        follows_working_copy = models.Q(is_test=True) & (models.Q(is_review=True) | own_sandbox)
+        narrowed = models.Q(narrowed_scopes__isnull=True) | models.Q(HasItem("narrowed_scopes", scope))
+        own = narrowed & models.Q(HasItem("app__scopes", scope))
+        agreed = models.Q(HasItem("granted_scopes", scope), HasItem("app__approved_version__scopes", scope))
+        return self.filter((follows_working_copy & own) | (~follows_working_copy & agreed))
+
     def with_app(self) -> "InstallationQuerySet":
         """Also read what `effective_scopes` and `app_fields` use."""
         return self.select_related("app__approved_version", "business")
@@ -59,6 +70,11 @@ class Installation(models.Model):
     app = models.ForeignKey(App, on_delete=models.PROTECT, related_name="installations")
     business = models.ForeignKey(Business, on_delete=models.PROTECT, related_name="installations")
     is_test = models.BooleanField(default=False)
+    is_review = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="On a reviewer's test store during the review, or on the throwaway store of a check: it runs the working copy.",
+    )
     token_digest = models.CharField(max_length=64, null=True, unique=True, editable=False)
     ended_token_digest = models.CharField(
         max_length=64,
@@ -149,13 +165,24 @@ class Installation(models.Model):
 
     @property
     def follows_working_copy(self) -> bool:
-        """A test install on the sandbox of the app's own developer sees every edit at once."""
+        """A test install on the sandbox of the app's own developer sees every edit at once. So does a reviewer's."""
         return self.is_test and self.runs_working_copy
 
     @property
     def runs_working_copy(self) -> bool:
-        """On its own developer's sandbox store, the manifest always follows the working copy, converted install or not."""
-        return self.business.is_sandbox and self.business.owner_id == self.app.developer_id
+        """On its own developer's sandbox store, the manifest always follows the working copy, converted install or not.
+
+        A reviewer's test install runs what was submitted, which is the working copy too; so does that of a check.
+        """
+        if self.is_review:
+            return True
+        return self.own_sandbox_id is not None
+
+    @property
+    def own_sandbox_id(self) -> UUID | None:
+        """The business, if it is the sandbox store of the app's own developer."""
+        is_own = self.business.is_sandbox and self.business.owner_id == self.app.developer_id
+        return self.business_id if is_own else None
 
     @property
     def app_fields(self) -> AppFields:

@@ -3,16 +3,21 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from django.db.models import Count, QuerySet
 
+from accounts.enums import Role
 from accounts.models import Business, BusinessQuerySet, User
 from common.db.finders import get_or_not_found
 from common.secrets import digest
 from installations.enums import GRANTING
 from installations.models import HistoryEntry, Installation, InstallationQuerySet
+from marketplace.enums import AppStatus
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
+
+MAY_REVIEW: Final = "marketplace.change_submission"
 
 
 def sandbox_installation(*, app: App, developer: User) -> Installation | None:
@@ -25,6 +30,12 @@ def sandbox_installation(*, app: App, developer: User) -> Installation | None:
     )
 
 
+def review_installation(*, app: App, reviewer: User) -> Installation | None:
+    """The active test install of an app in review on the reviewer's store."""
+    active = Installation.objects.active().with_app()
+    return active.filter(app=app, business__owner=reviewer, is_review=True).first()
+
+
 def installation_of_token(*, token: str, app: App) -> Installation | None:
     """The active installation of this app that an access token belongs to."""
     return Installation.objects.active().filter(token_digest=digest(token), app=app).first()
@@ -33,13 +44,15 @@ def installation_of_token(*, token: str, app: App) -> Installation | None:
 def offered(*, app: App, user: User) -> App | AppVersion | None:
     """What this person would install: the working copy or the approved version. None if they may not (contract, section 3).
 
-    Developers install their own app's working copy in any status. Everyone else installs the approved version of a
-    listed app.
+    Developers install their own app's working copy in any status, and reviewers on their test stores what is in review.
+    Everyone else installs the approved version of a listed app.
     """
     if app.deleted_at is not None or app.suspended_at is not None:
         return None
     if user.is_developer and app.developer_id == user.pk:
         return app
+    if user.role == Role.REVIEWER:
+        return app if app.status == AppStatus.PENDING_REVIEW and user.has_perm(MAY_REVIEW) else None
     return app.approved_version if user.is_developer or user.is_merchant else None
 
 
@@ -126,7 +139,7 @@ class Affected:
 
 def affected_by_approval(app: App, added_scopes: Collection[str]) -> Affected:
     """Counted in advance, for developers and reviewers. Installations that lack one of `added_scopes` have to agree."""
-    active = Installation.objects.active().filter(app=app)
+    active = Installation.objects.active().filter(app=app, is_review=False)
     added, groups = set(added_scopes), active.filter(is_test=False).values_list("granted_scopes")
     return Affected(
         tests=active.filter(is_test=True).count(),

@@ -1,24 +1,66 @@
 """Receivers of other apps' signals, and of installations' own. Connected by `InstallationsConfig`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Count, Q
 from django.dispatch import receiver
+from django.template.defaultfilters import pluralize
 
+from accounts.models import User
+from accounts.services.deletion import Obstacle
+from accounts.signals import account_deleted, account_deletion_asked
 from common.background import enqueue_after_commit
-from installations.models import Installation
+from installations.models import Grant, Installation
 from installations.services.lifecycle import uninstall
+from installations.services.review_installs import end_of_review
 from installations.signals import installation_created, installation_removed
-from marketplace.models import App
+from marketplace.models import App, Submission
 from marketplace.services.totals import count_installs
-from marketplace.signals import app_approved, app_deleted, version_restored
+from marketplace.signals import app_approved, app_deleted, submission_closed, version_restored
+
+
+@receiver(account_deletion_asked)
+def keep_apps_that_merchants_use(
+    sender: Any, *, user: User, locking: bool, **kwargs: Any
+) -> Sequence[Obstacle]:
+    """A developer can't leave merchants alone with an app. An app that is locked can't be installed."""
+    apps = App.objects.of_developer(user)
+    if locking:
+        list(Grant.objects.filter(user=user).select_for_update().values_list("pk"))
+        list(apps.order_by("pk").select_for_update(no_key=True).values_list("pk"))
+    used = Q(installations__uninstalled_at=None, installations__business__is_sandbox=False)
+    counted = apps.annotate(stores=Count("installations", filter=used)).filter(stores__gt=0).order_by("name")
+    return [
+        Obstacle(
+            title=f"{app.name} is installed in {stores:,} store{pluralize(stores)}",
+            advice="Ask the merchants to uninstall it first.",
+            path=f"/portal/apps/{app.slug}/",
+        )
+        for app, stores in ((each, each.stores) for each in counted)
+    ]
+
+
+@receiver(account_deleted)
+def end_installations(sender: Any, *, user: User, now: datetime, **kwargs: Any) -> None:
+    """All apps leave the person's stores, each with its data erasure. Codes that weren't exchanged stop working."""
+    for installation in Installation.objects.active().filter(business__owner=user).order_by("pk"):
+        uninstall(installation=installation, now=now)
+    Grant.objects.filter(user=user).delete()
 
 
 @receiver(app_deleted)
 def end_test_installs(sender: Any, *, app: App, now: datetime, **kwargs: Any) -> None:
-    """An app that was never approved has test installs only, which end with it."""
+    """The installations of an app that is deleted are on sandbox stores, and end with it."""
     for installation in Installation.objects.active().filter(app=app):
         uninstall(installation=installation, now=now)
+
+
+@receiver(submission_closed)
+def end_reviewers_tests(sender: Any, *, submission: Submission, now: datetime, **kwargs: Any) -> None:
+    """Reviewers' test installs run the submitted working copy, which the developer may edit from now on."""
+    end_of_review(app=submission.app, now=now)
 
 
 @receiver(installation_created)

@@ -2,19 +2,13 @@
 
 from celery import shared_task
 
-from installations.services import approval, notifications, retention
+from installations.services import approval, retention
 
 
 @shared_task
 def follow_approvals() -> None:
     """Update installations after approvals. May run twice at once."""
     approval.follow_all()
-
-
-@shared_task
-def notify_merchants() -> None:
-    """Mail merchants whose apps ask for more since an approval. May run twice at once."""
-    notifications.notify_merchants()
 
 
 @shared_task

@@ -63,6 +63,8 @@ def _values(field: str, state: AppFields) -> Sequence[str]:
         return [state.icon_path] if state.icon_path else []
     if field == "screenshot_ids":
         return [picture_path(picture_id) for picture_id in state.screenshot_ids]
+    if field == "alt_texts":
+        return [text for text in state.screenshot_alts if text]
     if field == "category":
         return [str(state.get_category_display())]
     value: str = getattr(state, field)

@@ -8,13 +8,16 @@ from functools import reduce
 from operator import and_, or_
 from typing import Final
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.db.models import Case, Count, IntegerField, Q, TextField, When
 from django.db.models.functions import Cast, Coalesce, Lower
 from django.db.models.query import QuerySet
 
+from accounts.models import User
+from common.db.finders import first_or_not_found
 from marketplace.enums import Category, Sort, Without
-from marketplace.models import App
+from marketplace.models import App, AppFields, Picture, picture_path
 from marketplace.scopes import SCOPES
 
 AUTHORIZE_PATH: Final = "/oauth/authorize"
@@ -53,6 +56,44 @@ class CategoryCount:
 def listed() -> QuerySet[App]:
     """Every app of the marketplace with the data of its card; `installs` is the number of stores that have it."""
     return _with_card(App.objects.listed())
+
+
+def own(developer: User, slug: str) -> App:
+    """A developer's own app in any status, with the data of its card, for a preview. Raises `NotFound`."""
+    own_apps = _with_card(App.objects.of_developer(developer))
+    return first_or_not_found(own_apps.filter(slug=slug), "App not found")
+
+
+def more_by_developer(app: App) -> QuerySet[App]:
+    """The developer's other listed apps, the most installed first."""
+    others = listed().filter(developer=app.developer_id).exclude(pk=app.pk)
+    return others.order_by(*ORDER[Sort.INSTALLS], "pk")
+
+
+@dataclass(frozen=True, slots=True)
+class Screenshot:
+    path: str
+    alt: str
+    width: int
+    height: int
+
+
+def screenshots_of(state: AppFields) -> list[Screenshot]:
+    """With their size, so that pages don't jump. One query; none without screenshots."""
+    if not state.screenshot_ids:
+        return []
+    found = Picture.objects.in_bulk([UUID(each) for each in state.screenshot_ids])
+    pictures = [found[UUID(each)] for each in state.screenshot_ids if UUID(each) in found]
+    total = len(pictures)
+    return [
+        Screenshot(
+            path=picture_path(each.pk),
+            alt=state.alt_texts.get(str(each.pk)) or f"Picture {number} of {total} of {state.name}",
+            width=each.width,
+            height=each.height,
+        )
+        for number, each in enumerate(pictures, start=1)
+    ]
 
 
 def find(wanted: Wanted) -> QuerySet[App]:

@@ -59,6 +59,25 @@ class AppFields(models.Model):
     version = models.CharField(max_length=64, default="0.1.0")
     icon = models.ForeignKey(Picture, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     screenshot_ids = models.JSONField(default=list, blank=True)
+    alt_texts = models.JSONField(
+        "screenshot descriptions",
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="By screenshot id. Screenshots without a description are left out.",
+    )
+    long_description = models.TextField(
+        max_length=5000, blank=True, default="", db_default="", help_text="Markdown, shown on the listing."
+    )
+    support_url = models.CharField(
+        "support",
+        max_length=2048,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="https://… or mailto:…",
+    )
+    privacy_url = models.CharField("privacy policy", max_length=2048, blank=True, default="", db_default="")
 
     class Meta:
         abstract = True
@@ -78,6 +97,24 @@ class AppFields(models.Model):
     @property
     def screenshot_paths(self) -> list[str]:
         return [picture_path(picture_id) for picture_id in self.screenshot_ids]
+
+    @property
+    def screenshots(self) -> list[dict[str, str]]:
+        """For pages: each with its `id`, `path` and `alt`, which is empty for one without a description."""
+        return [
+            {"id": each, "path": picture_path(each), "alt": self.alt_texts.get(each, "")}
+            for each in self.screenshot_ids
+        ]
+
+    @property
+    def screenshot_alts(self) -> list[str]:
+        """The description of each screenshot, empty for one without."""
+        return [self.alt_texts.get(picture_id, "") for picture_id in self.screenshot_ids]
+
+    @property
+    def support_words(self) -> str:
+        """The support link for people: `help@example.com` for an e-mail address."""
+        return self.support_url.removeprefix("mailto:")
 
 
 FROZEN_FIELDS = tuple(field.name for field in AppFields._meta.local_fields)
@@ -222,7 +259,10 @@ class Submission(models.Model):
     verdicts by `Criterion`: `{"security": {"verdict": "FAIL", "note": "..."}}`.
 
     `checks` are the results of the last automatic checks, empty before: `{"at": "2026-11-20T15:04:05.123Z",
-    "results": [{"title": "Pictures", "evidence": [{"outcome": "WARN", "text": "..."}]}]}`.
+    "results": [{"title": "Pictures", "evidence": [{"outcome": "WARN", "text": "..."}]}]}`. `checks_due_at` is when they
+    run next: the time of the submission, and moved on by the process that runs them; null once there are results.
+
+    `risk` orders the queue, the highest first; `risk_reasons` are its parts: `[{"weight": 3, "text": "New script"}]`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -240,6 +280,10 @@ class Submission(models.Model):
     held_since = models.DateTimeField(null=True, blank=True)
     findings = models.JSONField(default=dict, blank=True)
     checks = models.JSONField(default=dict, blank=True)
+    checks_due_at = models.DateTimeField(null=True, blank=True, editable=False)
+    checks_tries = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
+    risk = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
+    risk_reasons = models.JSONField(default=list, db_default=[], blank=True, editable=False)
     notes = models.TextField(max_length=10_000, blank=True, help_text="For the developer.")
     decided_at = models.DateTimeField(null=True, blank=True)
     approved_version = models.OneToOneField(
@@ -259,11 +303,43 @@ class Submission(models.Model):
                 fields=["submitted_at"],
                 condition=models.Q(status=SubmissionStatus.PENDING_REVIEW),
                 name="submission_queue",
-            )
+            ),
+            models.Index(
+                fields=["checks_due_at"],
+                condition=models.Q(status=SubmissionStatus.PENDING_REVIEW, checks_due_at__isnull=False),
+                name="submission_checks_due",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.app} {self.version}"
+
+
+class CheckRun(models.Model):
+    """One run of the automatic checks of a submission, kept as evidence. `by` is empty for a run without a press."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="check_runs")
+    at = models.DateTimeField()
+    by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    results = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"Checks of {self.submission_id} at {self.at:%Y-%m-%d %H:%M}"
+
+
+class ReviewMessage(models.Model):
+    """A message between the developer of an app and its reviewers. Plain text; never changes."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="messages")
+    author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    from_reviewer = models.BooleanField()
+    at = models.DateTimeField()
+    text = models.TextField(max_length=4000)
+
+    def __str__(self) -> str:
+        return f"Message of {self.at:%Y-%m-%d %H:%M}"
 
 
 class ReadOnlyLogError(TypeError):

@@ -1,26 +1,59 @@
 """Reads a developer's apps, submissions and approved versions."""
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any, Final
+
+from django.db.models import Case, IntegerField, OuterRef, QuerySet, Subquery, When
+from django.db.models.lookups import Exact
+from django.utils import timezone
 
 from accounts.models import User
 from common.db.finders import first_or_not_found, get_or_not_found
 from common.lookalikes import looks_like
-from marketplace.enums import SubmissionStatus
-from marketplace.models import App, AppQuerySet, AppVersion, Submission
+from marketplace.enums import ReviewKind, SubmissionStatus
+from marketplace.models import App, AppQuerySet, AppVersion, ReviewMessage, Submission
+
+REVIEW_DUE: Final = timedelta(days=3)
+"""How long after its submission an app should be decided on. Then it comes before all others in the queue."""
+
+ENOUGH_DECISIONS: Final = 5  # for a median that says something
+NEWEST_DECISIONS: Final = 100
+
+
+def in_queue_order(submissions: QuerySet[Submission], now: datetime | None = None) -> QuerySet[Submission]:
+    """Overdue submissions first, then those with the highest risk, then the oldest."""
+    return submissions.order_by(*queue_order(now))
+
+
+def queue_order(now: datetime | None = None) -> list[Any]:
+    """The fields and expressions that `in_queue_order` sorts by."""
+    overdue = When(submitted_at__lte=(now or timezone.now()) - REVIEW_DUE, then=0)
+    return [Case(overdue, default=1, output_field=IntegerField()), "-risk", "submitted_at", "id"]
 
 
 def in_review() -> QuerySet[Submission]:
-    """The review queue, oldest submission first."""
+    """The review queue in its order."""
     waiting = Submission.objects.filter(status=SubmissionStatus.PENDING_REVIEW, app__deleted_at=None)
-    return waiting.order_by("submitted_at", "id")
+    return in_queue_order(waiting)
 
 
 def position_in_queue(submission: Submission) -> int:
-    """1 for the oldest submission."""
-    earlier = Q(submitted_at__lt=submission.submitted_at) | Q(
-        submitted_at=submission.submitted_at, id__lt=submission.id
+    """1 for the submission that is reviewed next."""
+    return list(in_review().values_list("pk", flat=True)).index(submission.pk) + 1
+
+
+def median_wait() -> timedelta | None:
+    """The median time from submission to decision, of the newest decisions, in whole minutes. None if there are too few."""
+    decided = Submission.objects.filter(
+        status__in=[SubmissionStatus.APPROVED, SubmissionStatus.REJECTED], decided_at__isnull=False
     )
-    return in_review().filter(earlier).count() + 1
+    newest = decided.order_by("-decided_at").values_list("submitted_at", "decided_at")[:NEWEST_DECISIONS]
+    waits = [(decided_at - submitted_at).total_seconds() for submitted_at, decided_at in newest if decided_at]
+    if len(waits) < ENOUGH_DECISIONS:
+        return None
+    return timedelta(minutes=max(1, round(median(waits) / 60)))
 
 
 def submissions_of(app: App) -> QuerySet[Submission]:
@@ -67,3 +100,56 @@ def own_app(developer: User, app_id: str) -> App:
 def own_app_by_slug(developer: User, slug: str) -> App:
     """Raises `NotFound` like `own_app`."""
     return first_or_not_found(own_apps(developer).filter(slug=slug), "App not found")
+
+
+NEWEST_TURNS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message, or a step of the review, in the conversation about an app."""
+
+    at: datetime
+    submission: Submission | None
+    author: User | None
+    text: str
+    from_reviewer: bool = False
+    step: ReviewKind | None = None  # None: a message
+
+
+def conversation_about(app: App, *, for_reviewers: bool) -> list[Turn]:
+    """The newest messages and steps, oldest first.
+
+    Developers see submissions and decisions, with the notes of the decision. Reviewers see every step with its entry in
+    the log.
+    """
+    messages = ReviewMessage.objects.filter(submission__app=app).select_related("submission", "author")
+    turns = [
+        Turn(each.at, each.submission, each.author, each.text, each.from_reviewer)
+        for each in messages.order_by("-at", "-id")[:NEWEST_TURNS]
+    ]
+    log = app.review_log.select_related("submission", "actor").order_by("-at", "-id")
+    if not for_reviewers:
+        log = log.filter(kind__in=SHOWN_TO_DEVELOPERS, submission__isnull=False)
+    for entry in log[:NEWEST_TURNS]:
+        kind = ReviewKind(entry.kind)
+        is_decision = kind in (ReviewKind.APPROVED, ReviewKind.REJECTED)
+        decided = entry.submission.notes if entry.submission and is_decision else ""
+        text = entry.note if for_reviewers else decided
+        turns.append(Turn(entry.at, entry.submission, entry.actor, text, step=kind))
+    return sorted(turns, key=lambda turn: turn.at)[-NEWEST_TURNS:]
+
+
+SHOWN_TO_DEVELOPERS: Final = (
+    ReviewKind.SUBMITTED,
+    ReviewKind.APPROVED,
+    ReviewKind.REJECTED,
+    ReviewKind.WITHDRAWN,
+)
+
+
+def with_unanswered(submissions: "QuerySet[Submission]") -> "QuerySet[Submission]":
+    """Annotate `unanswered`: whether the newest message is the developer's."""
+    newest = ReviewMessage.objects.filter(submission=OuterRef("pk")).order_by("-at", "-id")
+    last = Subquery(newest.values("from_reviewer")[:1])
+    return submissions.annotate(unanswered=Case(When(Exact(last, False), then=True), default=False))

@@ -8,24 +8,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 
 from accounts.public_names import check_public_name
 from common.errors import ErrorDetail, Invalid
 from common.http import url_policy
 from marketplace.enums import Category
-from marketplace.models import App, Submission
+from marketplace.models import App, ReviewMessage, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 
 MAX_SCREENSHOTS: Final = 5
+SHORT_DESCRIPTION: Final = 30  # characters; anything shorter hardly explains an app
+MAX_ALT_TEXT: Final = 200  # characters
 REQUIRED: Final = ("name", "slug", "description", "category", "scopes", "redirect_url")
 LENGTHS: Final[dict[str, int]] = {
     field.name: field.max_length or 0
     for field in App._meta.local_fields
-    if field.name in ("name", "slug", "description", "version")
+    if field.name in ("name", "slug", "description", "version", "long_description")
 }
 
 SUBMITTED: Final = (
-    "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version"
+    "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "long_description",
+    "support_url", "privacy_url",
 )  # fmt: skip
 """Fields that a submission checks again, because the settings may have changed since they were entered."""
 
@@ -34,6 +39,7 @@ REMARKS: Final[dict[str, int]] = {
     "scope_reason": Submission._meta.get_field("scope_reason").max_length or 0,
     "notes": Submission._meta.get_field("notes").max_length or 0,
     "reason": App._meta.get_field("suspension_reason").max_length or 0,
+    "text": ReviewMessage._meta.get_field("text").max_length or 0,
 }
 """The texts that developers and reviewers exchange in a review, with their maximum lengths. They may be empty."""
 
@@ -57,6 +63,49 @@ def name(value: str) -> None:
 
 def description(value: str) -> None:
     _text("description", value, _CONTROL_BUT_LINES)
+
+
+def long_description(value: str) -> None:
+    """Markdown. May be empty."""
+    if len(value) > LENGTHS["long_description"]:
+        raise ValueError(f"Enter at most {LENGTHS['long_description']:,} characters.")
+    if _CONTROL_BUT_LINES.search(value):
+        raise ValueError("Enter text without control characters.")
+
+
+def support_url(value: str) -> None:
+    """A link, or an e-mail address as `mailto:help@example.com`. May be empty."""
+    if not value.startswith("mailto:"):
+        return _public_link(value, "Enter an e-mail address, or a link that starts with https://.")
+    try:
+        return validate_email(value.removeprefix("mailto:"))
+    except ValidationError:
+        raise ValueError("Enter an e-mail address such as help@example.com.") from None
+
+
+def with_mailto(value: str) -> str:
+    """An e-mail address as a link, and anything else as it is."""
+    return f"mailto:{value}" if "@" in value and ":" not in value else value
+
+
+def privacy_url(value: str) -> None:
+    """A link. May be empty."""
+    _public_link(value, "Enter a link that starts with https://.")
+
+
+def screenshot_alt(value: str) -> None:
+    if len(value) > MAX_ALT_TEXT:
+        raise ValueError(f"Describe a screenshot in at most {MAX_ALT_TEXT} characters.")
+    if _CONTROL.search(value):
+        raise ValueError("Describe a screenshot in one line, without control characters.")
+
+
+def _public_link(value: str, message: str) -> None:
+    if not value:
+        return
+    if not value.startswith("https://"):
+        raise ValueError(message)
+    url_policy.check_page_url(value, debug=False)
 
 
 def slug(value: str) -> None:
@@ -136,6 +185,13 @@ def reason(value: str) -> None:
     _remark("reason", value)
 
 
+def text(value: str) -> None:
+    """A message between a developer and the reviewers."""
+    if not value:
+        raise ValueError("Enter a message.")
+    _remark("text", value)
+
+
 RULES: Final[dict[str, Callable[[Any], None]]] = {
     "name": name,
     "slug": slug,
@@ -146,12 +202,20 @@ RULES: Final[dict[str, Callable[[Any], None]]] = {
     "webhook_url": webhook_url,
     "version": version,
     "screenshots": screenshots,
+    "long_description": long_description,
+    "support_url": support_url,
+    "privacy_url": privacy_url,
     "how_to_test": how_to_test,
     "scope_reason": scope_reason,
     "notes": notes,
     "reason": reason,
+    "text": text,
 }
-ITEM_RULES: Final[dict[str, Callable[[str], None]]] = {"scopes": scope, "webhook_events": webhook_event}
+ITEM_RULES: Final[dict[str, Callable[[str], None]]] = {
+    "scopes": scope,
+    "webhook_events": webhook_event,
+    "screenshot_alts": screenshot_alt,
+}
 
 
 def check(fields: Mapping[str, Any]) -> None:

@@ -9,10 +9,16 @@ Sent before the commit, with the app's row locked.
 """
 
 app_deleted = Signal()
-"""A developer deleted an app that was never approved. Arguments: `app`, `now`.
+"""A developer deleted an app that was never approved, or the account with all its apps. Arguments: `app`, `now`.
 
-Receivers end its test installs.
+Receivers end its installations, which are on sandbox stores.
 """
+
+app_submitted = Signal()
+"""A developer submitted an app for review. Arguments: `submission`, `now`. Sent with the app's row locked."""
+
+submission_closed = Signal()
+"""A submission is decided or withdrawn. Arguments: `submission` (with its new status), `now`."""
 
 app_approved = Signal()
 """A reviewer approved an app. Arguments: `app`, `version` (the new `AppVersion`), `now`.

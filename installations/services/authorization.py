@@ -15,7 +15,7 @@ from accounts.models import Business, User
 from common.errors import Conflict
 from installations.models import Grant, Installation
 from installations.queries import offered
-from installations.services import lifecycle, sandbox
+from installations.services import lifecycle, review_installs, sandbox
 from installations.services.lifecycle import Issued, Terms
 from marketplace.models import App, AppVersion
 from marketplace.services.locks import lock_app
@@ -76,7 +76,7 @@ def authorize(
 
 
 def locked_grant(*, code: str, app: App) -> Grant | None:
-    """The grant of a code of this app, used or not, locked until the transaction ends.
+    """The grant of a code of this app, used or not, locked until the transaction ends. None if its person's account is closed.
 
     It has two annotations: `superseded`, whether a later consent has taken effect, and `withdrawn`, whether the merchant
     has uninstalled the app since.
@@ -95,7 +95,7 @@ def locked_grant(*, code: str, app: App) -> Grant | None:
         Grant.objects.select_for_update(of=("self",), no_key=True)
         .select_related("application", "version", "business", "user")
         .annotate(superseded=Exists(later), withdrawn=Exists(ended))
-        .filter(code=code, application=app)
+        .filter(code=code, application=app, user__is_active=True)
         .first()
     )
 
@@ -134,6 +134,20 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
             raise Conflict("The app is no longer installed.")
         return lifecycle.issue_token(installation=standing, now=now)
     terms = _terms(grant, app)
+    if grant.business.expires_at is not None:
+        return lifecycle.install(
+            app=app,
+            business=grant.business,
+            installed_by=grant.user,
+            is_test=True,
+            granted_scopes=terms.granted_scopes,
+            is_review=True,
+            now=now,
+        )
+    if grant.version is None and grant.user_id != app.developer_id:
+        return review_installs.review_install(
+            app=app, reviewer=grant.user, scopes=terms.narrowed_scopes, now=now
+        )
     if grant.version is None:
         return sandbox.test_install(app=app, developer=grant.user, scopes=terms.narrowed_scopes, now=now)
     return lifecycle.install(

@@ -55,6 +55,7 @@ class Terms:
     needs_reconsent: bool = False
     consented_at: datetime | None = None  # None: now
     agreed_version: AppVersion | None = None
+    is_review: bool = False
 
 
 @transaction.atomic(savepoint=False)
@@ -69,18 +70,21 @@ def install(
     needs_reconsent: bool = False,
     consented_at: datetime | None = None,
     agreed_version: AppVersion | None = None,
+    is_review: bool = False,
     now: datetime | None = None,
 ) -> Issued:
     """Install an app in a store, or give the existing installation new terms. Both give a new token.
 
     `consented_at` is when somebody agreed to them, if that was before now; `agreed_version` the approved version that
-    was shown then, if that isn't the current one.
+    was shown then, if that isn't the current one. `is_review`: a reviewer tries what was submitted.
 
     The previous token stops working, the webhook secret stays. Safe against parallel calls: the lock on the business
     allows one active installation of an app in a store.
     """
     now = now or timezone.now()
-    terms = Terms(is_test, granted_scopes, narrowed_scopes, needs_reconsent, consented_at, agreed_version)
+    terms = Terms(
+        is_test, granted_scopes, narrowed_scopes, needs_reconsent, consented_at, agreed_version, is_review
+    )
     Business.objects.select_for_update(no_key=True).get(pk=business.pk)
     active = Installation.objects.active().filter(app=app, business=business)
     installation = active.with_app().select_for_update(of=("self",), no_key=True).first()
@@ -144,7 +148,9 @@ def end_token(*, installation: Installation, now: datetime) -> None:
 
 
 def _create(app: App, business: Business, by: User, terms: Terms, now: datetime) -> Issued:
-    made = Installation(app=app, business=business, installed_by=by, installed_at=now)
+    made = Installation(
+        app=app, business=business, installed_by=by, installed_at=now, is_review=terms.is_review
+    )
     _put(terms, made, now)
     made.webhook_secret = new_webhook_secret(test=terms.is_test)
     token = _set_token(made, now)

@@ -25,7 +25,9 @@ from marketplace.services.locks import lock_app
 from marketplace.services.pictures import Decoded
 from marketplace.signals import app_deleted, app_updated
 
-TRIMMED = ("name", "description", "redirect_url", "webhook_url")
+TRIMMED = (
+    "name", "description", "redirect_url", "webhook_url", "long_description", "support_url", "privacy_url",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ def create_app(
     webhook_url: str = "",
     webhook_events: Sequence[str] = (),
     version: str = "0.1.0",
+    long_description: str = "",
+    support_url: str = "",
+    privacy_url: str = "",
     now: datetime | None = None,
 ) -> IssuedApp:
     """Register an app as a draft. Raises `Invalid`, and `Conflict` for a slug that another app has."""
@@ -55,7 +60,8 @@ def create_app(
         {
             "name": name, "slug": slug, "description": description, "category": category, "scopes": scopes,
             "redirect_url": redirect_url, "webhook_url": webhook_url, "webhook_events": webhook_events,
-            "version": version,
+            "version": version, "long_description": long_description, "support_url": support_url,
+            "privacy_url": privacy_url,
         }
     )  # fmt: skip
     rules.check(fields)
@@ -71,7 +77,8 @@ def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = N
     """Edit the working copy. Returns the changed app.
 
     `changes` has the names of the model's fields. `icon` is a `Decoded` picture or None, and `screenshots` a list of
-    pictures; both may use the ids of pictures that the app already shows. Changing a frozen field makes an APPROVED app
+    pictures; both may use the ids of pictures that the app already shows. `screenshot_alts` are the descriptions of all
+    screenshots, in their order; without it, the screenshots that stay keep theirs. Changing a frozen field makes an APPROVED app
     a DRAFT. Raises `Invalid` (for instance for another slug), `NotFound` for a deleted app, and `Conflict` while it is
     in review.
     """
@@ -95,16 +102,17 @@ def delete_app(*, app: App, now: datetime | None = None) -> None:
     Its slug becomes available again. Raises `Conflict` for an app that was approved, because merchants may use it, and
     `NotFound` for one that is already deleted.
     """
-    now = now or timezone.now()
     locked = lock_app(app)
     if locked.approved_version_id is not None:
         raise Conflict("The app has been approved, so merchants may use it. It can no longer be deleted.")
-    reviews.close_deleted(locked, now)
-    locked.deleted_at = locked.updated_at = now
-    locked.icon, locked.screenshot_ids = None, []
-    locked.save(update_fields=["deleted_at", "updated_at", "icon", "screenshot_ids"])
-    pictures.drop_unused(locked)
-    app_deleted.send(App, app=locked, now=now)
+    _end(locked, now or timezone.now())
+
+
+@transaction.atomic
+def end_apps_of(*, developer: User, now: datetime) -> None:
+    """Delete all apps of an account that is deleted. The caller knows that no merchant uses one."""
+    for app in App.objects.of_developer(developer).select_for_update(no_key=True).order_by("pk"):
+        _end(app, now)
 
 
 @transaction.atomic
@@ -119,8 +127,18 @@ def rotate_client_secret(*, app: App, now: datetime | None = None) -> str:
     return secret
 
 
+def _end(locked: App, now: datetime) -> None:
+    """From the commit on, its client credentials and codes are refused (`App.is_usable`)."""
+    reviews.close_deleted(locked, now)
+    locked.deleted_at = locked.updated_at = now
+    locked.icon, locked.screenshot_ids, locked.alt_texts = None, [], {}
+    locked.save(update_fields=["deleted_at", "updated_at", "icon", "screenshot_ids", "alt_texts"])
+    pictures.drop_unused(locked)
+    app_deleted.send(App, app=locked, now=now)
+
+
 def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Trim texts, put scopes into the table's order, and remove duplicates.
+    """Trim texts, put scopes into the table's order, remove duplicates, and make an e-mail address a link.
 
     Unknown scopes keep their positions, so that `rules.check` can report them.
     """
@@ -128,6 +146,10 @@ def _normalized(fields: Mapping[str, Any]) -> dict[str, Any]:
     values |= {key: values[key].strip() for key in TRIMMED if isinstance(values.get(key), str)}
     if "scopes" in values and not unknown(values["scopes"]):
         values["scopes"] = in_order(values["scopes"])
+    if "support_url" in values:
+        values["support_url"] = rules.with_mailto(values["support_url"])
+    if "screenshot_alts" in values:
+        values["screenshot_alts"] = [text.strip() for text in values["screenshot_alts"]]
     if "webhook_events" in values:
         values["webhook_events"] = list(dict.fromkeys(values["webhook_events"]))
     return values
@@ -167,7 +189,8 @@ def _set_client_secret(app: App, now: datetime) -> str:
 
 
 def _apply(app: App, changes: Mapping[str, Any], now: datetime) -> None:
-    values = {field: value for field, value in changes.items() if field not in ("icon", "screenshots")}
+    pictures_of = ("icon", "screenshots", "screenshot_alts")
+    values = {field: value for field, value in changes.items() if field not in pictures_of}
     values |= _picture_values(app, changes, now)
     changed = {field for field, value in values.items() if getattr(app, field) != value}
     if not changed:
@@ -184,7 +207,7 @@ def _apply(app: App, changes: Mapping[str, Any], now: datetime) -> None:
 
 
 def _picture_values(app: App, changes: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Store the new pictures. Returns the new `icon_id` and `screenshot_ids`."""
+    """Store the new pictures. Returns the new `icon_id`, `screenshot_ids` and `alt_texts`."""
     values: dict[str, Any] = {}
     if "icon" in changes:
         kept = [str(app.icon_id)] if app.icon_id else []
@@ -195,7 +218,20 @@ def _picture_values(app: App, changes: Mapping[str, Any], now: datetime) -> dict
         values["screenshot_ids"] = _picture_ids(
             app, changes["screenshots"], app.screenshot_ids, "screenshots", now
         )
+    if "screenshots" in changes or "screenshot_alts" in changes:
+        ids = values.get("screenshot_ids", app.screenshot_ids)
+        values["alt_texts"] = _alt_texts(app, ids, changes.get("screenshot_alts"))
     return values
+
+
+def _alt_texts(app: App, ids: Sequence[str], chosen: Sequence[str] | None) -> dict[str, str]:
+    """The descriptions by screenshot id: the chosen ones, or those that these screenshots have."""
+    if chosen is None:
+        return {picture_id: app.alt_texts[picture_id] for picture_id in ids if picture_id in app.alt_texts}
+    if len(chosen) > len(ids):
+        message = f"The app has {len(ids)} screenshots, so it can have at most {len(ids)} descriptions."
+        raise Invalid.field("screenshot_alts", message)
+    return {picture_id: text for picture_id, text in zip(ids, chosen, strict=False) if text}
 
 
 def _picture_ids(

@@ -30,7 +30,13 @@ from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Subm
 from marketplace.scopes import in_order
 from marketplace.services import notifications
 from marketplace.services.locks import lock_app
-from marketplace.signals import app_approved, app_reinstated, app_suspended
+from marketplace.signals import (
+    app_approved,
+    app_reinstated,
+    app_submitted,
+    app_suspended,
+    submission_closed,
+)
 
 Check = Callable[[App], Iterable[ErrorDetail]]
 """A check by a higher-level app for what a submission lacks. It runs with the app's row locked, so it must be fast."""
@@ -99,10 +105,16 @@ def submit(
         if not changes["added_scopes"]:
             remarks["scope_reason"] = ""
         submission = Submission.objects.create(
-            app=locked, version=locked.version, submitted_at=now, **remarks, **changes
+            app=locked,
+            version=locked.version,
+            submitted_at=now,
+            checks_due_at=now,
+            **remarks,
+            **changes,
         )
         _set_status(locked, AppStatus.PENDING_REVIEW)
         _record(submission, ReviewKind.SUBMITTED, developer, now)
+        app_submitted.send(Submission, submission=submission, now=now)
     return submission
 
 
@@ -163,11 +175,13 @@ def approve(
     reviewer: User,
     notes: str = "",
     findings: Findings | None = None,
+    objections: str = "",
     now: datetime | None = None,
 ) -> AppVersion:
     """Freeze the working copy as the newest approved version, which merchants see from the commit on.
 
-    `findings`, if given, replace the submission's. Raises `Conflict` if it is already decided, another reviewer holds
+    `findings`, if given, replace the submission's. `objections` is what spoke against the approval, for the review log:
+    "Approved although 2 checks had failed: …". Raises `Conflict` if it is already decided, another reviewer holds
     it, or the app is the reviewer's own.
     """
     notes = _remark("notes", notes)
@@ -178,7 +192,7 @@ def approve(
     app.approved_version = version
     _set_status(app, AppStatus.APPROVED, "approved_version")
     locked.approved_version = version
-    _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, findings, now)
+    _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, findings, now, objections)
     app_approved.send(App, app=app, version=version, now=now)
     notifications.notify_of_decision(submission=locked)
     return version
@@ -339,11 +353,12 @@ def _decide(
     notes: str,
     findings: Findings | None,
     now: datetime,
+    objections: str = "",
 ) -> None:
     submission.reviewer, submission.notes = reviewer, notes
     if findings is not None:
         submission.findings = findings
-    _close(submission, status, reviewer, now, notes)
+    _close(submission, status, reviewer, now, "\n\n".join(filter(None, [notes, objections])))
 
 
 def _close(
@@ -354,6 +369,7 @@ def _close(
         update_fields=["status", "decided_at", "reviewer", "notes", "findings", "approved_version"]
     )
     _record(submission, ReviewKind(status.value), actor, now, note)
+    submission_closed.send(Submission, submission=submission, now=now)
 
 
 def _remark(field: str, text: str, *, missing: str = "") -> str:

@@ -1,0 +1,54 @@
+"""Installs for a check of an app: on a throwaway store, of the working copy, without a consent page.
+
+The app's server exchanges the code like any other, so it installs by its own code.
+"""
+
+import secrets
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Business
+from common.errors import Conflict
+from installations.models import Grant, Installation
+from installations.services.authorization import CODE_LIFETIME
+from marketplace.models import App
+from marketplace.services.locks import lock_app
+
+CODE_BYTES = 24
+
+
+@transaction.atomic
+def agree(
+    *,
+    app: App,
+    store: Business,
+    redirect_uri: str,
+    code_challenge: str = "",
+    names_redirect_uri: bool = True,
+    now: datetime | None = None,
+) -> Grant:
+    """A new authorization code, as if the store's owner had pressed **Install**. All scopes are granted.
+
+    Raises `Conflict` if the app is suspended, and if the store isn't a throwaway one.
+    """
+    if store.expires_at is None:
+        raise Conflict("Only throwaway stores agree by themselves.")
+    locked = lock_app(app)
+    if locked.suspended_at is not None:
+        raise Conflict("The app is suspended, so it can't be installed.")
+    now = now or timezone.now()
+    return Grant.objects.create(
+        application=locked,
+        business=store,
+        user=store.owner,
+        scope=" ".join(locked.scopes),
+        redirect_uri=redirect_uri,
+        names_redirect_uri=names_redirect_uri,
+        code=secrets.token_urlsafe(CODE_BYTES),
+        code_challenge=code_challenge,
+        code_challenge_method=Grant.CODE_CHALLENGE_S256 if code_challenge else "",
+        expires=now + CODE_LIFETIME,
+        installation=Installation.objects.active().filter(app=locked, business=store).first(),
+    )

@@ -1,0 +1,93 @@
+"""Messages between the developer of an app and its reviewers, about a submission."""
+
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.enums import MailKind
+from accounts.models import User
+from accounts.services.profile import wants_mail
+from common.background import enqueue_after_commit
+from common.errors import Conflict
+from marketplace import rules
+from marketplace.enums import SubmissionStatus
+from marketplace.models import App, ReviewMessage, Submission
+from marketplace.queries import latest_submission
+from marketplace.services.locks import lock_app
+
+MOST_PER_HOUR: Final = 20  # of one person, about one app
+
+
+@transaction.atomic
+def send_message(
+    *, submission: Submission, author: User, text: str, now: datetime | None = None
+) -> ReviewMessage:
+    """Add a message of the app's developer, or of a reviewer, and mail it to the other side.
+
+    The caller checks that the author may do so. Raises `Invalid` for a text that is empty or too long, and `Conflict` for
+    an earlier or withdrawn submission, and for too many messages.
+    """
+    now = now or timezone.now()
+    text = text.strip()
+    rules.check({"text": text})
+    app = lock_app(submission.app)
+    newest = latest_submission(app)
+    if newest is None or newest.pk != submission.pk or newest.status == SubmissionStatus.WITHDRAWN:
+        raise Conflict("This submission is closed for messages. Write about the newest one.")
+    lately = ReviewMessage.objects.filter(submission__app=app, author=author, at__gt=now - timedelta(hours=1))
+    if lately.count() >= MOST_PER_HOUR:
+        raise Conflict(f"You have sent {MOST_PER_HOUR} messages within an hour. Try again later.")
+    message = ReviewMessage.objects.create(
+        submission=newest, author=author, from_reviewer=author.pk != app.developer_id, at=now, text=text
+    )
+    enqueue_after_commit("marketplace.tasks.mail_review_message", str(message.pk), run_here=True)
+    return message
+
+
+def may_write(submission: Submission | None, newest: Submission | None) -> bool:
+    """Whether `send_message` accepts messages about this submission."""
+    return (
+        submission is not None
+        and newest is not None
+        and submission.pk == newest.pk
+        and submission.status != SubmissionStatus.WITHDRAWN
+    )
+
+
+def mail_message(*, message_id: UUID | str) -> None:
+    """Mail a message to the other side: the developer, or the reviewers who deal with the app.
+
+    Those are who holds or decided the submission, and who has written about the app before. Without any, the queue shows
+    the message.
+    """
+    rows = ReviewMessage.objects.select_related(
+        "submission__app__developer", "submission__reviewer", "author"
+    )
+    message = rows.filter(pk=message_id).first()
+    if message is None:
+        return
+    submission, app = message.submission, message.submission.app
+    if message.from_reviewer:
+        people = [app.developer] if wants_mail(app.developer, MailKind.REVIEW_DECISIONS) else []
+        page = f"{settings.BASE_URL}/portal/apps/{app.slug}/review/#messages"
+    else:
+        people = _reviewers_of(app, submission)
+        page = f"{settings.BASE_URL}/admin/marketplace/submission/{submission.pk}/change/#conversation"
+    for person in people:
+        context = {"person": person, "app": app, "message": message, "page": page}
+        text = render_to_string("marketplace/mail/review_message.txt", context)
+        send_mail(f"{app.name} {submission.version}: message about the review", text, None, [person.email])
+
+
+def _reviewers_of(app: App, submission: Submission) -> list[User]:
+    found = {submission.reviewer.pk: submission.reviewer} if submission.reviewer else {}
+    earlier = ReviewMessage.objects.filter(submission__app=app, from_reviewer=True)
+    for person in User.objects.filter(pk__in=earlier.values("author")):
+        found.setdefault(person.pk, person)
+    return [person for person in found.values() if person.is_active]
