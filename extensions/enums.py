@@ -1,5 +1,7 @@
 """Values of extensions that are stored or sent."""
 
+from typing import Final
+
 from django.db import models
 
 
@@ -28,3 +30,6 @@ class CallOutcome(models.TextChoices):
     UNEXPECTED = "UNEXPECTED", "Answer had the wrong format"
     BREAKER_OPEN = "BREAKER_OPEN", "Skipped after failures in a row"
     NO_TIME_LEFT = "NO_TIME_LEFT", "Skipped, no time was left"
+
+
+SKIPPED: Final = (CallOutcome.BREAKER_OPEN, CallOutcome.NO_TIME_LEFT)

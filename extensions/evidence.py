@@ -16,7 +16,9 @@ class Outcome(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence for the reviewer, and how good it is."""
+    """A sentence for the reviewer, and how good it is. `rule` names what was tried, and `address` explains it."""
 
     outcome: Outcome
     text: str
+    rule: str = ""
+    address: str = ""

@@ -40,6 +40,15 @@ def asking(installations: InstallationQuerySet, at: datetime | None = None) -> I
     return live.filter(Q(needs_reconsent=True) & rested | Q(asks_reach=True) & (rested | newer))
 
 
+def is_asked_now(installation: Installation, at: datetime, *, asks_reach: bool) -> bool:
+    """Whether `asking` includes an installation, for one that is read already."""
+    if not installation.is_active or installation.app.suspended_at or installation.app.deleted_at:
+        return False
+    rested = not installation.rests_after_decline(at)
+    newer = installation.declined_version_id != installation.app.approved_version_id
+    return (installation.needs_reconsent and rested) or (asks_reach and (rested or newer))
+
+
 def asks_for_more(installation: Installation) -> bool:
     """Whether an installation's merchant has an open request: scopes or reach."""
     if installation.asks_for_consent:

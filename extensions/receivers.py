@@ -5,7 +5,8 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from extensions.models import ExtensionState, ReachRequest
+from extensions.models import ExtensionState, ReachRequest, StorefrontCost
+from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
 from extensions.services.releases import keep_approved, update_live
 from installations.models import Installation
@@ -22,8 +23,9 @@ from marketplace.signals import app_approved
 
 @receiver(installation_removed)
 def take_out_of_the_store(installation: Installation, **_: Any) -> None:
-    """Delete the installation's blocks and embed states; hooks and admin pages end with the installation."""
+    """Delete the installation's blocks, embed states and measurements; hooks and admin pages end with the installation."""
     remove_all_of(installation)
+    StorefrontCost.objects.filter(installation=installation).delete()
     ExtensionState.objects.filter(installation=installation).delete()
 
 
@@ -44,9 +46,10 @@ def run_what_was_agreed_to(installation: Installation, **_: Any) -> None:
 
 @receiver(approval_followed)
 def carry_on(app: App, installations: Sequence[Installation], **_: Any) -> None:
-    """Stores that a new version asks nothing of count as agreed to it, so that few versions stay in use.
+    """Merchants who are asked for more get a mail. Stores that a new version asks nothing of count as agreed to it, so that few versions stay in use.
 
     It is in force there without this. What the version dropped would be asked for again.
     """
+    note_requests(app=app, installations=installations)
     asking = set(ReachRequest.objects.filter(version__app=app).values_list("version_id", flat=True))
     carry_agreement(app=app, installations=installations, asking=asking)

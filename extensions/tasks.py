@@ -1,11 +1,20 @@
-"""Scheduled tasks (`CELERY_BEAT_SCHEDULE`)."""
+"""Scheduled tasks (`config.schedule`)."""
 
 from celery import shared_task
 
-from extensions.hooks import retention
+from extensions.hooks import relaying, retention
+from extensions.services import costs, notices
 
 
 @shared_task
 def remove_old_hook_calls() -> None:
-    """Delete hook calls older than 30 days. Safe to run twice at once."""
+    """Delete hook calls and measurements of pages older than 30 days. Safe to run twice at once."""
     retention.remove_old()
+    relaying.remove_left_over()
+    costs.remove_old()
+
+
+@shared_task
+def notify_merchants() -> None:
+    """Mail merchants about apps that ask for more or keep failing. Safe to run twice at once."""
+    notices.notify_merchants()

@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from common.db.transactions import forbid_transaction
 from extensions.enums import CallOutcome
-from extensions.hooks import breaker, ledger
+from extensions.hooks import breaker, ledger, relaying
 from extensions.hooks.breaker import Admission
-from extensions.hooks.calling import Call, begin, compose, judged, out_of_time, skipped_by_breaker
+from extensions.hooks.calling import Call, Pending, begin, compose, judged, out_of_time, skipped_by_breaker
 from extensions.hooks.live import HookKey, LiveHook, groups, live_hooks
 from extensions.models import Breaker
 from stores.hookpoints import Question
@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 
 # A call with less time than this left, and less than its own timeout, doesn't count for or against its hook.
 FAIR_SHARE: Final = 1.0  # seconds
-SKIPPED: Final = (CallOutcome.BREAKER_OPEN, CallOutcome.NO_TIME_LEFT)
 
 
 class Asking:
@@ -38,7 +37,11 @@ class Asking:
         self.question = question
         self.calls: list[Call] = []
         self._hooks = live_hooks(question.business, question.point, slug=slug)
-        self._breakers: dict[HookKey, Breaker] = breaker.breakers_of(self._hooks)
+        now = timezone.now()
+        self._skipped = {hook.key for hook in self._hooks if hook.is_skipped(now)}
+        self._breakers: dict[HookKey, Breaker] = breaker.breakers_of(
+            hook for hook in self._hooks if hook.key not in self._skipped
+        )
         self._made: list[tuple[Call, Admission, float]] = []
 
     def groups(self) -> Iterator[list[Call]]:
@@ -66,12 +69,15 @@ class Asking:
         """All calls are sent before waiting for the first."""
         question, under_way, calls = self.question, {}, {}
         now = timezone.now()
+        listening = relaying.listening(question.business, [hook.app_id for hook in hooks])
         for hook in hooks:
             seconds = min(hook.timeout, question.budget.left)
             if not seconds:
                 calls[hook.key] = out_of_time(hook, question.budget, now=now)
                 continue
-            admission = breaker.admit(self._breakers.get(hook.key), timeout=seconds, now=now)
+            admission = None
+            if hook.key not in self._skipped:
+                admission = breaker.admit(self._breakers.get(hook.key), timeout=seconds, now=now)
             if admission is None:
                 calls[hook.key] = skipped_by_breaker(hook, now=now)
                 continue
@@ -82,11 +88,15 @@ class Asking:
                 secret=hook.secret,
                 now=now,
             )
-            future = begin(question.point, hook.url, request, seconds=seconds)
-            under_way[hook.key] = hook, admission, seconds, request.body, future
-        for key, (hook, admission, seconds, sent, future) in under_way.items():
-            call = judged(question.point, hook, future.result(), seconds=seconds, called_at=now)
-            call.request_body = sent
+            pending: Pending
+            if slot := listening.get(hook.app_id):
+                pending = relaying.begin(hook.app_id, slot, hook.url, request, seconds=seconds)
+            else:
+                pending = begin(question.point, hook.url, request, seconds=seconds)
+            under_way[hook.key] = hook, admission, seconds, request.body, pending
+        for key, (hook, admission, seconds, sent, pending) in under_way.items():
+            call = judged(question.point, hook, pending.result(), seconds=seconds, called_at=now)
+            call.request_body, call.by_listener = sent, hook.app_id in listening
             self._made.append((call, admission, seconds))
             calls[key] = call
         return [calls[hook.key] for hook in hooks]

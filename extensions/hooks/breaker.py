@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.db.models import Case, DateTimeField, F, PositiveIntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, DateTimeField, F, PositiveIntegerField, Q, QuerySet, Value, When
 
 from extensions.hooks.live import HookKey, LiveHook
 from extensions.models import Breaker, Definition
@@ -47,6 +47,16 @@ def breakers_of(hooks: Iterable[LiveHook]) -> dict[HookKey, Breaker]:
     return {(row.installation_id, row.definition_id): row for row in rows}
 
 
+def count_states(now: datetime) -> dict[str, int]:
+    """How many breakers are open, wait for a trial call, or are closed after failures."""
+    is_open, waits = Q(open_until__gt=now), Q(open_until__lte=now)
+    return Breaker.objects.aggregate(
+        open=Count("pk", filter=is_open),
+        half_open=Count("pk", filter=waits),
+        closed=Count("pk", filter=Q(open_until=None)),
+    )
+
+
 def admit(breaker: Breaker | None, *, timeout: float, now: datetime) -> Admission | None:
     """Permission for one call of at most `timeout` seconds; None: skip it."""
     if breaker is None:
@@ -65,7 +75,7 @@ def succeeded(key: HookKey, admission: Admission, *, now: datetime) -> None:
     """Close it, or reset the count of failures. A success whose call began before it opened does not close it."""
     if admission.trial:
         _trial_of(key, admission).update(
-            failures=0, opened_times=0, open_until=None, trial_until=None, updated_at=now
+            failures=0, opened_times=0, open_until=None, open_since=None, trial_until=None, updated_at=now
         )
     elif admission.failures:
         _row_of(key).filter(open_until=None).update(failures=0, updated_at=now)
@@ -121,6 +131,9 @@ def _count(key: HookKey, now: datetime) -> int:
             When(last_straw, then=Value(now + FIRST_PAUSE)),
             default=F("open_until"),
             output_field=DateTimeField(),
+        ),
+        open_since=Case(
+            When(last_straw, then=Value(now)), default=F("open_since"), output_field=DateTimeField()
         ),
         updated_at=now,
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 import orjson
@@ -58,6 +58,13 @@ class Call:
     request_body: bytes = b""
     answer: dict[str, Any] | None = None
     fallback: str = ""
+    by_listener: bool = False
+
+
+class Pending(Protocol):
+    """A call that was begun. A `Future[Exchange]` is one."""
+
+    def result(self) -> Exchange: ...
 
 
 def compose(

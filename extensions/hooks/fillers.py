@@ -2,17 +2,21 @@
 when an app fails. Registered by `ExtensionsConfig.ready()`.
 """
 
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
 from common.money import display
 from common.times import parse_moment
+from extensions.enums import SKIPPED
 from extensions.hooks.asking import Asking
 from extensions.hooks.calling import Call
 from extensions.models import HookPreference
 from stores import hookpoints
+from stores.enums import HookOutcome
 from stores.hookpoints import (
     Discount,
+    HookPart,
     HookPoint,
     PaymentDetails,
     PaymentMethod,
@@ -33,6 +37,8 @@ REFUSED_UNCHECKED: Final = "The order was refused: the merchant chose that for o
 CAPPED: Final = (
     "The app asked for {asked} off and got {given}: the store lets it take off at most {percent} %."
 )
+LATER_FEE: Final = "The next app's fee was used."
+NOT_MORE: Final = "Discounts can't be more than the order's value."
 NO_DISCOUNT: Final = "This app gave no discount."
 
 CANNOT_CHECK: Final = "This order can't be checked at the moment. Please try again in a few minutes."
@@ -47,6 +53,23 @@ def fill_all() -> None:
         (HookPoint.DISCOUNTS, discount),
     ):
         hookpoints.fill(point, filler)
+
+
+def _part(question: Question, call: Call, *, amount: int | None = None, reason: str = "") -> HookPart:
+    """The app's part in the order, for the order's history."""
+    if call.answer is not None:
+        outcome = HookOutcome.ANSWERED
+    else:
+        outcome = HookOutcome.SKIPPED if call.outcome in SKIPPED else HookOutcome.FAILED
+    return HookPart(
+        point=question.point,
+        provider=str(call.hook.app_id),
+        app_name=call.hook.name,
+        outcome=outcome,
+        amount=amount,
+        reason=reason,
+        instead=call.fallback,
+    )
 
 
 def payment_methods(question: Question) -> list[PaymentMethod]:
@@ -82,9 +105,11 @@ def create_payment(question: Question) -> PaymentDetails | None:
     """Asks only the owner. None if it failed, was uninstalled, or has no such hook any more."""
     with Asking(question, slug=_owner(question)) as asking:
         for (call,) in asking.groups():
+            if call.answer is None:
+                call.fallback = PAYMENT_FAILED
+            question.parts.append(_part(question, call))
             if call.answer is not None:
                 return _details(call.answer)
-            call.fallback = PAYMENT_FAILED
     return None
 
 
@@ -101,13 +126,18 @@ def _details(answer: dict[str, Any]) -> PaymentDetails:
 def shipping_rate(question: Question) -> ShippingRate | None:
     """Each fee overrides the one before; a failure keeps the fee so far."""
     rate = None
+    parts: list[HookPart] = []
     with Asking(question) as asking:
         for calls in asking.groups():
             for call in calls:
-                if call.answer is not None:
-                    rate = ShippingRate(int(call.answer["fee"]))
-                else:
+                if call.answer is None:
                     call.fallback = EARLIER_FEE if rate else STORES_FEE
+                    parts.append(_part(question, call))
+                    continue
+                rate = ShippingRate(int(call.answer["fee"]))
+                parts = [part if part.amount is None else replace(part, instead=LATER_FEE) for part in parts]
+                parts.append(_part(question, call, amount=rate.fee))
+    question.parts.extend(parts)
     return rate
 
 
@@ -128,6 +158,7 @@ def verdict(question: Question) -> Verdict:
                     reason = CANNOT_CHECK
                 else:
                     refuses, reason = not call.answer["valid"], call.answer.get("reason") or ""
+                question.parts.append(_part(question, call))
                 if refuses and refusal is None:
                     refusal = Verdict(valid=False, reason=reason.strip()[:300], all_heard=all_heard)
             if refusal:
@@ -147,23 +178,28 @@ def _strict_among(calls: list[Call]) -> set[UUID]:
 def discount(question: Question) -> Discount:
     """Discounts add up, to at most the subtotal minus the promo discount. Each app gets no more than the merchant's cap."""
     amount, reasons = 0, []
-    currency = question.business.currency
+    currency, locale = question.business.currency, question.business.locale
+    most = max(0, question.data["subtotal"] - question.data["promoDiscount"])
     with Asking(question) as asking:
         for calls in asking.groups():
             for call in calls:
                 if call.answer is None:
                     call.fallback = NO_DISCOUNT
+                    question.parts.append(_part(question, call))
                     continue
                 asked = int(call.answer["discount"])
                 given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)
                 if given < asked:
                     call.fallback = CAPPED.format(
-                        asked=display(asked, currency),
-                        given=display(given, currency),
+                        asked=display(asked, currency, locale),
+                        given=display(given, currency, locale),
                         percent=call.hook.most_discount,
                     )
+                reason = (call.answer.get("reason") or "").strip()
+                counted = min(given, max(0, most - amount))
+                part = _part(question, call, amount=counted, reason=reason)
+                question.parts.append(replace(part, instead=NOT_MORE) if counted < given else part)
                 if given:
                     amount += given
-                    reasons.append((call.answer.get("reason") or "").strip())
-    most = max(0, question.data["subtotal"] - question.data["promoDiscount"])
+                    reasons.append(reason)
     return Discount(min(amount, most), "; ".join(filter(None, reasons))[:300])

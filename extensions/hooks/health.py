@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.finders import first_or_not_found, get_or_not_found
-from extensions.enums import CallOutcome, ExtensionType
-from extensions.hooks.asking import SKIPPED
+from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.hooks.live import live_hooks
 from extensions.models import Breaker, Definition, ExtensionState, HookCall, HookPreference
 from extensions.queries import running_definitions
@@ -36,7 +35,7 @@ IN_ORDER: Final = (
 @dataclass(frozen=True, slots=True)
 class Health:
     """The newest calls of the last 7 days, at most 1,000. Times are in milliseconds, of calls that were made; None if there
-    were none. `waited` is the total time of the failed ones.
+    were none. `waited` is the total time of the failed ones, `last` the time of the newest.
     """
 
     asked: int
@@ -46,6 +45,7 @@ class Health:
     p95: int | None
     waited: int
     worst: int
+    last: datetime | None = None
 
     @property
     def share_failed(self) -> float:
@@ -56,9 +56,9 @@ def health_of(calls: QuerySet[HookCall], *, now: datetime | None = None) -> Heal
     """One statement, supported by an index on installation or definition."""
     since = (now or timezone.now()) - WINDOW
     newest = calls.filter(called_at__gt=since).order_by("-called_at")
-    rows = list(newest.values_list("outcome", "duration_ms")[:NEWEST])
-    made = sorted(duration for outcome, duration in rows if outcome not in SKIPPED)
-    lost = [duration for outcome, duration in rows if outcome != CallOutcome.ANSWERED]
+    rows = list(newest.values_list("outcome", "duration_ms", "called_at")[:NEWEST])
+    made = sorted(duration for outcome, duration, _ in rows if outcome not in SKIPPED)
+    lost = [duration for outcome, duration, _ in rows if outcome != CallOutcome.ANSWERED]
     return Health(
         asked=len(rows),
         failed=len(lost),
@@ -67,6 +67,7 @@ def health_of(calls: QuerySet[HookCall], *, now: datetime | None = None) -> Heal
         p95=_percentile(made, 0.95),
         waited=sum(lost),
         worst=max(lost, default=0),
+        last=rows[0][2] if rows else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Recording hook calls, after each call and outside any transaction.
+"""Recording hook calls, after each call and outside any transaction. Skipped ones are left to `extensions.hooks.skipped`.
 
 Calls before an order is saved get its id once it is: until then they are kept by their shared budget, in a
 variable of the thread that places the order.
@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.dispatch import receiver
 
 from common.ids import parse_id
+from extensions.enums import SKIPPED
+from extensions.hooks import skipped
 from extensions.hooks.calling import Call
+from extensions.hooks.skipped import OrderOfCalls
 from extensions.models import HookCall
 from stores.hookpoints import Budget, HookPoint, Question
 from stores.models import Order
@@ -32,25 +35,24 @@ class _Flow:
     budget: Budget
     business_id: UUID
     calls: list[UUID] = field(default_factory=list)
+    skipped: list[UUID] = field(default_factory=list)
 
 
 _flow: ContextVar[_Flow | None] = ContextVar("flow_of_hook_calls", default=None)
 
 
 def record(question: Question, calls: Sequence[Call]) -> None:
-    """In its own transaction, whose commit doesn't wait for the disk: a buyer is waiting, and a database crash at that
-    moment only loses a line of a log.
-    """
+    """In its own transaction, whose commit doesn't wait for the disk: a buyer is waiting."""
     rows = [_row(question, call) for call in calls]
     if question.point in BEFORE_THE_ORDER:
         _remember(question, rows)
-    if not rows:
-        return
-    with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SET LOCAL synchronous_commit TO off")
-        HookCall.objects.bulk_create(rows)
+    made = [row for row in rows if row.outcome not in SKIPPED]
+    if len(made) < len(rows):
+        skipped.record([row for row in rows if row.outcome in SKIPPED])
+    if made:
+        with transaction.atomic():
+            skipped.do_not_wait_for_the_disk()
+            HookCall.objects.bulk_create(made)
 
 
 def _row(question: Question, call: Call) -> HookCall:
@@ -67,6 +69,7 @@ def _row(question: Question, call: Call) -> HookCall:
         answer_excerpt=excerpt(call.body),
         request_body=call.request_body.decode()[:REQUEST_EXCERPT] if question.business.is_sandbox else "",
         order_id=parse_id(question.data.get("orderId")),
+        by_listener=call.by_listener,
     )
 
 
@@ -85,7 +88,8 @@ def _remember(question: Question, rows: Sequence[HookCall]) -> None:
     if flow is None or flow.budget is not question.budget:
         flow = _Flow(question.budget, question.business.pk)
         _flow.set(flow)
-    flow.calls += [row.pk for row in rows]
+    for row in rows:
+        (flow.skipped if row.outcome in SKIPPED else flow.calls).append(row.pk)
 
 
 @receiver(order_created)
@@ -93,11 +97,14 @@ def on_order_created(order: Order, **_: Any) -> None:
     """`order.validate` comes before every order, so what is kept belongs to this order or is empty."""
     flow = _flow.get()
     _flow.set(None)
-    if flow and flow.calls and flow.business_id == order.business_id:
-        calls, order_id = flow.calls, order.pk
+    if flow and (flow.calls or flow.skipped) and flow.business_id == order.business_id:
+        order_id = order.pk
         # A function: Django logs the name of a callback that fails, and a `partial` has none.
-        transaction.on_commit(lambda: _name_order(calls, order_id), robust=True)
+        transaction.on_commit(lambda: _name_order(flow, order_id), robust=True)
 
 
-def _name_order(calls: Sequence[UUID], order_id: UUID) -> None:
-    HookCall.objects.filter(pk__in=calls).update(order_id=order_id)
+def _name_order(flow: _Flow, order_id: UUID) -> None:
+    if flow.skipped:
+        skipped.record([OrderOfCalls(flow.skipped, order_id)])
+    if flow.calls:
+        HookCall.objects.filter(pk__in=flow.calls).update(order_id=order_id)

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import CharField, Exists, IntegerField, OuterRef, QuerySet, Subquery, UUIDField
+from django.db.models import CharField, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, UUIDField
 from django.db.models.functions import Coalesce
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
 from extensions.addresses import hook_address
 from extensions.enums import ExtensionType
-from extensions.models import Definition, ExtensionState, HookPreference, LiveDefinition
+from extensions.models import Breaker, Definition, ExtensionState, HookPreference, LiveDefinition
 from installations.models import Installation
 from marketplace.models import App, AppVersion
 from stores.hookpoints import HookPoint
@@ -26,16 +27,20 @@ class _Row(NamedTuple):
 
     installation_id: UUID
     is_test: bool
+    is_review: bool
     secret: str
     app_id: UUID
     slug: str
+    name: str
     developer_id: UUID
     webhook_url: str
     version_id: UUID | None
-    approved_url: str
+    approved_url: str | None
+    approved_name: str | None
     definition_id: UUID
     content: dict[str, Any]
     most_discount: int
+    open_until: datetime | None
 
 
 def _columns(installation: str, definition: str) -> tuple[str, ...]:
@@ -43,17 +48,20 @@ def _columns(installation: str, definition: str) -> tuple[str, ...]:
     of_app = (
         "id",
         "slug",
+        "name",
         "developer_id",
         "webhook_url",
         "approved_version_id",
         "approved_version__webhook_url",
+        "approved_version__name",
     )
     return (
-        *(f"{installation}__{name}" for name in ("pk", "is_test", "webhook_secret")),
+        *(f"{installation}__{name}" for name in ("pk", "is_test", "is_review", "webhook_secret")),
         *(f"{definition}app__{name}" for name in of_app),
         f"{definition}pk",
         "content",
         "most_discount",
+        "open_until",
     )
 
 
@@ -70,25 +78,30 @@ def _agreed_to() -> QuerySet[LiveDefinition, Any]:
         version__agreed_by__uninstalled_at=None,
         version__agreed_by__paused_at=None,
     ).order_by()
-    rows = rows.annotate(most_discount=_most_discount("version__agreed_by"))
+    rows = rows.annotate(
+        most_discount=_most_discount("version__agreed_by"),
+        open_until=_open_until("version__agreed_by", "definition"),
+    )
     return rows.values_list(*_columns("version__agreed_by", "definition__"))
 
 
 def _of_working_copies() -> QuerySet[Definition, Any]:
-    """The hooks of the owner's own apps, on the owner's sandbox store."""
+    """The hooks of the owner's own apps, on the owner's sandbox store; and of apps that a reviewer tries there."""
     rows = Definition.objects.filter(
         ~_switched_off("app__installations", "pk"),
+        Q(app__developer=Param("owner", UUIDField())) | Q(app__installations__is_review=True),
         type=ExtensionType.HOOK,
         key=_POINT,
         is_active=True,
-        app__developer=Param("owner", UUIDField()),
         app__suspended_at=None,
         app__deleted_at=None,
         app__installations__business=_BUSINESS,
         app__installations__uninstalled_at=None,
         app__installations__paused_at=None,
     ).order_by()
-    rows = rows.annotate(most_discount=_most_discount("app__installations"))
+    rows = rows.annotate(
+        most_discount=_most_discount("app__installations"), open_until=_open_until("app__installations", "pk")
+    )
     return rows.values_list(*_columns("app__installations", ""))
 
 
@@ -100,6 +113,12 @@ def _switched_off(installation: str, definition: str) -> Exists:
 def _most_discount(installation: str) -> Coalesce:
     chosen = HookPreference.objects.filter(installation=OuterRef(installation)).values("most_discount")
     return Coalesce(Subquery(chosen), 100, output_field=IntegerField())
+
+
+def _open_until(installation: str, definition: str) -> Subquery:
+    """Until when its breaker is open, read along: a broken app must not cost each order a statement more."""
+    breaker = Breaker.objects.filter(installation=OuterRef(installation), definition=OuterRef(definition))
+    return Subquery(breaker.values("open_until"))
 
 
 # These run three times for each order, in stores without any app too.
@@ -116,16 +135,22 @@ class LiveHook:
     definition_id: UUID
     app_id: UUID
     slug: str
+    name: str
     url: str
     secret: str
     timeout: float
     priority: int
     most_discount: int  # per cent of the subtotal
+    open_until: datetime | None  # of its breaker, when this was read
 
     @property
     def key(self) -> HookKey:
         """The key of its breaker and its calls."""
         return self.installation_id, self.definition_id
+
+    def is_skipped(self, now: datetime) -> bool:
+        """Whether its breaker is open. If it was, a trial call may be due; `breaker.admit` decides that."""
+        return self.open_until is not None and self.open_until > now
 
 
 def live_hooks(business: Business, point: HookPoint, *, slug: str = "") -> list[LiveHook]:
@@ -149,24 +174,34 @@ def _rows(business: Business, point: HookPoint) -> list[_Row]:
 
 
 def _live(business: Business, row: _Row) -> LiveHook | None:
-    version = AppVersion(pk=row.version_id, webhook_url=row.approved_url) if row.version_id else None
-    app = App(
-        pk=row.app_id, developer_id=row.developer_id, webhook_url=row.webhook_url, approved_version=version
-    )
-    installation = Installation(pk=row.installation_id, is_test=row.is_test, business=business, app=app)
-    if not installation.webhook_url:
+    url = _webhook_url(business, row)
+    if not url:
         return None
     return LiveHook(
         installation_id=row.installation_id,
         definition_id=row.definition_id,
         app_id=row.app_id,
         slug=row.slug,
-        url=hook_address(installation.webhook_url, row.content["url"]),
+        name=row.approved_name or row.name,
+        url=hook_address(url, row.content["url"]),
         secret=row.secret,
         timeout=row.content["timeout"] / 1000,
         priority=row.content["priority"],
         most_discount=row.most_discount,
+        open_until=row.open_until,
     )
+
+
+def _webhook_url(business: Business, row: _Row) -> str:
+    """As `Installation.webhook_url`. Only test installs may follow the working copy."""
+    if not row.is_test:
+        return row.approved_url or ""
+    version = AppVersion(pk=row.version_id, webhook_url=row.approved_url or "") if row.version_id else None
+    app = App(
+        pk=row.app_id, developer_id=row.developer_id, webhook_url=row.webhook_url, approved_version=version
+    )
+    installation = Installation(is_test=True, is_review=row.is_review, business=business, app=app)
+    return installation.webhook_url
 
 
 def groups(hooks: Iterable[LiveHook]) -> list[list[LiveHook]]:

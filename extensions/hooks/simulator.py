@@ -16,8 +16,9 @@ from common.http.transport import Exchange
 from common.web.rate_limits import consume
 from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook
+from extensions.hooks import relaying
 from extensions.hooks.answers import BadAnswer, Problem, parse, problems_of
-from extensions.hooks.calling import begin, check_exchange, compose
+from extensions.hooks.calling import Pending, begin, check_exchange, compose
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.models import Definition
 from installations.models import Installation
@@ -100,7 +101,13 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
         secret=installation.webhook_secret,
         now=timezone.now(),
     )
-    exchange = begin(hook.point, url, request, seconds=seconds).result()
+    slot = relaying.listening(installation.business, [definition.app_id]).get(definition.app_id)
+    pending: Pending
+    if slot:
+        pending = relaying.begin(definition.app_id, slot, url, request, seconds=seconds)
+    else:
+        pending = begin(hook.point, url, request, seconds=seconds)
+    exchange = pending.result()
     common: dict[str, Any] = {
         "url": url,
         "request": orjson.dumps(orjson.loads(request.body), option=orjson.OPT_INDENT_2).decode(),

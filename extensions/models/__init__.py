@@ -1,6 +1,7 @@
 """Manifests, definitions, placements, embed states and hook calls."""
 
-from extensions.models.hooks import Breaker, HookCall, HookPreference
+from extensions.models.costs import StorefrontCost
+from extensions.models.hooks import Breaker, HookCall, HookPreference, RelayedCall
 from extensions.models.manifests import (
     ApprovedManifest,
     Definition,
@@ -9,6 +10,7 @@ from extensions.models.manifests import (
     ManifestSave,
     ReachRequest,
 )
+from extensions.models.notices import MerchantNotice
 from extensions.models.stores import ExtensionState, Placement
 
 __all__ = [
@@ -21,6 +23,9 @@ __all__ = [
     "LiveDefinition",
     "Manifest",
     "ManifestSave",
+    "MerchantNotice",
     "Placement",
     "ReachRequest",
+    "RelayedCall",
+    "StorefrontCost",
 ]

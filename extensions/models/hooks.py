@@ -9,6 +9,7 @@ from common.tracing import current_request_id
 from extensions.enums import CallOutcome
 from extensions.models.manifests import Definition
 from installations.models import Installation
+from marketplace.models import App
 from stores.hookpoints import HookPoint
 
 
@@ -38,6 +39,11 @@ class HookCall(models.Model):
         help_text="The beginning of the request body, on sandbox stores only.",
     )
     order_id = models.UUIDField(null=True, blank=True)
+    by_listener = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Answered on the developer's machine, by the command listen.",
+    )
     request_id = models.UUIDField(
         default=current_request_id, null=True, editable=False, help_text="Of the request that asked."
     )
@@ -54,6 +60,25 @@ class HookCall(models.Model):
         return f"{self.hook_point} at {self.called_at:%Y-%m-%d %H:%M}: {self.get_outcome_display()}"
 
 
+class RelayedCall(models.Model):
+    """A hook call on a developer's sandbox store that waits for the app's listener (`webhooks.engine.listeners`).
+
+    Written by `extensions.hooks.relaying`. The row lives as long as the call: the thread that makes the call deletes it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+")
+    url = models.CharField(max_length=4096)
+    headers = models.JSONField(help_text="Pairs, since jsonb would sort the names of an object.")
+    body = models.TextField()
+    ends_at = models.DateTimeField(help_text="When the checkout stops waiting, by the database's clock.")
+    taken_at = models.DateTimeField(null=True, help_text="When the listener took it. It is handed out once.")
+    answer = models.JSONField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.url} until {self.ends_at:%H:%M:%S}"
+
+
 class Breaker(models.Model):
     """Skips a hook that keeps failing, for one installation (contract, section 6). No row: never failed.
 
@@ -66,6 +91,9 @@ class Breaker(models.Model):
     failures = models.PositiveIntegerField(default=0, help_text="In a row.")
     opened_times = models.PositiveIntegerField(default=0, help_text="Failures in a row.")
     open_until = models.DateTimeField(null=True, blank=True)
+    open_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it has been skipped, trial calls apart."
+    )
     trial_until = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField(default=timezone.now)
 

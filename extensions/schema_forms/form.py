@@ -20,12 +20,16 @@ from extensions.schema_forms.state import (
     name_below,
     new_state,
     posted_state,
+    reset,
+    same,
     state_of,
 )
 from extensions.schemas import problems_of_values, resolved
 from extensions.schemas.messages import REQUIRED
 
-COMMAND: Final = ":do"  # the name of the buttons of lists; no property's field has a colon in its name
+COMMAND: Final = (
+    ":do"  # the name of the buttons that change the form; no property's field has a colon in its name
+)
 Steps = tuple[str | int, ...]
 
 
@@ -44,6 +48,7 @@ class Node:
     is_last: bool = False
     may_grow: bool = False
     kind: str = "leaf"
+    differs: bool = False  # from its default, which a button puts back; not within lists
 
     @property
     def children(self) -> list["Node"]:
@@ -62,7 +67,7 @@ def settings_form(
     """The form of a `settingsSchema`.
 
     `values` are those that are kept, `defaults` a definition's `defaultConfig`, which replace the schema's own;
-    `timezone` is the business's; `data` is what was sent. When a list's button was pressed, the form has changed and
+    `timezone` is the business's; `data` is what was sent. When a button of a list or **Reset** was pressed, the form has changed and
     is not bound, so it is not valid: show it again. When it is valid, `form.values` is what to keep.
     """
     return SettingsForm(schema, values=values, timezone=timezone, defaults=defaults, data=data, prefix=prefix)
@@ -93,7 +98,8 @@ class SettingsForm(forms.Form):
         self.kept = dict(values)
         self.preview = preview
         self.values: dict[str, Any] = {}
-        self.changed = False  # by a list's button
+        self.changed = False  # by a button
+        self._lists = 0  # around the part that is laid out
         plain = resolved(schema)
         self.defaults = overlaid(defaults_of(plain), dict(defaults or {}))
         self.part = part_of(plain, label="Settings", required=True, default=self.defaults)
@@ -115,8 +121,9 @@ class SettingsForm(forms.Form):
         return self.root.children if isinstance(self.part, Group) else [self.root]
 
     @property
-    def has_lists(self) -> bool:
-        return any(node.kind == "list" for node in self._walk(self.root))
+    def has_commands(self) -> bool:
+        """Whether it has buttons that change it, so that Enter needs a button for Save before them."""
+        return any(node.kind == "list" or node.differs for node in self._walk(self.root))
 
     @property
     def command_name(self) -> str:
@@ -133,7 +140,11 @@ class SettingsForm(forms.Form):
         own = {name.removeprefix(prefix): data[name] for name in data if name.startswith(prefix)}
         state = posted_state(self.part, own, self.root_name, self.zone)
         if COMMAND in own:
-            self.changed = change_lists(self.part, state, own[COMMAND], self.zone)
+            act, _, name = own[COMMAND].partition(" ")
+            if act == "reset":
+                self.changed = reset(self.part, state, name, self.zone)
+            else:
+                self.changed = change_lists(self.part, state, own[COMMAND], self.zone)
         return state
 
     # Laying the fields out
@@ -154,7 +165,14 @@ class SettingsForm(forms.Form):
         for key, each in part.parts.items():
             below = name_below(name, key)
             node.nodes[key] = self._node(each, state[key], below, values.get(key, MISSING))
+            node.nodes[key].differs = self._differs(each, state[key])
         return node
+
+    def _differs(self, part: Part, state: State) -> bool:
+        """Whether another value than the default is shown. The parts of a group say it for themselves."""
+        if self.preview or self._lists or isinstance(part, Group) or part.default is MISSING:
+            return False
+        return not same(state, state_of(part, part.default, self.zone))
 
     def _list(self, part: Listing, state: State, name: str, kept: Any) -> Node:
         grows = not self.preview and may_grow(part, state, self.zone)
@@ -162,11 +180,13 @@ class SettingsForm(forms.Form):
         self._add_field(
             name, ListControl(label=part.label, help_text=part.help, required=part.required), None
         )
+        self._lists += 1
         for place, entry in enumerate(state):
             item = replace(part.item, label=f"{part.item.label} {place + 1}")
             inner = self._node(item, entry.state, f"{name}.{place}", _entry_kept(kept, entry.was))
             inner.was, inner.place, inner.is_last = entry.was, place, place == len(state) - 1
             node.entries.append(inner)
+        self._lists -= 1
         return node
 
     def _add_field(self, name: str, control: forms.Field, text: Any) -> None:

@@ -88,6 +88,34 @@ def name_below(name: str, key: str) -> str:
     return f"{name}.{written}" if name else written
 
 
+# Defaults
+
+
+def same(state: State, other: State) -> bool:
+    """Whether they show the same, wherever the entries of lists are kept."""
+    if isinstance(state, dict) and isinstance(other, dict):
+        return state.keys() == other.keys() and all(same(state[key], other[key]) for key in state)
+    if isinstance(state, list) and isinstance(other, list):
+        return len(state) == len(other) and all(
+            same(a.state, b.state) for a, b in zip(state, other, strict=True)
+        )
+    return (state or "") == (other or "")
+
+
+def reset(part: Part, state: State, wanted: str, zone: ZoneInfo, name: str = "") -> bool:
+    """Set the part of this name, outside of lists, to its default. Whether there was one."""
+    if not isinstance(part, Group):
+        return False
+    for key, each in part.parts.items():
+        below = name_below(name, key)
+        if below == wanted and each.default is not MISSING:
+            state[key] = state_of(each, each.default, zone)
+            return True
+        if reset(each, state[key], wanted, zone, below):
+            return True
+    return False
+
+
 # Changing lists, without checking anything
 
 

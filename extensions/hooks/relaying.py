@@ -1,0 +1,127 @@
+"""Hook calls of a developer's sandbox store that the app's listener answers, on the developer's machine.
+
+The call is a row. The checkout's thread writes it, wakes the listener's request, and waits for the answer in the row for
+as long as the hook may take. The listener's request, in any web process, hands it out once: a payment must not be made
+twice.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from time import monotonic
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import DurationField, ExpressionWrapper, F
+from django.db.models.functions import Now
+
+from accounts.models import Business
+from common import wakeups
+from common.http.transport import Exchange
+from extensions.hooks.calling import Request
+from extensions.models import RelayedCall
+from marketplace.models import App
+from webhooks.engine import listeners
+
+LEFT_OVER: Final = timedelta(minutes=1)  # after its end: the process that waited for it was killed
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A call for a listener. `timeout` is what is left of the hook's time, in seconds."""
+
+    call_id: UUID
+    url: str
+    headers: Mapping[str, str]
+    body: str
+    timeout: float
+
+
+class Relayed:
+    """A call that waits for its answer."""
+
+    def __init__(self, call_id: UUID, began: float, seconds: float) -> None:
+        self._call_id, self._began, self._end = call_id, began, began + seconds
+
+    def result(self) -> Exchange:
+        """The listener's answer, or a timeout. Removes the row."""
+        rows = RelayedCall.objects.filter(pk=self._call_id)
+        try:
+            answer = None
+            while answer is None and (left := self._end - monotonic()) > 0:
+                wakeups.wait(_wakeup(self._call_id), left)
+                answer = rows.values_list("answer", flat=True).first()
+        finally:
+            rows.delete()
+        duration = round((monotonic() - self._began) * 1000)
+        if answer is None:
+            return Exchange(None, {}, b"", False, duration, "timeout_response")
+        return _exchange(answer, duration)
+
+
+def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
+    """The slots of the listeners among these apps, by app. No statement unless this is a sandbox store with hooks."""
+    apps = list(apps)
+    if not business.is_sandbox or not apps:
+        return {}
+    own = App.objects.filter(pk__in=apps, developer=business.owner_id)
+    return listeners.of_apps(own.values_list("pk", flat=True))
+
+
+def begin(app_id: UUID, slot: int, url: str, request: Request, *, seconds: float) -> Relayed:
+    """Have the listener make this call."""
+    began = monotonic()
+    call = RelayedCall.objects.create(
+        app_id=app_id,
+        url=url,
+        headers=list(request.headers.items()),
+        body=request.body.decode(),
+        ends_at=Now() + timedelta(seconds=seconds),
+    )
+    wakeups.wake(listeners.wakeup(slot))
+    return Relayed(call.pk, began, seconds)
+
+
+def take(app: App) -> list[Handed]:
+    """The app's calls that are still to be handed out, and that have time left."""
+    waiting = RelayedCall.objects.filter(app=app, taken_at=None, ends_at__gt=Now())
+    left = ExpressionWrapper(F("ends_at") - Now(), output_field=DurationField())
+    rows = list(waiting.annotate(left=left).order_by("id"))
+    return [
+        Handed(row.pk, row.url, dict(row.headers), row.body, row.left.total_seconds())
+        for row in rows
+        if waiting.filter(pk=row.pk).update(taken_at=Now())
+    ]
+
+
+def answer(app: App, call_id: UUID, exchange: Exchange) -> bool:
+    """Give the checkout its answer. False if it has stopped waiting."""
+    taken = RelayedCall.objects.filter(pk=call_id, app=app, answer__isnull=True, ends_at__gt=Now())
+    if not taken.update(answer=_record(exchange)):
+        return False
+    wakeups.wake(_wakeup(call_id))
+    return True
+
+
+def remove_left_over() -> int:
+    removed, _ = RelayedCall.objects.filter(ends_at__lt=Now() - LEFT_OVER).delete()
+    return removed
+
+
+def _wakeup(call_id: UUID) -> str:
+    return f"call:{call_id}"
+
+
+def _record(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "status": exchange.status,
+        "body": base64.b64encode(exchange.body).decode(),
+        "truncated": exchange.truncated,
+        "error": exchange.error_class,
+    }
+
+
+def _exchange(answer: Mapping[str, Any], duration: int) -> Exchange:
+    body = base64.b64decode(answer["body"])
+    return Exchange(answer["status"], {}, body, answer["truncated"], duration, answer["error"])

@@ -1,0 +1,113 @@
+"""The ledger's rows of skipped calls, written behind the request.
+
+Nothing happened at the app that such a row would have to prove, and a shopper must not wait because an app is broken. The order
+that a skipped call belongs to is noted in the same queue, after the row.
+"""
+
+import atexit
+import logging
+import os
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+
+from common.write_behind import WriteBehind
+from extensions.models import HookCall
+
+log = logging.getLogger(__name__)
+
+MOST: Final = 5_000  # that wait
+BATCH: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class OrderOfCalls:
+    """Calls, and the order that they led to."""
+
+    calls: Sequence[UUID]
+    order_id: UUID
+
+
+class SkippedCalls(WriteBehind):
+    """What waits in this process. A full queue drops what is new; the database has been away for long then."""
+
+    name = "skipped-hook-calls"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: deque[HookCall | OrderOfCalls] = deque()
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self._waiting)
+
+    def put(self, items: Sequence[HookCall | OrderOfCalls]) -> None:
+        if len(self._waiting) < MOST:
+            self._waiting.extend(items)
+        self.start()
+
+    def write_batch(self) -> int:
+        batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+        try:
+            _write(batch)
+        except (OperationalError, InterfaceError) as error:
+            self._waiting.extendleft(reversed(batch))
+            self.refused = True
+            log.warning("%d skipped hook calls could not be recorded yet: %s", len(batch), error)
+            return 0
+        except Exception:
+            log.exception("Skipped hook calls are recorded one by one, because one of them can't be.")
+            _write_each(batch)
+        return len(batch)
+
+
+def _write(batch: Sequence[HookCall | OrderOfCalls]) -> None:
+    with transaction.atomic():
+        do_not_wait_for_the_disk()
+        HookCall.objects.bulk_create(item for item in batch if isinstance(item, HookCall))
+        for item in batch:
+            if isinstance(item, OrderOfCalls):
+                HookCall.objects.filter(pk__in=item.calls).update(order_id=item.order_id)
+
+
+def _write_each(batch: Sequence[HookCall | OrderOfCalls]) -> None:
+    """Also where one belongs to an installation that was removed meanwhile."""
+    for item in batch:
+        try:
+            _write([item])
+        except Exception:
+            log.exception("A skipped hook call could not be recorded.")
+
+
+def do_not_wait_for_the_disk() -> None:
+    """For the transaction around: a database crash at its commit only loses lines of a log."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL synchronous_commit TO off")
+
+
+_skipped = SkippedCalls()
+
+
+def record(items: Sequence[HookCall | OrderOfCalls]) -> None:
+    """Leave rows to the writer. Never waits."""
+    _skipped.put(items)
+
+
+def flush() -> int:
+    """Write all that waits now, for tests."""
+    return _skipped.flush()
+
+
+def _forked() -> None:
+    """A child process has no thread yet, and its parent writes what waited there."""
+    global _skipped
+    _skipped = SkippedCalls()
+
+
+atexit.register(lambda: _skipped.stop())
+os.register_at_fork(after_in_child=_forked)

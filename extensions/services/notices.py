@@ -1,0 +1,248 @@
+"""Mails to merchants about installed apps: what an app asks for since an approval, and apps that keep failing."""
+
+import hashlib
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.enums import MailKind
+from accounts.services.profile import wants_mail
+from extensions.app_status import statuses_of
+from extensions.capabilities import capabilities_of
+from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
+from extensions.reach_requests import requested_capabilities
+from installations.models import Installation
+from installations.queries import asked_scopes, scope_reason
+from marketplace.models import App
+from marketplace.scopes import SCOPES
+from webhooks.health import WARNED_AFTER
+from webhooks.models import Webhook
+
+log = logging.getLogger(__name__)
+
+MAILS_AT_ONCE: Final = 100  # one approval, or one app's outage, may concern a hundred thousand installations
+SKIPPED_FOR: Final = timedelta(hours=1)  # after which checkout without the app is worth a mail
+ONE_MAIL_IN: Final = timedelta(hours=24)  # about trouble of one installation
+
+
+def notify_merchants(*, now: datetime | None = None) -> int:
+    """Mail what is due. Returns the number of mails.
+
+    What was mailed is saved first and the mail sent on commit, so that a merchant never gets it twice. A failing mail
+    server is logged, and the pages under `/merchant/` still show everything.
+    """
+    now = now or timezone.now()
+    sent = 0
+    for step in (_ask, _warn):
+        while batch := step(now):
+            sent += batch
+    return sent
+
+
+# What apps ask for
+
+
+def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
+    """Remember to mail merchants who are asked for scripts, widgets, hooks or hosts that no mail named yet. For a receiver
+    of `approval_followed`: three statements for any number of installations.
+    """
+    asked = _digests(app)
+    concerned = {
+        each.pk: asked[each.agreed_version_id] for each in installations if each.agreed_version_id in asked
+    }
+    if not concerned:
+        return
+    known = dict(
+        MerchantNotice.objects.filter(installation__in=concerned).values_list("installation_id", "asked")
+    )
+    MerchantNotice.objects.bulk_create(
+        [
+            MerchantNotice(installation_id=pk, asked=digests, is_due=True)
+            for pk, digests in concerned.items()
+            if set(digests) - set(known.get(pk, ()))
+        ],
+        update_conflicts=True,
+        unique_fields=["installation"],
+        update_fields=["asked", "is_due"],
+    )
+
+
+def _digests(app: App) -> dict[UUID, list[str]]:
+    """By the version that stores agreed to: a digest of each sentence that their merchants would read."""
+    rows: dict[UUID, list[Any]] = defaultdict(list)
+    for row in ReachRequest.objects.filter(version__app=app, definition__is_active=True).select_related(
+        "definition"
+    ):
+        row.definition.content = row.content
+        rows[row.version_id].append(row.definition)
+    return {
+        version: [
+            hashlib.sha256(f"{each.title}\n{each.detail}".encode()).hexdigest()[:16]
+            for each in capabilities_of(definitions)
+        ]
+        for version, definitions in rows.items()
+    }
+
+
+@transaction.atomic
+def _ask(now: datetime) -> int:
+    """One mail for each installation, about scopes and reach together."""
+    due = Installation.objects.needing_consent().filter(reconsent_notified_at=None).order_by("id")
+    by_scopes = due.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:MAILS_AT_ONCE]
+    ids = list(by_scopes)
+    notices = MerchantNotice.objects.filter(
+        is_due=True, installation__app__suspended_at=None, installation__app__deleted_at=None
+    )
+    locked = notices.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True)
+    ids += [pk for pk in locked[:MAILS_AT_ONCE] if pk not in set(ids)]
+    if not ids:
+        return 0
+    MerchantNotice.objects.filter(pk__in=ids).update(is_due=False)
+    Installation.objects.filter(pk__in=ids, needs_reconsent=True).update(reconsent_notified_at=now)
+    transaction.on_commit(partial(_mail, ids, MailKind.PERMISSION_QUESTIONS, _question))
+    return len(ids)
+
+
+def _question(installation: Installation) -> EmailMessage | None:
+    """None if nothing is asked any more."""
+    if not installation.is_active:
+        return None
+    scopes = asked_scopes(installation) if installation.needs_reconsent else []
+    capabilities = requested_capabilities(installation) if installation.is_behind else []
+    if not scopes and not capabilities:
+        return None
+    app, business = installation.app_fields, installation.business
+    context = {
+        "app": app,
+        "business": business,
+        "capabilities": capabilities,
+        "added": [SCOPES[name].sentence for name in scopes],
+        "reason": scope_reason(installation),
+        "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/permissions/",
+    }
+    body = render_to_string("extensions/mail/question.txt", context)
+    return _letter(f"{app.name} asks for more permissions in {business.name}", body, installation)
+
+
+# Apps that keep failing
+
+
+@transaction.atomic
+def _warn(now: datetime) -> int:
+    """Those whose updates fail by the rule of the pages, or that checkout has skipped for an hour. Test stores are left out:
+    developers get their own mails.
+    """
+    ids = sorted({*_failing(now)[:MAILS_AT_ONCE], *_skipped(now)[:MAILS_AT_ONCE]})
+    if not ids:
+        return 0
+    running = Installation.objects.active().filter(pk__in=ids).order_by("id")
+    list(running.select_for_update(of=("self",), no_key=True).values_list("pk"))
+    still = {*_failing(now).filter(installation__in=ids), *_skipped(now).filter(installation__in=ids)}
+    MerchantNotice.objects.bulk_create(
+        [MerchantNotice(installation_id=pk, trouble_mailed_at=now) for pk in sorted(still)],
+        update_conflicts=True,
+        unique_fields=["installation"],
+        update_fields=["trouble_mailed_at"],
+    )
+    transaction.on_commit(partial(_mail, sorted(still), MailKind.FAILING_APPS, partial(_trouble, now)))
+    return len(still)
+
+
+def _failing(now: datetime) -> QuerySet[Any]:
+    """Ids of installations with a webhook that `webhooks.queries.failing_since` counts."""
+    news = Q(disabled_at__isnull=False) | Q(is_active=True, failing_since__lte=now - WARNED_AFTER)
+    rows = Webhook.objects.kept().filter(news).annotate(began=Coalesce("failing_since", "disabled_at"))
+    return _unmailed(rows, now)
+
+
+def _skipped(now: datetime) -> QuerySet[Any]:
+    """Ids of installations with a hook that checkout has skipped for long."""
+    off = ExtensionState.objects.filter(
+        installation=OuterRef("installation"), definition=OuterRef("definition"), is_on=False
+    )
+    rows = Breaker.objects.filter(~Exists(off), open_since__lte=now - SKIPPED_FOR, definition__is_active=True)
+    return _unmailed(rows.annotate(began=F("open_since")), now)
+
+
+def _unmailed(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
+    """The installations of rows with `began` that no mail named since, of stores and apps that run."""
+    notice = MerchantNotice.objects.filter(installation=OuterRef("installation"))
+    news = Q(mailed=None) | Q(mailed__lt=F("began"), mailed__lte=now - ONE_MAIL_IN)
+    running = rows.filter(
+        installation__uninstalled_at=None,
+        installation__paused_at=None,
+        installation__app__suspended_at=None,
+        installation__app__deleted_at=None,
+        installation__business__is_sandbox=False,
+    )
+    found = running.annotate(mailed=Subquery(notice.values("trouble_mailed_at"))).filter(news)
+    return found.order_by("installation").values_list("installation", flat=True).distinct()
+
+
+def _trouble(now: datetime, installation: Installation) -> EmailMessage | None:
+    """None if it recovered in the meantime."""
+    status = statuses_of([installation], now)[installation.pk]
+    if not status.is_in_trouble:
+        return None
+    app, business = installation.app_fields, installation.business
+    context = {
+        "app": app,
+        "business": business,
+        "failing_since": status.failing_since,
+        "is_skipped": bool(status.skipped),
+        "skipped_since": min((each.open_since for each in status.skipped if each.open_since), default=None),
+        "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/",
+    }
+    with timezone.override(business.timezone):
+        body = render_to_string("extensions/mail/trouble.txt", context)
+    return _letter(f"{app.name} is having trouble in {business.name}", body, installation)
+
+
+# Sending
+
+
+def _letter(subject: str, body: str, installation: Installation) -> EmailMessage:
+    return EmailMessage(" ".join(subject.split()), body, None, [installation.business.owner.email])
+
+
+def _mail(ids: Iterable[UUID], kind: MailKind, write: Any) -> None:
+    """Send the mails over one connection. Closed accounts and those that muted them get none."""
+    rows = Installation.objects.filter(pk__in=list(ids)).order_by("id").defer("webhook_secret")
+    found: Mapping[Installation, EmailMessage | None] = {
+        each: write(each)
+        for each in rows.select_related("app__approved_version", "business__owner")
+        if each.business.owner.is_active and wants_mail(each.business.owner, kind)
+    }
+    letters = [(installation, letter) for installation, letter in found.items() if letter]
+    if not letters:
+        return
+    try:
+        with get_connection() as connection:
+            for installation, letter in letters:
+                _send(letter, installation, connection)
+    except Exception:
+        log.exception("The mail server failed: %s mails to merchants were not sent.", len(letters))
+
+
+def _send(letter: EmailMessage, installation: Installation, connection: BaseEmailBackend) -> None:
+    """Send one mail. A refused address must not keep the others from getting theirs.
+
+    The error's text names the address, so only its class is logged.
+    """
+    try:
+        connection.send_messages([letter])
+    except Exception as error:
+        log.error("The merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)
