@@ -15,6 +15,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
+from common.db.replica import may_lag
 from common.db.totals import COUNTED_EXACTLY, REMEMBERED
 from installations.models import Installation
 from marketplace.models import App
@@ -116,6 +117,7 @@ def _from_cache(key: str) -> Analytics | None:
     return found
 
 
+@may_lag
 def _analytics(app: App, now: datetime) -> Analytics:
     counted = _counted(app)
     totals = counted.aggregate(total=Count("pk"), active=Count("pk", filter=Q(uninstalled_at=None)))
@@ -149,6 +151,12 @@ def thirty_days_before(app: App, *, now: datetime | None = None) -> DeliveryDay:
     first = until - timedelta(days=counting.DAYS)
     counts = DailyDeliveryCount.objects.filter(app=app, date__gte=first, date__lt=until)
     return DeliveryDay(first, **counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES}))
+
+
+def thirty_days(app: App, *, now: datetime | None = None) -> DeliveryFigures:
+    """The sums of the daily counts of the last 30 days, in one statement. Today is included as far as it's counted."""
+    counts = DailyDeliveryCount.objects.filter(app=app, date__gte=counting.first_day(_today(now)))
+    return DeliveryFigures(**counts.aggregate(**{name: Sum(name, default=0) for name in counting.FIGURES}))
 
 
 def _counted(app: App) -> QuerySet[Installation]:

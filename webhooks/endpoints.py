@@ -1,7 +1,8 @@
 """Identifies endpoints (docs/decisions/0010).
 
 An endpoint is one app's URL. Installations that share it succeed and fail together. Another app that registers the
-same URL has an endpoint of its own.
+same URL has an endpoint of its own, and so has an installation on the developer's sandbox store: while a developer
+tries something out there, deliveries to other stores don't wait.
 """
 
 from hashlib import blake2b
@@ -11,9 +12,13 @@ from uuid import UUID
 from django.db import models
 
 
-def endpoint_key(app_id: UUID, url: str) -> int:
-    """The endpoint's number, from its app and URL. The upper 32 bits depend on the app and the host only."""
-    return int.from_bytes(_hash(f"{app_id} {urlsplit(url).netloc}") + _hash(url), signed=True)
+def endpoint_key(app_id: UUID, url: str, *, sandbox: UUID | None = None) -> int:
+    """The endpoint's number, from its app and URL. The upper 32 bits depend on the app and the host only.
+
+    `sandbox` is the business of an installation on its developer's own sandbox store.
+    """
+    owner = f"{app_id} {sandbox}" if sandbox else f"{app_id}"
+    return int.from_bytes(_hash(f"{owner} {urlsplit(url).netloc}") + _hash(url), signed=True)
 
 
 def _hash(text: str) -> bytes:

@@ -26,6 +26,7 @@ class Pace(models.TextChoices):
     """How an endpoint has been responding. It decides how many attempts the endpoint may have at once."""
 
     UNKNOWN = "", "Not known"
+    FAST = "FAST", "Answers at once"
     PROVEN = "PROVEN", "Answers quickly"
     SLOW = "SLOW", "Answers slowly"
     SILENT = "SILENT", "Timed out or could not be reached"

@@ -17,12 +17,14 @@ import base64
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import BigIntegerField, DateTimeField, Q, QuerySet, UUIDField
 
+from common.db.compiled import Compiled, Param
 from common.errors import Gone, Invalid
 from installations.models import Installation
 from webhooks import catalogue
@@ -33,6 +35,20 @@ from webhooks.services.retention import KEPT
 MADE_UP: Final = "This is not a cursor of the feed. Leave `after` out to read from the installation on."
 _BEFORE_ALL: Final = UUID(int=0)
 _LARGEST: Final = 2**63 - 1
+
+
+class FeedEvent(NamedTuple):
+    """The columns of `Event` that the feed shows."""
+
+    id: UUID
+    type: str
+    data: str
+    occurred_at: datetime
+    position: int
+
+    @property
+    def cursor(self) -> str:
+        return cursor_text(self.position, self.id, self.occurred_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +63,7 @@ class Cursor:
     made_at: datetime
 
     @classmethod
-    def behind(cls, event: Event) -> "Cursor":
+    def behind(cls, event: FeedEvent) -> "Cursor":
         return cls(event.position, event.id, event.occurred_at)
 
     @classmethod
@@ -59,16 +75,19 @@ class Cursor:
         return self.position, self.event_id
 
     def __str__(self) -> str:
-        milliseconds = int(self.made_at.timestamp() * 1000)
-        numbers = f"{settings.FEED_EPOCH}.{self.position}.{milliseconds}."
-        return base64.urlsafe_b64encode(numbers.encode() + self.event_id.bytes).decode().rstrip("=")
+        return cursor_text(self.position, self.event_id, self.made_at)
+
+
+def cursor_text(position: int, event_id: UUID, made_at: datetime) -> str:
+    numbers = b"%d.%d.%d." % (settings.FEED_EPOCH, position, made_at.timestamp() * 1000)
+    return base64.urlsafe_b64encode(numbers + event_id.bytes).rstrip(b"=").decode()
 
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
     """`next` is where to go on, behind an empty page too."""
 
-    events: Sequence[Event]
+    events: Sequence[FeedEvent]
     next: Cursor
     has_more: bool
 
@@ -84,8 +103,8 @@ def read_feed(
     """
     horizon = current_horizon()
     start = _start(installation, after, horizon, now)
-    wanted = [name for name in _visible(installation) if types is None or name in types]
-    events = list(_behind(start, horizon, installation, wanted, now)[: limit + 1])
+    wanted = tuple(name for name in _visible(installation) if types is None or name in types)
+    events = _read(start, horizon, installation, wanted, limit + 1, now)
     if len(events) > limit:
         return FeedPage(events[:limit], Cursor.behind(events[limit - 1]), has_more=True)
     end = max(start.place, (horizon, _BEFORE_ALL))
@@ -99,21 +118,44 @@ def _visible(installation: Installation) -> list[str]:
     ]
 
 
-def _behind(
-    start: Cursor, horizon: int, installation: Installation, types: Sequence[str], now: datetime
-) -> QuerySet[Event]:
-    behind = Q(position__gt=start.position) | Q(position=start.position, id__gt=start.event_id)
-    return (
-        Event.objects.filter(behind, business=installation.business_id, type__in=types)
-        .filter(
-            position__gte=start.position,
-            position__lt=horizon,
-            # Older rows may still be there, but their cursors are too old.
-            occurred_at__gte=max(installation.installed_at, now - KEPT),
-        )
-        .filter(Q(installation=None) | Q(installation=installation))
-        .order_by("position", "id")
+def _read(
+    start: Cursor, horizon: int, installation: Installation, types: tuple[str, ...], limit: int, now: datetime
+) -> list[FeedEvent]:
+    if not types:
+        return []
+    rows = _behind(types).rows(
+        limit=limit,
+        position=start.position,
+        event=start.event_id,
+        horizon=horizon,
+        # Older rows may still be there, but their cursors are too old.
+        since=max(installation.installed_at, now - KEPT),
+        business=installation.business_id,
+        installation=installation.pk,
     )
+    return list(map(FeedEvent._make, rows))
+
+
+@lru_cache(maxsize=200)
+def _behind(types: tuple[str, ...]) -> Compiled[tuple[Any, ...]]:
+    def query() -> QuerySet[Event, tuple[Any, ...]]:
+        position, event = Param("position", BigIntegerField()), Param("event", UUIDField())
+        installation = Param("installation", UUIDField())
+        return (
+            Event.objects.filter(
+                Q(position__gt=position) | Q(position=position, id__gt=event),
+                Q(installation=None) | Q(installation=installation),
+                business=Param("business", UUIDField()),
+                type__in=types,
+                position__gte=position,
+                position__lt=Param("horizon", BigIntegerField()),
+                occurred_at__gte=Param("since", DateTimeField()),
+            )
+            .order_by("position", "id")
+            .values_list(*FeedEvent._fields)
+        )
+
+    return Compiled(query)
 
 
 def _start(installation: Installation, after: str | None, horizon: int, now: datetime) -> Cursor:

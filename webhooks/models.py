@@ -111,7 +111,7 @@ class Webhook(models.Model):
         return self.url
 
     def find_endpoint(self) -> int:
-        return endpoint_key(self.installation.app_id, self.url)
+        return endpoint_key(self.installation.app_id, self.url, sandbox=self.installation.own_sandbox_id)
 
 
 class Endpoint(models.Model):
@@ -125,11 +125,21 @@ class Endpoint(models.Model):
 
 
 class DispatcherSlot(models.Model):
-    """A running dispatcher. Its leases are valid while its heartbeat continues. Written by `webhooks.engine.slots`."""
+    """A running dispatcher or listener. Its leases are valid while its heartbeat continues.
+
+    Written by `webhooks.engine.slots` for dispatchers, by `webhooks.engine.listeners` for listeners.
+    """
 
     process = models.CharField(max_length=100, help_text="Host and process id.")
     seen_at = models.DateTimeField(help_text="The last heartbeat, by the database's clock.")
     is_claiming = models.BooleanField(default=True, help_text="Off while it only finishes its open requests.")
+    app = models.OneToOneField(
+        App,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="The app whose developer listens for its sandbox store; empty for a dispatcher.",
+    )
 
     def __str__(self) -> str:
         return self.process
@@ -286,6 +296,9 @@ class Attempt(models.Model):
     duration_ms = models.PositiveIntegerField()
     error_class = models.CharField(max_length=20, blank=True)
     response_excerpt = models.TextField(blank=True)
+    by_listener = models.BooleanField(
+        default=False, db_default=False, help_text="Made on the developer's machine, by the command listen."
+    )
 
     partitions = Partitions(days=_DAYS, by="delivery_id")
 

@@ -11,8 +11,9 @@ from django.db.models import F, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from common.db.finders import get_or_not_found
+from common.db.json_lists import HasItem
 from common.times import to_the_minute
-from installations.models import Installation
+from installations.models import Installation, InstallationQuerySet
 from marketplace.models import App
 from webhooks import catalogue, health
 from webhooks.enums import WAITING, DeliveryStatus, ErasureState, HeldReason
@@ -59,6 +60,21 @@ def may_learn_of(installation: Installation, event_type: str) -> bool:
         return False
     scope = catalogue.EVENTS[event_type].scope
     return scope is None or scope in installation.effective_scopes
+
+
+def learning_of(event_type: str, installations: InstallationQuerySet) -> InstallationQuerySet:
+    """Those for which `may_learn_of` is true: the same rule in SQL."""
+    listed = installations.active().filter(app__suspended_at=None, app__deleted_at=None)
+    scope = catalogue.EVENTS[event_type].scope
+    return listed if scope is None else listed.holding(scope)
+
+
+def naming(event_type: str, webhooks: WebhookQuerySet) -> WebhookQuerySet:
+    """Those for which `events_of` has the event, whose app may learn of it: the same rule in SQL."""
+    by_app = Q(HasItem("installation__app__webhook_events", event_type))
+    if event_type in catalogue.SUBSCRIBABLE:
+        by_app |= Q(installation__app__webhook_events=[])
+    return webhooks.filter(Q(HasItem("events", event_type)) | (Q(events=[]) & by_app))
 
 
 def may_receive(webhook: Webhook, event_type: str) -> bool:

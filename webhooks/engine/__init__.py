@@ -8,6 +8,9 @@
 4. judge: `judging` turns each response into a result, by the schedule in `retry`; `outage` recognizes our own failures.
 5. record: `recording` writes attempts and updates deliveries, in batches.
 
+With the command `listen` of a developer, steps 3 to 5 happen elsewhere: `listeners` hands leases over, and `relaying` gives
+the requests to the listener and records its answers.
+
 Besides these, `slots` registers running dispatchers, `planning` makes PostgreSQL plan these statements once, `clocks`
 compares this machine's time with the database's, and `backlog` shows operators how much is waiting.
 """

@@ -26,6 +26,11 @@ def backlog(now: datetime) -> Backlog:
     return Backlog(due[:COUNTED].count(), waited(now), slots.claiming().count())
 
 
+def in_flight() -> int:
+    """Deliveries that are being sent, counted up to `COUNTED`."""
+    return Delivery.objects.filter(lease_until__isnull=False).order_by()[:COUNTED].count()
+
+
 def waited(now: datetime) -> timedelta:
     """How long the first delivery that could be claimed now has been due. Zero if there is none.
 

@@ -26,23 +26,36 @@ LEASE: Final = timedelta(seconds=60)  # the longest; six times the deadline of a
 LOOKED_AT: Final = 256  # the earliest due deliveries that step 2 ranks
 
 SLOW: Final = timedelta(milliseconds=500)  # an attempt that takes longer is not quick
-LEASES: Final = {Pace.UNKNOWN: 8, Pace.PROVEN: 16, Pace.SLOW: 4, Pace.SILENT: 1}  # the limit for an endpoint
+# The limit for an endpoint.
+LEASES: Final = {Pace.UNKNOWN: 8, Pace.FAST: 16, Pace.PROVEN: 16, Pace.SLOW: 4, Pace.SILENT: 1}
+# While little else is leased, a fast endpoint may hold more: up to `MOST_LEASES`, as long as all leases together stay below
+# `SPARE_LEASES`. A server that handles one request after another still answers the last of so many within the deadline.
+FAST: Final = timedelta(milliseconds=100)
+MOST_LEASES: Final = 64
+SPARE_LEASES: Final = 128
 # A dead host may have thousands of URLs, each with its own room. So the endpoints of an app on one host get nothing
 # more while they hold this many leases that are older than `SLOW` or belong to endpoints that are not proven.
 HOST_LEASES: Final = 384
 
 
-def leases_allowed(pace: Pace, *, holds_old: bool) -> int:
-    """How many leases an endpoint may hold. `holds_old`: one of its leases is older than `SLOW`.
+def leases_allowed(pace: Pace, *, holds_old: bool, held_by_all: int) -> int:
+    """How many leases an endpoint may hold. `holds_old`: one of its leases is older than `SLOW`. `held_by_all`: the leases of
+    all endpoints.
 
     Old leases are normal for an endpoint that is known to be slow; for others they mean that it may be hanging.
     """
-    return 1 if holds_old and pace != Pace.SLOW else LEASES[pace]
+    if holds_old and pace != Pace.SLOW:
+        return 1
+    if pace == Pace.FAST:
+        return max(LEASES[pace], min(MOST_LEASES, SPARE_LEASES - held_by_all))
+    return LEASES[pace]
 
 
 # In SQL
 
-_PACES = " ".join(f"WHEN '{pace}' THEN {leases}" for pace, leases in LEASES.items() if pace)
+_PACES = " ".join(
+    f"WHEN '{pace}' THEN {leases}" for pace, leases in (LEASES | {Pace.FAST: "spare.leases"}).items() if pace
+)
 
 # The room of an endpoint, from the joins below: its leases, its pace, and its host if that is crowded.
 _ROOM = f"""
@@ -56,6 +69,7 @@ _JOINED = """
     LEFT JOIN leased USING (endpoint)
     LEFT JOIN (SELECT id AS endpoint, pace FROM webhooks_endpoint) AS known USING (endpoint)
     LEFT JOIN crowded ON crowded.host = endpoint >> 32
+    CROSS JOIN spare
 """
 # The condition of the partial indexes. Adding the states would select the same, but favor another index.
 _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
@@ -66,11 +80,14 @@ RECURSIVE leased AS (
     SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
     FROM webhooks_delivery WHERE lease_until IS NOT NULL
     GROUP BY endpoint
+), spare AS (
+    SELECT GREATEST({LEASES[Pace.FAST]}, LEAST({MOST_LEASES}, {SPARE_LEASES} - COALESCE(sum(held), 0))) AS leases
+    FROM leased
 ), crowded AS (
     SELECT endpoint >> 32 AS host
     FROM leased LEFT JOIN webhooks_endpoint AS known ON known.id = endpoint
     GROUP BY endpoint >> 32
-    HAVING sum(CASE known.pace WHEN 'PROVEN' THEN old ELSE held END) >= {HOST_LEASES}
+    HAVING sum(CASE WHEN known.pace IN ('FAST', 'PROVEN') THEN old ELSE held END) >= {HOST_LEASES}
 ), earliest AS MATERIALIZED (
     SELECT id, endpoint, due_at FROM webhooks_delivery
     WHERE {_CLAIMABLE} AND due_at <= %(now)s
@@ -179,6 +196,7 @@ class _Rooms:
                 held=Count("id"), old=Count("id", filter=Q(lease_until__lt=now + LEASE - SLOW))
             )
         }
+        self._held_by_all = sum(held for held, _ in self._leased.values())
         self.look_up(self._leased)
         self._crowded = self._crowded_hosts()
 
@@ -191,13 +209,15 @@ class _Rooms:
         if host_of(endpoint) in self._crowded:
             return 0
         held, old = self._leased.get(endpoint, (0, 0))
-        return max(0, leases_allowed(self.paces[endpoint], holds_old=old > 0) - held)
+        allowed = leases_allowed(self.paces[endpoint], holds_old=old > 0, held_by_all=self._held_by_all)
+        return max(0, allowed - held)
 
     def _crowded_hosts(self) -> set[int]:
         uncertain: dict[int, int] = {}
         for endpoint, (held, old) in self._leased.items():
             host = host_of(endpoint)
-            uncertain[host] = uncertain.get(host, 0) + (old if self.paces[endpoint] == Pace.PROVEN else held)
+            is_proven = self.paces[endpoint] in (Pace.FAST, Pace.PROVEN)
+            uncertain[host] = uncertain.get(host, 0) + (old if is_proven else held)
         return {host for host, leases in uncertain.items() if leases >= HOST_LEASES}
 
 

@@ -52,7 +52,8 @@ def claim(limit: int, now: datetime, slot: int) -> list[Claim]:
 
 # Dispatchers that select at the same moment select the same rows, and all but one of them find the rows locked. So
 # leases that a dispatcher can't see yet do no harm. LATERAL makes PostgreSQL look up each row by its key, even when its
-# statistics about the queue are wrong, as they usually are.
+# statistics about the queue are wrong, as they usually are. A claim doesn't wait until it is on disk: if PostgreSQL loses it,
+# the deliveries in flight are resent. Their results do wait, and take the claim along.
 _CLAIM = Prepared(
     "webhooks_claim",
     f"""
@@ -66,7 +67,8 @@ WITH {claim_selection.CHOSEN}, mine AS (
 )
 UPDATE webhooks_delivery AS delivery
 SET lease_until = %(lease_until)s, leased_by_id = %(slot)s, fence = fence + 1
-FROM mine WHERE delivery.id = mine.id
+FROM mine
+WHERE delivery.id = mine.id AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
 RETURNING
     delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.endpoint,
     delivery.attempts_made, mine.pace

@@ -15,14 +15,14 @@ from typing import Final, Protocol
 from django.db import InterfaceError, OperationalError, connection
 
 from common.db.transactions import forbid_transaction
-from webhooks.engine import claims, planning, preparation, recording
+from webhooks.engine import claims, listeners, planning, preparation, recording
 from webhooks.engine.claims import Claim, LostLeases
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.engine.judging import Judge, due_again
 from webhooks.engine.outage import Guard
 from webhooks.engine.recording import Result
 from webhooks.engine.sending import Sender
-from webhooks.engine.slots import ALIVE_FOR, Slot
+from webhooks.engine.slots import ALIVE_FOR, DISPATCHERS, Slot
 from webhooks.message import Message
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,11 @@ RECORDED_AT_ONCE: Final = 128
 # Times in seconds.
 POLL: Final = 0.01  # between claims while there is work
 IDLE_POLL: Final = 0.05  # the longest pause while there is none
-RECORD_WITHIN: Final = 0.025
+RECORD_AFTER: Final = (
+    0.025  # once half of what it sent is answered, so that a slow machine doesn't write small batches
+)
+RECORD_WITHIN: Final = 0.1
+LOOK_AGAIN: Final = 0.005
 FREE_LOST_EVERY: Final = 1.0
 COMPARE_CLOCKS_EVERY: Final = 60.0
 GRACE: Final = 12.0  # for attempts in flight when we stop: a little over an attempt's deadline
@@ -63,6 +67,7 @@ class Dispatcher:
         self._planned = False
         self._poll = POLL
         self._claim_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
+        self._claimed_at = 0.0
         self._worked_at = self._looked_in_vain_at = 0.0
 
     def run(
@@ -97,7 +102,7 @@ class Dispatcher:
                 return False
             if idle is not None and self._idle_for() >= idle:
                 return True
-            self._collect(until=min(self._claim_at, self._record_at if self._results else self._claim_at))
+            self._collect(until=self._wake_at())
         return True
 
     def _hand_over(self, start_next: Callable[[], bool]) -> bool:
@@ -137,7 +142,7 @@ class Dispatcher:
     def _claim_and_send(self) -> None:
         """Claim and send as many deliveries as there is room for."""
         room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
-        began = monotonic()
+        began = self._claimed_at = monotonic()
         claimed = claims.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
         self._claim_at = monotonic() + self._pause(room, len(claimed))
         if claimed:
@@ -147,12 +152,23 @@ class Dispatcher:
             self._looked_in_vain_at = monotonic()
 
     def _pause(self, requested: int, claimed: int) -> float:
-        """The pause until the next claim: none while much is due, short after some was, then longer and longer."""
+        """The pause until the next claim: none while much is due, short after some was, then longer and longer.
+
+        More dispatchers each pause longer, so that together they ask the database as often as two.
+        """
         if claimed:
             self._poll = POLL
-            return 0.0 if claimed > requested / 2 else POLL
+            return self._turn() if claimed > requested / 2 else POLL + self._turn()
         pause, self._poll = self._poll, min(self._poll * 1.2, IDLE_POLL)
-        return pause
+        return pause * self._share()
+
+    def _share(self) -> float:
+        """How many dispatchers run for each one that is needed."""
+        return max(1.0, self._slot.claiming / DISPATCHERS)
+
+    def _turn(self) -> float:
+        """The shortest pause, in which the others claim. None for two dispatchers."""
+        return POLL * (self._share() - 1)
 
     def _send(self, claimed: list[Claim], claimed_at: float) -> None:
         forbid_transaction()
@@ -160,12 +176,9 @@ class Dispatcher:
         if monotonic() - claimed_at > ALIVE_FOR.total_seconds():
             prepared.messages = self._still_leased(prepared.messages)
         self._sender.send(prepared.messages)
-        if prepared.unwanted:
-            claims.cancel(prepared.unwanted, self._clock.now())
-        if prepared.for_disabled:
-            claims.hold(prepared.for_disabled)
-        if prepared.for_paused:
-            claims.hold_while_paused(prepared.for_paused)
+        if prepared.listened:
+            listeners.hand_over(prepared.listened)
+        prepared.set_aside(self._clock.now())
 
     def _still_leased(self, messages: list[tuple[Claim, Message]]) -> list[tuple[Claim, Message]]:
         """Leave out deliveries that others have freed because this process was paused and seemed dead."""
@@ -174,6 +187,12 @@ class Dispatcher:
         return [(claim, message) for claim, message in messages if claim.delivery_id in leased]
 
     # 4 judge, 5 record
+
+    def _wake_at(self) -> float:
+        """When to claim or record next. Results that are late wait for more, and are looked at again soon."""
+        if not self._results:
+            return self._claim_at
+        return min(self._claim_at, max(self._record_at, monotonic() + LOOK_AGAIN))
 
     def _collect(self, *, until: float) -> None:
         """Judge the attempts that are over by `until`."""
@@ -188,23 +207,31 @@ class Dispatcher:
         if result is None:
             return
         if not self._results:
-            self._record_at = monotonic() + RECORD_WITHIN
+            self._record_at = monotonic() + RECORD_AFTER
         self._results.append(result)
 
     def _record(self) -> None:
         """Write results once there are enough, they are old enough, or nothing else is in flight."""
-        while self._results and (
-            len(self._results) >= RECORDED_AT_ONCE
-            or monotonic() >= self._record_at
-            or not self._sender.in_flight
-        ):
+        while self._results and self._should_record():
             batch = self._results[:RECORDED_AT_ONCE]
             self._recorded += recording.record(batch)
             del self._results[:RECORDED_AT_ONCE]  # not earlier, so that they are kept if the database fails
-            self._worked_at = self._claim_at = monotonic()  # claim now: endpoints have room again
+            self._worked_at = monotonic()
+            self._claim_at = max(
+                self._worked_at, self._claimed_at + self._turn()
+            )  # endpoints have room again
         if self._spared:
             claims.postpone(self._spared, due_again(self._clock.now()))
             self._spared.clear()
+
+    def _should_record(self) -> bool:
+        in_flight, late = len(self._sender.in_flight), monotonic() - self._record_at
+        return (
+            not in_flight
+            or len(self._results) >= RECORDED_AT_ONCE
+            or late >= RECORD_WITHIN - RECORD_AFTER
+            or (late >= 0 and len(self._results) >= in_flight)
+        )
 
     # Stopping
 

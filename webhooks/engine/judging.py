@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from common.http.transport import ErrorClass, Exchange
 from webhooks import message
 from webhooks.engine import retry
-from webhooks.engine.claim_selection import SLOW
+from webhooks.engine.claim_selection import FAST, SLOW
 from webhooks.engine.claims import Claim
 from webhooks.engine.outage import DOUBT, Guard
 from webhooks.engine.recording import Result
@@ -22,7 +22,7 @@ from webhooks.enums import DeliveryStatus, Pace
 
 log = logging.getLogger(__name__)
 
-ANSWERED_BEFORE: Final = (Pace.PROVEN, Pace.SLOW)
+ANSWERED_BEFORE: Final = (Pace.FAST, Pace.PROVEN, Pace.SLOW)
 UNREACHED: Final[tuple[ErrorClass, ...]] = ("dns", "refused", "timeout_connect")
 SPARED_FOR: Final = 15.0, 30.0  # seconds, minimum and maximum, until a spared delivery is due again
 
@@ -45,7 +45,7 @@ class Judge:
             if exchange.error_class not in UNREACHED:
                 if exchange.status is not None:
                     self._hear_of_an_answer(answered)
-                return result_of(answered, exchange)
+                return _result(answered, exchange)
             return self._of_unreached(answered, exchange)
         except (Exception, CancelledError):
             log.exception("Delivery %s was lost on the way.", answered.request.claim.delivery_id)
@@ -56,7 +56,7 @@ class Judge:
         while self._doubtful and (self._guard.outage or self._doubtful[0].ended <= now - DOUBT):
             answered = self._doubtful.popleft()
             spared = self._guard.spares(answered.request.began, answered.ended)
-            yield answered.request.claim, None if spared else result_of(answered, answered.exchange.result())
+            yield answered.request.claim, None if spared else _result(answered, answered.exchange.result())
 
     def _hear_of_an_answer(self, answered: Answered) -> None:
         outage = self._guard.outage
@@ -77,7 +77,7 @@ class Judge:
         if answered_before or self._guard.spares(request.began, answered.ended):
             self._doubtful.append(answered)
             return None
-        return result_of(answered, exchange)
+        return _result(answered, exchange)
 
 
 def due_again(now: datetime) -> datetime:
@@ -85,30 +85,40 @@ def due_again(now: datetime) -> datetime:
     return now + timedelta(seconds=uniform(*SPARED_FOR))  # noqa: S311
 
 
-def result_of(answered: Answered, exchange: Exchange) -> Result:
+def _result(answered: Answered, exchange: Exchange) -> Result:
+    request = answered.request
+    return result_of(request.claim, exchange, attempted_at=request.attempted_at, ended_at=answered.ended_at)
+
+
+def result_of(
+    claim: Claim,
+    exchange: Exchange,
+    *,
+    attempted_at: datetime,
+    ended_at: datetime,
+    by_listener: bool = False,
+) -> Result:
     """The delivery's new state after an attempt (contract, section 5)."""
-    claim = answered.request.claim
     due_at, status = None, DeliveryStatus.SUCCEEDED
     if not exchange.succeeded:
         due_at = retry.next_attempt_at(
             attempts_made=claim.attempts_made + 1,
-            failed_at=answered.ended_at,
-            retry_after=retry.requested_wait(
-                exchange.status, exchange.headers.get("retry-after"), answered.ended_at
-            ),
+            failed_at=ended_at,
+            retry_after=retry.requested_wait(exchange.status, exchange.headers.get("retry-after"), ended_at),
         )
         status = DeliveryStatus.RETRYING if due_at else DeliveryStatus.EXHAUSTED
     return Result(
         claim=claim,
         status=status,
         due_at=due_at,
-        finished_at=None if due_at else answered.ended_at,
-        attempted_at=answered.request.attempted_at,
+        finished_at=None if due_at else ended_at,
+        attempted_at=attempted_at,
         http_status=exchange.status,
         duration_ms=exchange.duration_ms,
         error_class=exchange.error_class or "",
         response_excerpt=message.excerpt(exchange.body),
         pace=pace_after(exchange),
+        by_listener=by_listener,
     )
 
 
@@ -119,9 +129,12 @@ def pace_after(exchange: Exchange) -> Pace | None:
     """
     if exchange.status is None:
         return None if exchange.error_class == "blocked_address" else Pace.SILENT
-    if exchange.duration_ms > SLOW / timedelta(milliseconds=1):
+    took = timedelta(milliseconds=exchange.duration_ms)
+    if took > SLOW:
         return Pace.SLOW
-    return Pace.PROVEN if exchange.succeeded else None
+    if not exchange.succeeded:
+        return None
+    return Pace.FAST if took <= FAST else Pace.PROVEN
 
 
 @lru_cache(4096)

@@ -1,8 +1,9 @@
 """Step 2, prepare: composes requests from the current state of webhooks, apps and events."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from typing import Final
 from uuid import UUID
@@ -14,6 +15,8 @@ from django.utils import timezone
 from common.db.fields import decrypt
 from installations.models import JUDGED_BY
 from webhooks import message
+from webhooks.engine import claims as leases
+from webhooks.engine import listeners
 from webhooks.engine.claims import Claim
 from webhooks.enums import HeldReason
 from webhooks.message import Message
@@ -36,32 +39,60 @@ _secret = lru_cache(REMEMBERED)(decrypt)
 
 @dataclass(slots=True)
 class Prepared:
-    """Requests to send, claims to cancel, and claims to hold: for a disabled webhook, or for a paused app."""
+    """Requests to send, claims for listeners with their slots, claims to cancel, and claims to hold: for a disabled
+    webhook, or for a paused app.
+    """
 
     messages: list[tuple[Claim, Message]] = field(default_factory=list)
+    listened: list[tuple[int, Claim]] = field(default_factory=list)
     unwanted: list[Claim] = field(default_factory=list)
     for_disabled: list[Claim] = field(default_factory=list)
     for_paused: list[Claim] = field(default_factory=list)
 
+    def set_aside(self, now: datetime) -> None:
+        """Cancel and hold."""
+        if self.unwanted:
+            leases.cancel(self.unwanted, now)
+        if self.for_disabled:
+            leases.hold(self.for_disabled)
+        if self.for_paused:
+            leases.hold_while_paused(self.for_paused)
 
-def prepare(claims: Sequence[Claim]) -> Prepared:
-    """The requests for these claims, by the current webhooks, apps and scopes. Two statements."""
+
+def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
+    """The requests for these claims, by the current webhooks, apps and scopes. Two statements; one more with claims of
+    sandbox stores. `by_listener`: a listener asks, so none is looked for.
+    """
     webhooks = _webhooks({claim.webhook_id for claim in claims})
     events = Event.objects.in_bulk({claim.event_id for claim in claims})
+    listening = {} if by_listener else _listening(webhooks.values())
     prepared = Prepared()
     for claim in claims:
         webhook, event = webhooks.get(claim.webhook_id), events.get(claim.event_id)
         if webhook is None or event is None:
             continue  # the business has been deleted since the claim, and the delivery with it
         try:
-            if may_receive(webhook, event.type):
-                prepared.messages.append((claim, _compose(claim, webhook, event)))
-            else:
+            if not may_receive(webhook, event.type):
                 _set_aside(claim, reason_to_hold(webhook, event.type), prepared)
+            elif slot := listening.get(webhook.installation_id):
+                prepared.listened.append((slot, claim))
+            else:
+                prepared.messages.append((claim, _compose(claim, webhook, event)))
         except Exception:
             # One that can't be sent must not block the others. It is claimed again when its lease ends.
             log.exception("Delivery %s can't be sent now.", claim.delivery_id)
     return prepared
+
+
+def _listening(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
+    """The slot of the listener of each installation that has one. Only a developer's own sandbox store can."""
+    sandboxed = {
+        webhook.installation_id: webhook.installation.app_id
+        for webhook in webhooks
+        if webhook.installation.own_sandbox_id
+    }
+    found = listeners.of_apps(set(sandboxed.values())) if sandboxed else {}
+    return {installation: found[app] for installation, app in sandboxed.items() if app in found}
 
 
 def _set_aside(claim: Claim, reason: HeldReason | None, prepared: Prepared) -> None:

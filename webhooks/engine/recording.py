@@ -33,16 +33,18 @@ class Result:
     error_class: str
     response_excerpt: str
     pace: Pace | None = None  # the endpoint's new pace, if the attempt changes it
+    by_listener: bool = False
 
 
-def record(results: Sequence[Result]) -> int:
+def record(results: Sequence[Result], *, plainly: bool = False) -> int:
     """Write the attempts and update their deliveries. Returns how many counted.
 
-    A result whose claim is no longer valid is only logged.
+    A result whose claim is no longer valid is only logged. `plainly`: without a prepared statement, which would stay in
+    the session of a web process.
     """
     if not results:
         return 0
-    if connection.features.has_select_for_update_skip_locked:
+    if not plainly and connection.features.has_select_for_update_skip_locked:
         counted = _record_in_one_statement(results)
     else:
         counted = _record_portably(results)
@@ -61,7 +63,7 @@ def record(results: Sequence[Result]) -> int:
 _COLUMNS = {
     "id": "uuid", "fence": "bigint", "status": "text", "due_at": "timestamptz", "finished_at": "timestamptz",
     "attempted_at": "timestamptz", "http_status": "int", "duration_ms": "int", "error_class": "text",
-    "response_excerpt": "text",
+    "response_excerpt": "text", "by_listener": "boolean",
 }  # fmt: skip
 _RECORD = Prepared(
     "webhooks_record",
@@ -90,8 +92,8 @@ WITH result AS (
     ON CONFLICT (id) DO UPDATE SET pace = EXCLUDED.pace
 )
 INSERT INTO webhooks_attempt
-    (delivery_id, number, attempted_at, http_status, duration_ms, error_class, response_excerpt)
-SELECT id, attempt_count, attempted_at, http_status, duration_ms, error_class, response_excerpt
+    (delivery_id, number, attempted_at, http_status, duration_ms, error_class, response_excerpt, by_listener)
+SELECT id, attempt_count, attempted_at, http_status, duration_ms, error_class, response_excerpt, by_listener
 FROM moved JOIN result USING (id)
 RETURNING delivery_id
 """,  # noqa: S608
@@ -154,6 +156,7 @@ def _record_portably(results: Sequence[Result]) -> set[UUID]:
             duration_ms=each.duration_ms,
             error_class=each.error_class,
             response_excerpt=each.response_excerpt,
+            by_listener=each.by_listener,
         )
         for each in counted
     )

@@ -18,6 +18,7 @@ from webhooks.models import DispatcherSlot
 
 DISPATCHERS: Final = 2  # that Celery starts
 BEAT_EVERY: Final = 1.0  # seconds
+COUNT_EVERY: Final = 5  # heartbeats; the second one counts too, since many dispatchers start together
 ALIVE_FOR: Final = timedelta(seconds=2.5)  # after the last heartbeat
 REMOVED_AFTER: Final = timedelta(minutes=1)
 
@@ -39,7 +40,9 @@ class Slot:
 
     def __init__(self) -> None:
         self.id: int | None = None
+        self.claiming = 1  # dispatchers, this one included, a few seconds ago
         self._is_claiming = True
+        self._beats = 0
         self._beat_at = 0.0
 
     def beat(self) -> None:
@@ -55,6 +58,9 @@ class Slot:
                 process=_process(), seen_at=Now(), is_claiming=self._is_claiming
             )
             self.id = row.pk
+        if self._beats == 1 or self._beats % COUNT_EVERY == 0:
+            self.claiming = max(1, claiming().count())
+        self._beats += 1
         self._beat_at = monotonic() + BEAT_EVERY
 
     def retire(self) -> None:

@@ -31,19 +31,31 @@ def follow_app(*, installations: Sequence[Installation], now: datetime | None = 
     existing = _lock_existing(active)
     with_webhook = {webhook.installation_id for webhook in existing}
     _create([each for each in active.values() if each.webhook_url and each.pk not in with_webhook], now)
-    moved: dict[tuple[UUID, str], list[Webhook]] = defaultdict(list)
+    moved: dict[tuple[str, int], list[Webhook]] = defaultdict(list)
     ended = []
     for webhook in existing:
         installation = active[webhook.installation_id]
         url = installation.webhook_url
         if url and (webhook.url != url or webhook.lacks_url):
-            moved[installation.app_id, url].append(webhook)
+            endpoint = endpoint_key(installation.app_id, url, sandbox=installation.own_sandbox_id)
+            moved[url, endpoint].append(webhook)
         elif webhook.is_active and not url:
             ended.append(webhook)
-    for (app_id, url), webhooks in moved.items():
-        _move(_rows_of(webhooks), url, endpoint_key(app_id, url), now)
+    for (url, endpoint), webhooks in moved.items():
+        _move(_rows_of(webhooks), url, endpoint, now)
     if ended:
         _switch_off(_rows_of(ended), now)
+
+
+@transaction.atomic(savepoint=False)
+def lead_to(*, installation: Installation, url: str, now: datetime | None = None) -> None:
+    """Send what is for an installation's app-defined webhook to another URL than the app's.
+
+    For a check of the app on another server than the one it is registered with.
+    """
+    existing = _lock_existing([installation.pk])
+    if existing and existing[0].url != url:
+        _move(_rows_of(existing), url, endpoint_key(installation.app_id, url), now or timezone.now())
 
 
 def _lock_existing(installations: Iterable[UUID]) -> list[Webhook]:

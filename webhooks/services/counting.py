@@ -13,6 +13,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, TruncDate
 from django.utils import timezone
 
+from common.db.replica import may_lag
 from webhooks.models import Attempt, DailyDeliveryCount
 
 DAYS: Final = 30
@@ -55,6 +56,7 @@ def made_on(day: date) -> QuerySet[Attempt]:
     )
 
 
+@may_lag
 def figures_by_app(attempts: QuerySet[Attempt]) -> list[dict[str, Any]]:
     """One `{"app_id", "successful", "failed", "answered", "duration_ms"}` for each app with such attempts."""
     newest = Q(number=F("delivery__attempt_count"))

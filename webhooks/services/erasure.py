@@ -8,6 +8,7 @@ confirmed. Locks are acquired in the order erasure, delivery.
 import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -30,7 +31,7 @@ from webhooks.catalogue import DATA_ERASURE
 from webhooks.enums import OPEN_ERASURES, WAITING, DeliveryStatus, ErasureState
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 from webhooks.positions import Horizon, Position
-from webhooks.services import deliveries
+from webhooks.services import deliveries, erasure_mails
 from webhooks.signals import erasure_begun
 
 log = logging.getLogger(__name__)
@@ -214,6 +215,8 @@ def _move_on(erasure: Erasure, state: ErasureState, attempts: Sequence[Attempt])
     if confirmed:
         erasure.confirmed_at = at
     _move(erasure, state, at, note)
+    if state in erasure_mails.NEWS:
+        transaction.on_commit(partial(erasure_mails.mail_merchant, erasure.pk))
     if state == ErasureState.OVERDUE:
         log.error("%s, due %s, was not confirmed by any attempt. %s.", erasure, iso(erasure.due_at), note)
 

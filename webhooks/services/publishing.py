@@ -1,22 +1,25 @@
 """Writing events, and a delivery for each webhook that gets them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 import orjson
 from django.db import connection, transaction
+from django.db.models import UUIDField
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.compiled import Compiled, Param
 from common.ids import id_from
-from installations.models import Installation, InstallationQuerySet
+from installations.models import Installation
 from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.models import Delivery, Event, Webhook
 from webhooks.positions import Horizon, Position
-from webhooks.queries import events_of_app, may_learn_of
+from webhooks.queries import learning_of, naming
 
 
 # Without a savepoint: if the event can't be written, the change that caused it must roll back too.
@@ -27,13 +30,13 @@ def publish(
     """Write an event for the feed, and its deliveries, to be sent once the transaction around has committed.
 
     Returns the event, or None where no installed app may learn of it: nothing is written then. `data` is made text here,
-    once, and sent so to all. Four statements at most, however many webhooks there are.
+    once, and sent so to all. Four statements at most, however many apps and webhooks there are; one more if an app that
+    gets it is paused.
     """
-    learning = _learning(Installation.objects.active().filter(business=business), event_type)
-    if not learning:
+    if not _learning(event_type, "business").rows(limit=1, of=business.pk):
         return None
     event = Event(business=business, type=event_type)
-    return _write(event, data, _listeners(learning, event_type), now or timezone.now())
+    return _write(event, data, _listeners(event_type, "business", business.pk), now or timezone.now())
 
 
 @transaction.atomic(savepoint=False)
@@ -45,8 +48,7 @@ def publish_to(
     The rules are those of every event: a webhook named it, is switched on, and its app holds the scope. Without such a
     webhook the event is written all the same.
     """
-    learning = _learning(Installation.objects.filter(pk=installation.pk), event_type)
-    listeners = _listeners(learning, event_type)
+    listeners = _listeners(event_type, "pk", installation.pk)
     event = Event(business=installation.business, type=event_type, installation=installation)
     return _write(event, data, listeners, now or timezone.now()), len(listeners)
 
@@ -115,27 +117,35 @@ def _delivery(event: Event, listener: _Listener, now: datetime) -> Delivery:
     )
 
 
-def _learning(installations: InstallationQuerySet, event_type: str) -> dict[UUID, Installation]:
-    """Those whose app may learn of the event, by id."""
-    return {each.pk: each for each in installations.with_terms() if may_learn_of(each, event_type)}
+@cache
+def _learning(event_type: str, column: str) -> Compiled[Any]:
+    """The installations whose app may learn of the event, those of which `column` is the value `of`."""
+    of = Installation.objects.filter(**{column: Param("of", UUIDField())})
+    return Compiled(lambda: learning_of(event_type, of).order_by().values_list("pk"))
 
 
-def _listeners(learning: Mapping[UUID, Installation], event_type: str) -> list[_Listener]:
+@cache
+def _webhooks(event_type: str, column: str) -> Compiled[Any]:
     """Their webhooks that get the event and are not switched off by the app."""
-    if not learning:
-        return []
-    rows = Webhook.objects.kept().receiving().filter(installation__in=learning)
-    columns = rows.values_list("id", "endpoint", "installation_id", "events", "is_active")
-    paused = _paused(learning.values())
+    of = Installation.objects.filter(**{column: Param("of", UUIDField())})
+    rows = Webhook.objects.kept().receiving().filter(installation__in=learning_of(event_type, of))
+    columns = (
+        "id",
+        "installation__app_id",
+        "endpoint",
+        "is_active",
+        "installation_id",
+        "installation__paused_at",
+    )
+    return Compiled(lambda: naming(event_type, rows).order_by().values_list(*columns))
+
+
+def _listeners(event_type: str, column: str, of: UUID) -> list[_Listener]:
+    rows = _webhooks(event_type, column).rows(of=of)
+    paused = _paused({row[4] for row in rows if row[5] is not None})
     return [
-        _Listener(
-            webhook_id,
-            learning[installation_id].app_id,
-            endpoint,
-            _reason_to_hold(is_active, installation_id in paused),
-        )
-        for webhook_id, endpoint, installation_id, events, is_active in columns
-        if event_type in (events or events_of_app(learning[installation_id]))
+        _Listener(webhook_id, app_id, endpoint, _reason_to_hold(is_active, installation_id in paused))
+        for webhook_id, app_id, endpoint, is_active, installation_id, _ in rows
     ]
 
 
@@ -145,9 +155,8 @@ def _reason_to_hold(is_active: bool, is_paused: bool) -> HeldReason | None:
     return HeldReason.PAUSED if is_paused else None
 
 
-def _paused(installations: Iterable[Installation]) -> set[UUID]:
+def _paused(seen: Collection[UUID]) -> set[UUID]:
     """Those that are paused, locked until the end of the transaction: a resume finds what is held for them."""
-    seen = [each.pk for each in installations if each.paused_at is not None]
     if not seen:
         return set()
     rows = Installation.objects.filter(pk__in=seen).order_by("pk").select_for_update(no_key=True)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from webhooks.engine.dispatcher import Dispatcher
+from webhooks.management.sessions import require_whole_sessions
 
 
 class Command(BaseCommand):
@@ -17,6 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--forever", action="store_true", help="wait for further deliveries")
 
     def handle(self, *args: Any, forever: bool, **options: Any) -> None:
+        require_whole_sessions()
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())

@@ -1,0 +1,85 @@
+"""What a listener takes and answers: the deliveries that dispatchers have handed over to its slot.
+
+A listener names each delivery by its lease, the delivery's id and the fence of the claim. It says which leases it is
+still working on, and gets the others. So nothing notes what was handed out: what gets lost on the way is handed out again.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.models import Business
+from common.http.transport import Exchange
+from common.ids import parse_id
+from marketplace.models import App
+from webhooks.engine import planning, preparation, recording
+from webhooks.engine.claim_selection import LEASE
+from webhooks.engine.claims import Claim
+from webhooks.engine.judging import result_of
+from webhooks.enums import WAITING, Pace
+from webhooks.message import Message
+from webhooks.models import Delivery
+
+RENEWED_BELOW: Final = LEASE / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A listener's answer to a delivery."""
+
+    lease: str
+    exchange: Exchange
+
+
+def lease_of(claim: Claim) -> str:
+    return f"{claim.delivery_id}:{claim.fence}"
+
+
+def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Message]]:
+    """The requests of this slot's deliveries that are not in `busy`, earliest due first, signed just now."""
+    now = timezone.now()
+    own = Delivery.objects.filter(
+        lease_until__isnull=False, lease_until__gt=now, leased_by=slot, status__in=WAITING
+    )
+    with planning.by_index_here():
+        rows = list(own.order_by("due_at", "id").values_list(*_COLUMNS, "lease_until"))
+    chosen = [(claim, until) for *row, until in rows if lease_of(claim := _claim(*row)) not in busy][:most]
+    ending = [claim.delivery_id for claim, until in chosen if until - now < RENEWED_BELOW]
+    if ending:
+        own.filter(pk__in=ending).update(lease_until=now + LEASE)
+    if not chosen:
+        return []
+    prepared = preparation.prepare([claim for claim, _ in chosen], by_listener=True)
+    prepared.set_aside(now)
+    return prepared.messages
+
+
+def answer(slot: int, outcomes: Sequence[Outcome], *, app: App, sandbox: Business) -> int:
+    """Record the answers as attempts. Returns how many counted: not those of leases that have ended."""
+    now = timezone.now()
+    by_lease = {outcome.lease: outcome for outcome in outcomes}
+    ids = [found for lease in by_lease if (found := parse_id(lease.partition(":")[0]))]
+    rows = Delivery.objects.filter(
+        pk__in=ids, leased_by=slot, app_id=app.pk, business_id=sandbox.pk, status__in=WAITING
+    )
+    claims = [_claim(*row) for row in rows.values_list(*_COLUMNS)]
+    results = []
+    for claim in claims:
+        outcome = by_lease.get(lease_of(claim))
+        if outcome is not None:
+            began = now - timedelta(milliseconds=outcome.exchange.duration_ms)
+            results.append(
+                result_of(claim, outcome.exchange, attempted_at=began, ended_at=now, by_listener=True)
+            )
+    return recording.record(results, plainly=True)
+
+
+_COLUMNS: Final = ("id", "fence", "event_id", "webhook_id", "endpoint", "attempts_made")
+
+
+def _claim(id_: UUID, fence: int, event: UUID, webhook: UUID, endpoint: int, made: int) -> Claim:
+    return Claim(id_, fence, event, webhook, endpoint, made, Pace.UNKNOWN)

@@ -1,0 +1,50 @@
+"""Mails a merchant how a data erasure ended: confirmed, not confirmed, or not sent."""
+
+import logging
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.enums import MailKind
+from accounts.services.profile import wants_mail
+from webhooks.enums import ErasureState
+from webhooks.models import Erasure
+
+log = logging.getLogger(__name__)
+
+NEWS: Final = {
+    ErasureState.CONFIRMED: "{app} erased the data of {business}",
+    ErasureState.OVERDUE: "{app} hasn't confirmed erasing the data of {business}",
+    ErasureState.UNADDRESSED: "{app} couldn't be asked to erase the data of {business}",
+}
+
+
+def mail_merchant(erasure_id: UUID) -> None:
+    """Nothing for a sandbox store, whose developer sees it in the portal. A failing mail server is logged: the receipt has
+    it all."""
+    rows = Erasure.objects.select_related(
+        "installation__app__approved_version", "installation__business__owner"
+    ).defer("installation__webhook_secret")
+    erasure = rows.get(pk=erasure_id)
+    installation, business = erasure.installation, erasure.installation.business
+    owner = business.owner
+    if business.is_sandbox or not owner.is_active or not wants_mail(owner, MailKind.ERASURES):
+        return
+    app = installation.app_fields
+    context = {
+        "app": app,
+        "business": business,
+        "erasure": erasure,
+        "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/receipt/",
+    }
+    with timezone.override(business.timezone):
+        body = render_to_string("webhooks/mail/erasure.txt", context)
+    subject = NEWS[ErasureState(erasure.state)].format(app=app.name, business=business.name)
+    try:
+        send_mail(" ".join(subject.split()), body, None, [owner.email])
+    except Exception as error:  # its text names the address
+        log.error("The merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)
