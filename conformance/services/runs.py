@@ -1,0 +1,171 @@
+"""Runs of a check: begun, taken from step to step, ended.
+
+A step's requests are kept in the row until their responses come, from the platform's own transport or from a
+developer's command line. Both are judged here, by the same code.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.services.throwaway import open_throwaway_store
+from common.db.finders import get_or_not_found
+from common.errors import Conflict, Invalid, TooManyRequests
+from common.web.rate_limits import consume
+from conformance.enums import RunStatus, Sender
+from conformance.models import Run
+from conformance.probes import Answer, Probe, findings_of, probe_of
+from conformance.rules import RULES
+from conformance.steps import STEPS
+from conformance.steps.base import skipped
+from conformance.subject import Subject
+from extensions.evidence import Outcome
+from marketplace.models import App
+from marketplace.services.locks import lock_app
+
+LONGEST: Final = timedelta(seconds=90)
+MOST_AT_A_TIME: Final = 8  # of one developer
+PER_MINUTE: Final = 20  # of one developer
+MAX_ORIGIN: Final = 300  # characters
+_PORT: Final = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
+ORIGIN: Final = re.compile(rf"https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:({_PORT}))?/?")
+GRACE: Final = timedelta(seconds=30)  # after the deadline, for the last responses
+
+
+def start_for_developer(*, app: App, origin: str, now: datetime | None = None) -> Run:
+    """A run whose requests the developer's command line sends to `origin`, or to the registered URLs if that is empty.
+
+    Raises `Invalid` for an origin that isn't one, `Conflict` for a suspended app and if too many runs are under way,
+    `TooManyRequests`.
+    """
+    origin = _origin(origin) if origin else ""
+    admit(app, Sender.DEVELOPER, most=MOST_AT_A_TIME)
+    return start(app=app, sender=Sender.DEVELOPER, origin=origin, now=now)
+
+
+def admit(app: App, sender: Sender, *, most: int) -> None:
+    """Count a check that the developer starts. Raises `Conflict` if `most` of this kind are running, `TooManyRequests`."""
+    running = Run.objects.running().filter(app__developer=app.developer_id, sender=sender)
+    if running.count() >= most:
+        raise Conflict(
+            f"{most} checks are running already. Wait until one has ended."
+            if most > 1
+            else "A check is running already. Wait until it has ended."
+        )
+    state = consume(f"check:{app.developer_id}", limit=PER_MINUTE)
+    if not state.allowed:
+        raise TooManyRequests(
+            f"That is more than {PER_MINUTE} checks a minute. Try again in {state.retry_after} seconds.",
+            retry_after=state.retry_after,
+        )
+
+
+@transaction.atomic
+def start(
+    *, app: App, sender: Sender, origin: str = "", lasts: timedelta = LONGEST, now: datetime | None = None
+) -> Run:
+    """A run with its throwaway store and the requests of its first step. Raises `Conflict` for a suspended app."""
+    now = now or timezone.now()
+    locked = lock_app(app)
+    if locked.suspended_at is not None:
+        raise Conflict("The app is suspended. It can be checked once a reviewer lifts the suspension.")
+    deadline = now + lasts
+    store = open_throwaway_store(expires_at=deadline + GRACE, now=now)
+    run = Run.objects.create(
+        app=locked, sender=sender, origin=origin, store=store, started_at=now, deadline_at=deadline
+    )
+    _prepare_next(run, now)
+    return run
+
+
+def find_run(*, app: App, run_id: object) -> Run:
+    """A run that the developer of the app started. Raises `NotFound`."""
+    own = Run.objects.select_related("app", "store").filter(app=app, sender=Sender.DEVELOPER)
+    return get_or_not_found(own, run_id, "Check not found")
+
+
+@transaction.atomic
+def advance(*, run: Run, step: int, answers: Mapping[str, Answer], now: datetime | None = None) -> Run:
+    """Judge the responses of a step, and prepare the next one that has requests. After the last one, the run ends.
+
+    Raises `Conflict` if the run has ended or is at another step.
+    """
+    now = now or timezone.now()
+    locked = (
+        Run.objects.select_related("app__developer", "store__owner")
+        .select_for_update(of=("self",))
+        .get(pk=run.pk)
+    )
+    if locked.status != RunStatus.RUNNING or locked.store is None:
+        raise Conflict("This check has ended.")
+    if locked.step != step:
+        raise Conflict(f"This check is at step {locked.step}, not at step {step}.")
+    _judge(locked, pending(locked), answers, now)
+    _prepare_next(locked, now)
+    return locked
+
+
+def pending(run: Run) -> list[Probe]:
+    """The requests to send now."""
+    return [probe_of(each) for each in run.pending]
+
+
+def end_overdue(*, now: datetime | None = None) -> int:
+    """End the runs whose command line stopped answering. Returns their number."""
+    now = now or timezone.now()
+    overdue = Run.objects.running().filter(deadline_at__lt=now - GRACE)
+    return overdue.update(status=RunStatus.EXPIRED, ended_at=now, pending=[])
+
+
+# Steps
+
+
+def _judge(run: Run, probes: Sequence[Probe], answers: Mapping[str, Answer], now: datetime) -> None:
+    subject = Subject(run, now)
+    step = STEPS[run.step - 1]
+    run.findings += [finding.as_json() for finding in step.judge(subject, probes, answers)]
+
+
+def _prepare_next(run: Run, now: datetime) -> None:
+    """Steps without requests are judged at once."""
+    run.pending = []
+    while not run.pending and run.step < len(STEPS) and now < run.deadline_at:
+        step = STEPS[run.step]
+        run.step += 1
+        subject = Subject(run, now)
+        if step.needs_install and subject.installation is None:
+            continue
+        probes = list(step.prepare(subject))
+        if probes:
+            run.pending = [probe.as_json() for probe in probes]
+        else:
+            _judge(run, [], {}, now)
+    if not run.pending:
+        _end(run, now)
+    run.save()
+
+
+def _end(run: Run, now: datetime) -> None:
+    """Every rule has a finding, and one that wasn't tried says so."""
+    tried = {finding["rule"] for finding in run.findings}
+    is_late = run.step < len(STEPS)
+    why = "Not tried: the time was up." if is_late else "Not tried: something that it needs failed."
+    run.findings += [
+        finding.as_json() for finding in skipped(why, *(rule for rule in RULES if rule not in tried))
+    ]
+    failed = any(finding.outcome == Outcome.FAIL for finding in findings_of(run.findings))
+    run.status = RunStatus.FAILED if failed or is_late else RunStatus.PASSED
+    run.ended_at, run.pending, run.state = now, [], {}
+
+
+def _origin(text: str) -> str:
+    """Scheme, host and port of the server under test. Raises `Invalid`."""
+    if not ORIGIN.fullmatch(text):
+        raise Invalid.field(
+            "url", "Enter the address of your server without a path, such as http://localhost:3000."
+        )
+    return text.rstrip("/")

@@ -1,0 +1,71 @@
+"""Runs that the platform performs itself, whose findings are evidence."""
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from common.db.transactions import forbid_transaction
+from common.http import transport
+from common.http.transport import Exchange
+from conformance.enums import RunStatus, Sender
+from conformance.models import Run
+from conformance.probes import Answer, Probe
+from conformance.services.runs import LONGEST, admit, advance, pending, start
+from marketplace.models import App
+from webhooks.diagnosis import in_short
+
+ON_A_PAGE: Final = timedelta(seconds=15)  # while somebody waits for it
+
+
+def check_for_developer(app: App) -> Run:
+    """Perform a run at its registered URLs for the developer, who waits for it. It is no evidence in a review.
+
+    One at a time. Raises `Conflict` and `TooManyRequests`.
+    """
+    admit(app, Sender.PLATFORM, most=1)
+    return check_app(app=app, lasts=ON_A_PAGE)
+
+
+def check_app(*, app: App, origin: str = "", lasts: timedelta = LONGEST, now: datetime | None = None) -> Run:
+    """Perform a whole run and return it. Not inside a transaction. Raises `Conflict` for a suspended app."""
+    forbid_transaction()
+    run = start(app=app, sender=Sender.PLATFORM, origin=origin, lasts=lasts, now=now)
+    while run.status == RunStatus.RUNNING:
+        probes = pending(run)
+        left = (run.deadline_at - timezone.now()).total_seconds()
+        run = advance(
+            run=run,
+            step=run.step,
+            answers=dict(zip((each.name for each in probes), send(probes, left), strict=True)),
+        )
+    return run
+
+
+def send(probes: Sequence[Probe], seconds: float) -> list[Answer]:
+    """Send all at once. None of them takes longer than `seconds`."""
+    under_way = [_submit(probe, max(0.1, min(probe.seconds, seconds))) for probe in probes]
+    return [_answer(exchange.result()) for exchange in under_way]
+
+
+def _submit(probe: Probe, seconds: float) -> "Future[Exchange]":
+    return transport.submit(
+        probe.url,
+        method="GET" if probe.method == "GET" else "POST",
+        headers=probe.headers,
+        body=probe.body.encode(),
+        timeout=seconds,
+        max_body=probe.max_body,
+    )
+
+
+def _answer(exchange: Exchange) -> Answer:
+    return Answer(
+        status=exchange.status,
+        headers=exchange.headers,
+        body=exchange.body.decode("utf-8", "replace").replace("\x00", ""),
+        duration_ms=exchange.duration_ms,
+        error="" if exchange.status is not None else in_short(None, exchange.error_class or ""),
+    )

@@ -1,0 +1,179 @@
+"""What a run tests: the app's server, its throwaway store and installation, and the requests for them."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
+
+import orjson
+
+from accounts.models import Business
+from common.ids import new_id
+from conformance.enums import Expected
+from conformance.models import Run
+from conformance.probes import Probe
+from extensions import definitions
+from extensions.addresses import hook_address
+from extensions.definitions import Hook
+from extensions.enums import ExtensionType
+from extensions.hooks import calling
+from extensions.models import Definition
+from installations.models import Grant, Installation
+from installations.services.check_installs import agree
+from marketplace.models import App
+from stores.models import Order, OrderChange
+from webhooks import message
+from webhooks.models import Event, Webhook
+from webhooks.queries import events_of
+
+OLD: Final = timedelta(minutes=10)  # receivers accept at most five
+SIGNATURES: Final = ("X-Webhook-Signature", "webhook-signature")  # of both schemes
+
+
+def address_in_run(run: Run, url: str) -> str:
+    """Where a registered URL is on the server under test. URLs on other hosts than the app's own stay as they are."""
+    if not run.origin:
+        return url
+    parts, app = urlsplit(url), run.app
+    own = {urlsplit(each)[:2] for each in (app.redirect_url, app.webhook_url) if each}
+    if parts[:2] not in own:
+        return url
+    scheme, host, *_ = urlsplit(run.origin)
+    return urlunsplit(parts._replace(scheme=scheme, netloc=host))
+
+
+class Subject:
+    """For one step of a run. `state` is kept for later steps."""
+
+    def __init__(self, run: Run, now: datetime) -> None:
+        assert run.store is not None
+        self.run = run
+        self.now = now
+        self.app: App = run.app
+        self.store: Business = run.store
+        self.state: dict[str, Any] = run.state
+
+    def address(self, url: str) -> str:
+        return address_in_run(self.run, url)
+
+    @cached_property
+    def redirect_url(self) -> str:
+        return self.address(self.app.redirect_url)
+
+    @cached_property
+    def installation(self) -> Installation | None:
+        active = Installation.objects.active().with_app().filter(app=self.app, business=self.store)
+        return active.first()
+
+    @property
+    def installed(self) -> Installation:
+        assert self.installation is not None
+        return self.installation
+
+    @cached_property
+    def webhook(self) -> Webhook | None:
+        """The one for the app's Webhook URL, or the first that the app registered itself."""
+        if self.installation is None:
+            return None
+        own = Webhook.objects.kept().filter(installation=self.installation, is_active=True)
+        return own.order_by("-is_app_defined", "id").first()
+
+    @cached_property
+    def events(self) -> list[str]:
+        return events_of(self.webhook, self.installed) if self.webhook else []
+
+    @cached_property
+    def hooks(self) -> list[Hook]:
+        """The hooks of the working copy. Without a Webhook URL they have no address."""
+        rows = Definition.objects.filter(app=self.app, type=ExtensionType.HOOK, is_active=True)
+        return [definitions.hook(row) for row in rows.order_by("id")] if self.app.webhook_url else []
+
+    def code(self, *, challenge: str = "", names_redirect_uri: bool = True) -> Grant:
+        return agree(
+            app=self.app,
+            store=self.store,
+            redirect_uri=self.redirect_url,
+            code_challenge=challenge,
+            names_redirect_uri=names_redirect_uri,
+        )
+
+    def effects(self) -> int:
+        """A number that grows with each change that the app makes in the store."""
+        orders = Order.objects.filter(business=self.store)
+        return orders.count() + OrderChange.objects.filter(order__business=self.store).count()
+
+    def delivery(
+        self,
+        *,
+        rule: str,
+        title: str,
+        event: str,
+        data: Mapping[str, Any],
+        expected: Expected = Expected.ACCEPTED,
+        webhook: Webhook | None = None,
+        secret: str = "",
+        delivery_id: UUID | None = None,
+        sent_at: datetime | None = None,
+        occurred_at: datetime | None = None,
+        about: str = "",
+    ) -> Probe:
+        """A delivery, by default a valid one of this moment to `webhook`."""
+        target = webhook or self.webhook
+        assert target is not None
+        delivery_id = delivery_id or new_id()
+        composed = message.compose(
+            event=Event(
+                type=event,
+                business_id=self.store.pk,
+                data=orjson.dumps(data).decode(),
+                occurred_at=occurred_at or self.now,
+            ),
+            delivery_id=delivery_id,
+            webhook_id=target.pk,
+            url=self.address(target.url),
+            secret=secret or target.secret,
+            now=sent_at or self.now,
+        )
+        return Probe(
+            name=str(new_id()),
+            rule=rule,
+            title=title,
+            expected=expected,
+            url=composed.url,
+            headers=composed.headers,
+            body=composed.body.decode(),
+            about=about or str(delivery_id),
+        )
+
+    def hook_call(
+        self,
+        hook: Hook,
+        *,
+        rule: str,
+        title: str,
+        data: Mapping[str, Any],
+        expected: Expected = Expected.ACCEPTED,
+        secret: str = "",
+        sent_at: datetime | None = None,
+    ) -> Probe:
+        request = calling.compose(
+            point=hook.point,
+            business_id=self.store.pk,
+            data=data,
+            secret=secret or self.installed.webhook_secret,
+            now=sent_at or self.now,
+        )
+        return Probe(
+            name=str(new_id()),
+            rule=rule,
+            title=f"{hook.point}{title}",
+            expected=expected,
+            url=hook_address(self.address(self.app.webhook_url), hook.path),
+            headers={"Content-Type": "application/json", **request.headers},
+            body=request.body.decode(),
+            seconds=hook.timeout / 1000,
+            max_body=64 * 1024,
+            about=hook.point.value,
+        )
