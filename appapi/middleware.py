@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from time import perf_counter
 from typing import Final
 
@@ -13,6 +12,7 @@ from django.utils import timezone
 from activity import log
 from appapi import limits
 from common import tracing
+from common.rest.deprecation import documented_path
 from common.rest.parsers import RAW_BODY
 from common.secrets import digest, last_four
 
@@ -20,7 +20,6 @@ KEPT_OF_ERROR: Final = 64 * 1024  # bytes: the whole error, from which the log t
 KEPT_OF_BODY: Final = 8 * 1024  # bytes: twice what the log keeps, since it masks secrets before it cuts
 
 _CALL: Final = "appapi.call"  # in the request's environ, where a client's headers can't reach
-_PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 _TOKEN: Final = re.compile(r"bearer +(fbat_[\w-]{20,100})", re.IGNORECASE | re.ASCII)
 
 
@@ -83,8 +82,9 @@ def _complete(call: log.Call, request: HttpRequest, response: HttpResponse) -> N
     call.method = request.method or ""
     call.path = request.get_full_path()
     match = request.resolver_match
-    call.route = _documented(match.route) if match else ""
+    call.route = documented_path(match.route) if match else ""
     call.status = response.status_code
+    call.is_deprecated = "Deprecation" in response
     call.rate = state.limit, state.remaining, state.reset
     call.idempotency_key = request.META.get("HTTP_IDEMPOTENCY_KEY", "")
     if response.status_code >= 400:
@@ -93,9 +93,3 @@ def _complete(call: log.Call, request: HttpRequest, response: HttpResponse) -> N
         call.request_body = request.META.get(RAW_BODY, b"")[:KEPT_OF_BODY]
         if not (call.response_body or response.streaming):
             call.response_body = response.content[:KEPT_OF_BODY]
-
-
-@lru_cache(maxsize=200)
-def _documented(route: str) -> str:
-    """The path of a route as the documentation writes it; empty for unknown paths."""
-    return "" if route.startswith("^") else "/" + _PARAMETER.sub(r"{\1}", route)

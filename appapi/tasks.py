@@ -1,4 +1,4 @@
-"""Tasks; all are periodic (`CELERY_BEAT_SCHEDULE`)."""
+"""Tasks; all are periodic (`config.schedule`)."""
 
 from celery import shared_task
 

@@ -19,7 +19,7 @@ from typing import IO, Any, Final
 
 import orjson
 from django.core.files import File
-from django.core.files.storage import storages
+from django.core.files.storage import Storage, storages
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -44,7 +44,10 @@ LEASE: Final = timedelta(minutes=20)
 CHUNK: Final = 2000
 SCOPES: Final = {ExportResource.PRODUCTS: "read_products", ExportResource.ORDERS: "read_orders"}
 
-EXPORTS: Final = storages["exports"]
+
+def files() -> Storage:
+    """Where the files of exports are."""
+    return storages["exports"]
 
 
 def request_export(*, installation: Installation, resource: ExportResource) -> Export:
@@ -81,7 +84,7 @@ def make_exports() -> int:
 def delete_expired(*, now: datetime | None = None) -> int:
     expired = list(Export.objects.filter(expires_at__lte=now or timezone.now())[:1000])
     for export in expired:
-        EXPORTS.delete(export.file_name)
+        files().delete(export.file_name)
         export.delete()
     return len(expired)
 
@@ -112,8 +115,8 @@ def _make(export: Export) -> None:
             file.seek(0)
             etag = hashlib.file_digest(file, "sha256").hexdigest()
             file.seek(0)
-            EXPORTS.delete(export.file_name)
-            EXPORTS.save(export.file_name, File(file))
+            files().delete(export.file_name)
+            files().save(export.file_name, File(file))
     except Exception:
         log.exception("Export %s failed.", export.pk)
         _finish(export, status=ExportStatus.FAILED)

@@ -12,8 +12,7 @@ from common.rest.schema import problem
 from common.times import iso
 from marketplace.scopes import SCOPE_OF_EVENT, in_order
 from webhooks.catalogue import SUBSCRIBABLE
-from webhooks.feed import Cursor, read_feed
-from webhooks.models import Event
+from webhooks.feed import FeedEvent, read_feed
 
 
 class EventFeed(AppApiView):
@@ -54,11 +53,11 @@ class EventFeed(AppApiView):
         return Response(body)
 
 
-def event_payload(event: Event) -> dict[str, object]:
+def event_payload(event: FeedEvent) -> dict[str, object]:
     return {
         "id": str(event.id),
         "event": event.type,
         "timestamp": iso(event.occurred_at),
         "data": orjson.Fragment(event.data),
-        "cursor": str(Cursor.behind(event)),
+        "cursor": event.cursor,
     }

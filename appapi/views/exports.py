@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from appapi.enums import ExportResource, ExportStatus
 from appapi.models import Export
 from appapi.serializers import ExportBody, ExportId, ExportSerializer, RequestedExportSerializer
-from appapi.services.exports import EXPORTS, SCOPES, export_of, request_export
+from appapi.services.exports import SCOPES, export_of, files, request_export
 from appapi.views.base import AppApiView
 from common.errors import NotFound, RangeNotSatisfiable
 from common.rest.schema import problem
@@ -110,10 +110,10 @@ def export_payload(export: Export) -> dict[str, Any]:
 
 def file_response(request: Request, export: Export) -> HttpResponseBase:
     """The whole file, or the part that `Range` asks for (RFC 9110, section 14)."""
-    etag, size = f'"{export.etag}"', EXPORTS.size(export.file_name)
+    etag, size = f'"{export.etag}"', files().size(export.file_name)
     asked = request.headers.get("Range", "") if request.headers.get("If-Range", etag) == etag else ""
     start, end = part_of(asked, size)
-    file = EXPORTS.open(export.file_name)
+    file = files().open(export.file_name)
     file.seek(start)
     response = FileResponse(
         _Part(file, end - start), content_type="application/gzip", filename=export.file_name

@@ -17,6 +17,7 @@ from appapi.views.base import AppApiView
 from common.errors import NotFound
 from common.ids import parse_id
 from common.rest.schema import problem
+from installations.models import Installation
 from stores import enums, queries
 from stores.hookpoints import ask_payment_methods
 from stores.models import Order
@@ -28,6 +29,7 @@ from stores.serializers import (
     payment_methods_payload,
 )
 from stores.services.checkout import OrderLine, OrderRequest, place_order
+from stores.services.history import Actor
 from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
 
@@ -47,6 +49,11 @@ REPLAYED = OpenApiParameter(
     description="The response is a copy of the first one.",
     response=[201],
 )
+
+
+def _actor(installation: Installation) -> Actor:
+    """The app, by the name that its merchant knows."""
+    return Actor(enums.ActorKind.APP, installation.app_id, installation.app_fields.name)
 
 
 class OrderView(AppApiView):
@@ -115,7 +122,14 @@ class OrderList(AppApiView):
             if save:
                 save(created(order))
 
-        return created(place_order(business=self.business, request=order_request(body), on_saved=keep))
+        return created(
+            place_order(
+                business=self.business,
+                request=order_request(body),
+                by=_actor(self.installation),
+                on_saved=keep,
+            )
+        )
 
 
 class OrderDetail(OrderView):
@@ -143,7 +157,9 @@ class OrderStatus(OrderView):
         """
         status = self.read(StatusBody)["status"]
         order = queries.order_by_id(self.business, order_id)
-        return Response(order_payload(change_order_status(order=order, status=status)))
+        return Response(
+            order_payload(change_order_status(order=order, status=status, by=_actor(self.installation)))
+        )
 
 
 class OrderPayment(OrderView):
@@ -169,6 +185,7 @@ class OrderPayment(OrderView):
             provider=str(self.installation.app_id),
             status=body["status"],
             reference=body["reference"],
+            by=_actor(self.installation),
         )
         return Response(order_payload(payment.order))
 
