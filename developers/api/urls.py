@@ -3,6 +3,7 @@
 from django.urls import path
 
 from developers.api.views.apps import AppsView, AppView, ClientSecretView
+from developers.api.views.checks import CheckResponsesView, ChecksView, CheckView
 from developers.api.views.deliveries import (
     AnalyticsView,
     DeliveriesView,
@@ -11,6 +12,7 @@ from developers.api.views.deliveries import (
     TestEventsView,
 )
 from developers.api.views.device import DeviceTokenView, DeviceView
+from developers.api.views.listeners import AnswersView, ListenerView, ListenView, WorkView
 from developers.api.views.manifests import ManifestView
 from developers.api.views.reviews import (
     RestoreVersionView,
@@ -20,6 +22,12 @@ from developers.api.views.reviews import (
     WithdrawView,
 )
 from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
+from developers.api.views.testing import (
+    ActivityView,
+    CheckManifestView,
+    MakeTestChangeView,
+    TestChangesView,
+)
 
 app_name = "developer_api"
 
@@ -29,6 +37,7 @@ urlpatterns = [
     path("apps", AppsView.as_view(), name="apps"),
     path("apps/<str:app_id>", AppView.as_view(), name="app"),
     path("apps/<str:app_id>/client-secret", ClientSecretView.as_view(), name="client_secret"),
+    path("apps/<str:app_id>/manifest/check", CheckManifestView.as_view(), name="check_manifest"),
     path("apps/<str:app_id>/manifest", ManifestView.as_view(), name="manifest"),
     path("apps/<str:app_id>/submit", SubmitView.as_view(), name="submit"),
     path("apps/<str:app_id>/submissions", SubmissionsView.as_view(), name="submissions"),
@@ -42,7 +51,25 @@ urlpatterns = [
     path("apps/<str:app_id>/test-install", TestInstallView.as_view(), name="test_install"),
     path("apps/<str:app_id>/test-status", TestStatusView.as_view(), name="test_status"),
     path("apps/<str:app_id>/test-uninstall", TestUninstallView.as_view(), name="test_uninstall"),
+    path("test-changes", TestChangesView.as_view(), name="test_changes"),
+    path("apps/<str:app_id>/test-changes", MakeTestChangeView.as_view(), name="make_test_change"),
+    path("apps/<str:app_id>/activity", ActivityView.as_view(), name="activity"),
     path("apps/<str:app_id>/test-events", TestEventsView.as_view(), name="test_events"),
+    path("apps/<str:app_id>/listener", ListenView.as_view(), name="listen"),
+    path("apps/<str:app_id>/listener/<str:listener_id>", ListenerView.as_view(), name="listener"),
+    path("apps/<str:app_id>/listener/<str:listener_id>/work", WorkView.as_view(), name="listener_work"),
+    path(
+        "apps/<str:app_id>/listener/<str:listener_id>/answers",
+        AnswersView.as_view(),
+        name="listener_answers",
+    ),
+    path("apps/<str:app_id>/checks", ChecksView.as_view(), name="checks"),
+    path("apps/<str:app_id>/checks/<str:check_id>", CheckView.as_view(), name="check"),
+    path(
+        "apps/<str:app_id>/checks/<str:check_id>/responses",
+        CheckResponsesView.as_view(),
+        name="check_responses",
+    ),
     path("apps/<str:app_id>/analytics", AnalyticsView.as_view(), name="analytics"),
     path("apps/<str:app_id>/deliveries", DeliveriesView.as_view(), name="deliveries"),
     path("apps/<str:app_id>/deliveries/<str:delivery_id>", DeliveryView.as_view(), name="delivery"),

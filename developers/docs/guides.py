@@ -1,8 +1,10 @@
-"""The project's own guides for those who write apps, as pages."""
+"""The guides for developers of apps: which there are, and how a file becomes a page."""
 
 import re
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -10,11 +12,13 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from developers.docs.highlighting import highlighted
 from stores.addresses import stores_origin
 
 FOLDER = settings.BASE_DIR / "docs"
@@ -28,75 +32,204 @@ class Guide:
     icon: str
 
 
-GUIDES = {
-    guide.slug: guide
-    for guide in (
-        Guide("oauth", "Installing by OAuth", "Consent, the code, the token, and asking for more.", "key"),
-        Guide("api", "The app API", "Errors, limits, lists, placing orders safely, webhooks.", "code"),
-        Guide("events", "Events and deliveries", "What is sent, how it is signed, and when it is retried.", "send"),
-        Guide("manifest", "The manifest", "What an app adds to a store: blocks, embeds, hooks, admin pages.", "blocks"),
-        Guide("hooks", "Answering hooks", "What the checkout asks, how answers combine, what a failure does.", "shopping-cart"),
-        Guide("contract", "The contract", "All rules in detail.", "file-text"),
-    )
-}  # fmt: skip
+START = (
+    Guide("first-app", "Your first app in ten minutes", "An app with a webhook, a hook, a block and tests, in Flask, Django, FastAPI or Node.", "play"),
+    Guide("quickstart", "Try it in the browser", "From an account to the first API call and the first webhook, in ten minutes.", "play"),
+)  # fmt: skip
+TASKS = (
+    Guide("webhooks", "Receive webhooks", "Register an endpoint, answer in time, drop duplicates, and catch up after an outage.", "webhook"),
+    Guide("missed-events", "Find events that you missed", "Catch up from the feed after an outage, resend what failed, and start from an export.", "history"),
+    Guide("signatures", "Verify signatures", "Check that a webhook or hook call comes from the platform, with code in two languages.", "shield-check"),
+    Guide("oauth", "Install by OAuth", "Send merchants to the consent page, and exchange the code for an access token.", "key"),
+    Guide("hooks", "Answer checkout hooks", "Offer payment methods, delivery prices and discounts, or refuse an order, while a shopper waits.", "shopping-cart"),
+    Guide("blocks", "Add blocks to pages", "Show your content in a frame that merchants place on their pages.", "blocks"),
+    Guide("embeds", "Add widgets and scripts", "Show a floating widget on every page of a store, or run a script there.", "code"),
+    Guide("admin-pages", "Add admin pages", "Show a page of your app in the merchant's sidebar, and find out who is looking.", "layout-dashboard"),
+    Guide("re-consent", "Ask for more permissions", "Add scopes or parts to an app that stores already use.", "plus"),
+    Guide("erasure", "Erase a store's data", "Delete everything about a store 48 hours after it uninstalled your app.", "eraser"),
+    Guide("local-development", "Develop on your machine", "Receive webhooks and hook calls of your sandbox store without a public address.", "terminal"),
+    Guide("testing-your-app", "Test your app", "Try your server against every rule with one command, on your machine and in CI.", "circle-check"),
+    Guide("go-live", "Go live", "What to check before you submit, what happens after the approval, and how to ship updates.", "flag"),
+    Guide("review-criteria", "Pass the review", "The criteria that reviewers check, and what each one needs.", "clipboard-list"),
+)  # fmt: skip
+REFERENCE = (
+    Guide("api", "Using the API", "Authentication, errors, rate limits, pagination, objects, idempotency.", "braces"),
+    Guide("events", "Event delivery", "The events, the headers of a delivery, retries, the feed, and special cases.", "send"),
+    Guide("manifest", "Manifest", "Every field of the manifest, settings schemas, and what a save changes.", "file-code"),
+    Guide("check-rules", "Rules of the check", "What the check tries, why it matters, and how to mend what it finds.", "list-checks"),
+    Guide("contract", "Contract", "All rules that the platform guarantees, in detail.", "file-text"),
+)  # fmt: skip
+GUIDES = {guide.slug: guide for guide in (*START, *TASKS, *REFERENCE)}
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
     ident: str
     words: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The text below one heading, for the search. `heading` is None for the text above the first one."""
+
+    heading: Heading | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    html: SafeString
+    sections: list[Section]
+
+    @property
+    def headings(self) -> list[Heading]:
+        """Those that the list "On this page" has."""
+        return [each.heading for each in self.sections if each.heading and each.heading.level == 2]
+
+
+FOR_OPERATORS = re.compile(r"^## [^\n]*\n+<!-- for operators -->.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+
+
+def source(slug: str) -> str:
+    """A guide's Markdown, with this installation's addresses and without sections that only operators need."""
+    text = (FOLDER / f"{slug}.md").read_text()
+    text = FOR_OPERATORS.sub("", text)
+    return text.replace("{base_url}", settings.BASE_URL).replace("{stores_origin}", stores_origin())
 
 
 @cache
-def page(slug: str) -> tuple[SafeString, list[Heading]]:
+def page(slug: str) -> Page:
     """A guide's HTML without its first heading, and its sections."""
-    text = (
-        (FOLDER / f"{slug}.md")
-        .read_text()
-        .replace("{base_url}", settings.BASE_URL)
-        .replace("{stores_origin}", stores_origin())
-    )
+    return rendered(source(slug))
+
+
+def rendered(text: str) -> Page:
     reader = _reader()
     tokens = reader.parse(text)
     if tokens and tokens[0].type == "heading_open":
         tokens = tokens[3:]
-    headings = list(_name_headings(tokens))
+    headings = _name_headings(tokens)
     for token in tokens:
-        _lead_links(token)
+        _resolve_links(token)
+    _label_cells(tokens)
     # Our own files, in which HTML is not read as such.
-    html = reader.renderer.render(tokens, reader.options, {})
-    return mark_safe(re.sub(r"(<table>.*?</table>)", _framed, html, flags=re.DOTALL)), headings  # noqa: S308
+    html = re.sub(
+        r"(<table>.*?</table>)", _framed, reader.renderer.render(tokens, reader.options, {}), flags=re.DOTALL
+    )
+    return Page(mark_safe(html), list(_sections(tokens, headings)))  # noqa: S308
+
+
+@cache
+def edited(path: str) -> date:
+    """The day of the last commit that changed a file; without a repository, the day of the file."""
+    command = ["git", "-C", str(settings.BASE_DIR), "log", "-1", "--format=%cs", "--", path]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        found = ""
+    if found:
+        return date.fromisoformat(found)
+    return datetime.fromtimestamp((settings.BASE_DIR / path).stat().st_mtime, UTC).date()
+
+
+def _label_cells(tokens: list[Token]) -> None:
+    """Give each cell of a table the heading of its column, for phones, where rows are shown one below the other."""
+    headings: list[str] = []
+    column = 0
+    for token, inner in pairwise(tokens):
+        if token.type == "thead_open":
+            headings = []
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open":
+            headings.append(inner.content.strip("`") if "`" in inner.content else inner.content.capitalize())
+        elif token.type == "td_open":
+            token.attrSet("data-label", headings[column])
+            column += 1
 
 
 def _framed(table: re.Match[str]) -> str:
-    framed = table[1].replace("<table>", '<table class="table">').replace("<th></th>", "<td></td>")
+    framed = table[1].replace("<table>", '<table class="table">')
     return f'<div class="table-wrap" tabindex="0">{framed}</div>'
 
 
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     reader.add_render_rule("fence", _fence)
+    reader.add_render_rule("heading_close", _heading_close)
     return reader
 
 
 def _fence(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    return render_to_string("components/code.html", {"text": tokens[index].content.rstrip(), "copy": True})
+    language = tokens[index].info.strip()
+    text = highlighted(tokens[index].content.rstrip(), language)
+    return render_to_string(
+        "components/code.html", {"text": text, "label": LABELS.get(language, ""), "copy": True}
+    )
+
+
+LABELS = {
+    "sh": "Shell",
+    "json": "JSON",
+    "python": "Python",
+    "js": "JavaScript",
+    "http": "HTTP",
+    "html": "HTML",
+}
+
+
+def anchor(ident: str, words: str) -> SafeString:
+    """The link of a heading to itself, which shows when the heading is pointed at or focused."""
+    return format_html('<a class="anchor" href="#{}" aria-label="Link to {}">#</a>', ident, words)
+
+
+def _heading_close(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    inline, opening = tokens[index - 1], tokens[index - 2]
+    return f"{anchor(str(opening.attrGet('id')), _plain(inline))}</{tokens[index].tag}>\n"
 
 
 def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
-    found = []
+    """Give each heading an id of its own."""
+    found: list[Heading] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
-            words = "".join(child.content for child in inline.children or ())
-            opening.attrSet("id", slugify(words))
-            if opening.tag == "h2":
-                found.append(Heading(slugify(words), words))
+            words = _plain(inline)
+            ident = slugify(words)
+            number = sum(each.ident.rstrip("-0123456789") == ident for each in found)
+            ident = f"{ident}-{number + 1}" if number else ident
+            opening.attrSet("id", ident)
+            found.append(Heading(ident, words, int(opening.tag[1])))
     return found
 
 
-def _lead_links(token: Token) -> None:
-    """From one file to the other becomes from page to page; what is not published is left as text."""
-    for child in token.children or ():
+def _sections(tokens: Sequence[Token], headings: list[Heading]) -> list[Section]:
+    parts: list[tuple[Heading | None, list[str]]] = [(None, [])]
+    remaining = iter(headings)
+    in_heading = False
+    for token in tokens:
+        if token.type == "heading_open":
+            parts.append((next(remaining), []))
+            in_heading = True
+        elif token.type == "heading_close":
+            in_heading = False
+        elif token.type == "inline" and not in_heading:
+            parts[-1][1].append(_plain(token))
+        elif token.type == "fence":
+            parts[-1][1].append(token.content)
+    return [
+        Section(heading, " ".join(" ".join(texts).split())) for heading, texts in parts if heading or texts
+    ]
+
+
+def _plain(inline: Token) -> str:
+    return "".join(" " if child.type == "softbreak" else child.content for child in inline.children or ())
+
+
+def _resolve_links(token: Token) -> None:
+    """A link from one file to another becomes a link between their pages. An address in `code` becomes a link."""
+    children = token.children or []
+    for child in children:
         target = str(child.attrGet("href") or "")
         name, _, place = target.partition("#")
         if name.removesuffix(".md") in GUIDES:
@@ -104,3 +237,13 @@ def _lead_links(token: Token) -> None:
                 "href",
                 reverse("docs:guide", args=[name.removesuffix(".md")]) + (f"#{place}" if place else ""),
             )
+    inside = False
+    for child in children:
+        inside = child.type == "link_open" or (inside and child.type != "link_close")
+        address = child.content.removeprefix(settings.BASE_URL)
+        if child.type == "code_inline" and not inside and PUBLIC_PAGE.fullmatch(address):
+            link = format_html('<a href="{}"><code>{}</code></a>', address, child.content)
+            child.type, child.content = "html_inline", str(link)
+
+
+PUBLIC_PAGE = re.compile(r"/(docs|\.well-known)/[\w./-]*")

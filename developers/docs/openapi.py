@@ -40,7 +40,7 @@ TAGS = {
     "Apps": "Registering and editing apps. An app of another developer is a 404.",
     "Extensions": "What an app adds to stores.",
     "Review": "Submitting an app, and the reviewers' decisions.",
-    "Testing": "An app on its developer's own sandbox.",
+    "Testing": "An app on its developer's own sandbox, and checks of its server.",
     "Deliveries and analytics": "The deliveries to an app's installations, and its installs.",
     "OAuth": "An app's server exchanges the code from a merchant's consent for a token, and revokes the token. "
     "The client authenticates with Client ID and client secret.",

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.http import Http404
 from django.utils.text import slugify
 
 from developers.docs.calls import EVENTS_TAG
@@ -17,9 +18,10 @@ CREDENTIALS = {
     "developerToken": "developer token",
     "clientCredentials": "Client ID and secret",
 }
+APP_API = "App API"
 PART_OF = {
-    "/app-api": "App API",
-    "/webhooks": "App API",
+    "/app-api": APP_API,
+    "/webhooks": APP_API,
     "/developer": "Developer API",
     "/oauth": "Accounts and OAuth",
     "/.well-known": "Accounts and OAuth",
@@ -47,8 +49,25 @@ class Endpoint:
         return str(self.operation["operationId"])
 
     @property
+    def sent(self) -> Any:
+        """The example of the request body; None without one."""
+        media = _media(self.operation.get("requestBody", {}))
+        return example_in(media) if media else None
+
+    @property
     def part(self) -> str:
         return next(part for root, part in PART_OF.items() if self.path.startswith(root))
+
+    @property
+    def runnable(self) -> bool:
+        """Whether the explorer can run it: calls of the app API, but no downloads."""
+        kinds = {
+            kind
+            for status, response in self.operation["responses"].items()
+            if status < "300"
+            for kind in response.get("content", {})
+        }
+        return self.part == APP_API and kinds <= {"application/json"}
 
     @property
     def credential(self) -> str:
@@ -89,6 +108,14 @@ def groups() -> list[Group]:
         for name, about in TAGS.items()
     ]
     return [group for group in found if group.endpoints]
+
+
+def group_of(slug: str) -> Group:
+    """The group with this slug in its address. Raises `Http404`."""
+    for group in groups():
+        if group.slug == slug:
+            return group
+    raise Http404
 
 
 @cache

@@ -1,16 +1,24 @@
 from django.urls import path
 
-from developers.docs import views
+from developers.docs.views import explorer, pages
 
 app_name = "docs"
 
 urlpatterns = [
-    path("", views.index, name="index"),
-    path("openapi.json", views.openapi, name="openapi"),
-    path("reference/", views.overview, name="overview"),
-    path("reference/<slug:slug>/", views.group, name="group"),
-    path("events/", views.events, name="events"),
-    path("events/<str:name>.json", views.event_schema, name="event_schema"),
-    path("hooks/", views.hooks, name="hooks"),
-    path("guides/<slug:slug>/", views.guide, name="guide"),
+    path("", pages.index, name="index"),
+    path("openapi.json", pages.openapi, name="openapi"),
+    path("search/", pages.search_page, name="search"),
+    path("search/instant/", pages.search_instant, name="search_instant"),
+    path("reference/", pages.overview, name="overview"),
+    path("reference/<slug:slug>/", pages.group, name="group"),
+    path("reference/<slug:slug>/<str:operation>/run/", explorer.run, name="run"),
+    path("events/", pages.events, name="events"),
+    path("events/<str:name>.json", pages.event_schema, name="event_schema"),
+    path("hooks/", pages.hooks, name="hooks"),
+    path("errors/", pages.error_index, name="errors"),
+    path("limits/", pages.limit_list, name="limits"),
+    path("changelog/", pages.changes, name="changelog"),
+    path("changelog/feed.xml", pages.changes_feed, name="changelog_feed"),
+    path("guides/<slug:slug>.md", pages.guide_source, name="guide_source"),
+    path("guides/<slug:slug>/", pages.guide, name="guide"),
 ]

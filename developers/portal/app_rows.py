@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import User
+from activity.deprecated_use import recent_use
 from activity.models import ScopeUse
 from extensions.models import Breaker
 from installations.models import Installation
@@ -43,6 +44,7 @@ PROBLEMS: Final[dict[str, Problem]] = {
     "has_open_breaker": Problem("A hook is skipped after failures", "portal:hooks"),
     "is_rejected": Problem("Changes requested", "portal:review"),
     "has_open_consent": Problem("Stores haven't agreed to the new permissions", "portal:review", "warn"),
+    "calls_deprecated": Problem("Makes calls that will stop working", "portal:requests", "warn"),
 }
 """In the order of their weight, by the name of their annotation."""
 
@@ -79,6 +81,10 @@ class AppRow:
     @property
     def failed(self) -> int:
         return sum(day.failed for day in self.days)
+
+    @property
+    def deliveries(self) -> int:
+        return self.delivered + self.failed
 
     @property
     def bars(self) -> list[Bar]:
@@ -126,6 +132,7 @@ def with_problems(apps: Any, now: datetime | None = None) -> Any:
         has_open_breaker=Exists(open_breakers),
         is_rejected=Q(status=AppStatus.DRAFT, last_submission_status=SubmissionStatus.REJECTED),
         has_open_consent=Exists(asked),
+        calls_deprecated=Exists(recent_use().filter(app=OuterRef("pk"))),
     )
 
 

@@ -1,4 +1,4 @@
-"""Descriptions of a delivery for its page: headline, timeline, retry schedule, and the request as it was sent."""
+"""Descriptions of a delivery for its page: timeline, retry schedule, and the request as it was sent."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 import orjson
 
 from common.times import short_duration
-from webhooks.catalogue import DATA_ERASURE
 from webhooks.diagnosis import Diagnosis, diagnose
 from webhooks.engine import retry
-from webhooks.enums import WAITING, DeliveryStatus, HeldReason
+from webhooks.enums import WAITING, DeliveryStatus
 from webhooks.message import EXCERPT_BYTES, Message, compose
 from webhooks.models import Attempt, Delivery
 from webhooks.queries import destination
@@ -23,38 +22,6 @@ from webhooks.queries import destination
 class PlannedAttempt:
     wait: str  # after the previous attempt: "30 s"
     state: str  # "ok", "bad", "next" or "later"
-
-
-def headline(delivery: Delivery, last: Attempt | None) -> str:
-    """The state in one line: "Failing: your endpoint answered 401"."""
-    diagnosis = last and diagnose(last.http_status, last.error_class)
-    seen = f": {diagnosis.seen}" if diagnosis else ""
-    match delivery.status:
-        case DeliveryStatus.SUCCEEDED:
-            return f"Delivered: your endpoint answered {last.http_status}" if last else "Delivered"
-        case DeliveryStatus.RETRYING:
-            return f"Failing{seen}"
-        case DeliveryStatus.EXHAUSTED:
-            return f"Failed{seen}"
-        case DeliveryStatus.HELD:
-            is_paused = delivery.held_reason == HeldReason.PAUSED
-            return f"Held: {'the store has paused the app' if is_paused else 'the webhook is disabled'}"
-        case DeliveryStatus.CANCELLED:
-            return f"Not sent: {_cancellation(delivery)}"
-    return "Waiting to be resent" if last else "Waiting to be sent"
-
-
-def _cancellation(delivery: Delivery) -> str:
-    webhook = delivery.webhook
-    if delivery.event.type == DATA_ERASURE:
-        return "the app was reinstalled before it was due"
-    if webhook.installation.app.suspended_at is not None:
-        return "the app was suspended before it was sent"
-    if not webhook.installation.is_active:
-        return "the app was uninstalled before it was sent"
-    if webhook.deleted_at is not None:
-        return "the webhook was deleted before it was sent"
-    return "the webhook was turned off before it was sent"
 
 
 @dataclass(frozen=True, slots=True)

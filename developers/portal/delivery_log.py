@@ -26,6 +26,7 @@ PAGE: Final = 50
 MAX_COUNTED: Final = 1000  # counting stops here
 ABOUT: Final = timedelta(minutes=1)  # that the time of an id may differ from `created_at`
 MAX_ATTEMPTS_SHOWN: Final = 200
+SEARCHED: Final = 50_000  # deliveries in whose events a text is looked for: 2 µs each
 MAX_COMPARED: Final = 200  # recent successes among which one of the same type is looked for
 
 
@@ -235,7 +236,10 @@ def _named(app: App, rows: QuerySet[Delivery], text: str) -> QuerySet[Delivery]:
 
 
 def _containing(rows: QuerySet[Delivery], part: str) -> QuerySet[Delivery]:
-    """Those whose event's data contains this text. On PostgreSQL, this takes less than half the time of LIKE."""
+    """Those among the newest whose event's data contains this text. On PostgreSQL, this takes less than half the time of
+    LIKE."""
+    for last in rows.order_by("-id").values_list("pk", flat=True)[SEARCHED : SEARCHED + 1]:
+        rows = rows.filter(id__gt=last)
     return rows.alias(at=StrIndex("event__data", Value(part))).filter(at__gt=0)
 
 

@@ -1,14 +1,12 @@
 """The portal's forms. `marketplace.rules` validates values; the services check the rest."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 from typing import Any, ClassVar, Final
-from uuid import UUID
 
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.files.uploadedfile import UploadedFile
 from django.shortcuts import resolve_url
 from django.utils.text import slugify
 
@@ -20,8 +18,7 @@ from developers.portal.form_tokens import new_token
 from marketplace import rules
 from marketplace.enums import Category, SubmissionStatus
 from marketplace.models import App, Submission
-from marketplace.scopes import NAMEABLE_EVENTS, SCOPE_OF_EVENT, SCOPES
-from marketplace.services.pictures import BadPicture, Decoded, decode
+from marketplace.scopes import SCOPE_OF_EVENT, SCOPES
 
 
 def validator(rule: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -111,7 +108,7 @@ class AppForm(forms.Form):
         validators=[validator(rules.description)],
         max_length=300,
         widget=forms.Textarea({"rows": 3}),
-        help_text="One or two sentences, shown in the marketplace.",
+        help_text="One or two sentences, shown on the app's card in the marketplace.",
         error_messages={"required": "Enter a description."},
     )
     category = forms.ChoiceField(
@@ -236,121 +233,23 @@ def local_server() -> str:
     return ON_THIS_MACHINE if settings.DEBUG and settings.ALLOW_LOCAL_DESTINATIONS else ""
 
 
-class PicturesInput(forms.FileInput):
-    allow_multiple_selected = True
+class TestNotes(Lines):
+    """May stay empty, which its label doesn't offer: a reviewer needs the notes."""
 
-
-class PictureField(forms.FileField):
-    """One picture. Its value is a `Decoded`, or None if no file was chosen."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(
-            required=False, widget=self.widget_class({"accept": ".png,.jpg,.jpeg,.webp"}), **options
-        )
-
-    widget_class = forms.FileInput
-
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        file = super().clean(data, initial)
-        return _decoded(file) if isinstance(file, UploadedFile) else None
-
-
-class PicturesField(PictureField):
-    """Several pictures, as a list of `Decoded`."""
-
-    widget_class = PicturesInput
-
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        files = data if isinstance(data, list | tuple) else [data]
-        if len(files) > rules.MAX_SCREENSHOTS:
-            raise ValidationError(f"Choose at most {rules.MAX_SCREENSHOTS} screenshots.")
-        cleaned = (PictureField.clean(self, file, initial) for file in files)
-        return [picture for picture in cleaned if picture is not None]
-
-
-def _decoded(file: UploadedFile) -> Decoded:
-    try:
-        return decode(file)
-    except BadPicture as error:
-        raise ValidationError(str(error)) from None
-
-
-class EditAppForm(AppForm):
-    """All fields of an app that its developer can edit. New screenshots are added to those that aren't removed."""
-
-    slug = None  # type: ignore[assignment]
-    version = text(
-        rules.version,
-        "Enter a version.",
-        max_length=64,
-        widget=forms.TextInput({"autocomplete": "off", "class": "mono"}),
-        help_text="Three numbers, such as 1.4.0 (Semantic Versioning 2.0).",
-    )
-    webhook_events = forms.MultipleChoiceField(
-        choices=[(name, name) for name in NAMEABLE_EVENTS],
-        widget=CheckboxLines(groups={name: event_group(name) for name in NAMEABLE_EVENTS}),
-        label="Events for the Webhook URL",
-        required=False,
-        help_text="If you choose none, the app receives every event that its scopes allow. Changes apply immediately.",
-    )
-    icon = PictureField(
-        label="Icon", help_text="Square, at least 256 pixels wide. PNG, JPEG or WebP, at most 2 MiB."
-    )
-    remove_icon = forms.BooleanField(label="Remove the icon", required=False)
-    remove_screenshots = forms.MultipleChoiceField(
-        label="Remove screenshots", required=False, widget=forms.CheckboxSelectMultiple
-    )
-    screenshots = PicturesField(
-        label="Screenshots",
-        help_text="Added to the current ones, up to 5 in total. PNG, JPEG or WebP, at most 2 MiB each.",
-    )
-
-    def __init__(self, data: Any = None, files: Any = None, *, app: App) -> None:
-        self.app = app
-        super().__init__(data, files, initial=_initial(app))
-        shown: Any = self.fields["remove_screenshots"]
-        shown.choices = [
-            (picture_id, f"Remove screenshot {number}")
-            for number, picture_id in enumerate(app.screenshot_ids, start=1)
-        ]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        if len(self._screenshots()) > rules.MAX_SCREENSHOTS:
-            self.add_error("screenshots", f"Choose at most {rules.MAX_SCREENSHOTS} screenshots in total.")
-        return cleaned
-
-    def changes(self) -> dict[str, Any]:
-        """For `marketplace.services.apps.update_app`."""
-        cleaned = self.cleaned_data
-        changes = {field: cleaned[field] for field in _initial(self.app)}
-        if cleaned["icon"] is not None or cleaned["remove_icon"]:
-            changes["icon"] = cleaned["icon"]
-        return changes | {"screenshots": self._screenshots()}
-
-    def _screenshots(self) -> list[Decoded | UUID]:
-        removed: Iterable[str] = self.cleaned_data.get("remove_screenshots", ())
-        kept = [UUID(picture_id) for picture_id in self.app.screenshot_ids if picture_id not in removed]
-        return [*kept, *self.cleaned_data.get("screenshots", ())]
-
-
-def _initial(app: App) -> dict[str, Any]:
-    fields = (
-        "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "webhook_events",
-    )  # fmt: skip
-    return {field: getattr(app, field) for field in fields}
+    expected = True
 
 
 class SubmitForm(forms.Form):
     """Notes for a submission. The reason for new scopes is a field only if the app requests new scopes."""
 
-    how_to_test = Lines(
+    how_to_test = TestNotes(
         validators=[validator(rules.how_to_test)],
         max_length=rules.REMARKS["how_to_test"],
         required=False,
         widget=forms.Textarea({"rows": 5}),
         label="How to test this app",
-        help_text="For the reviewer: what to click, in which order, and what should happen. Don't include your own passwords.",
+        help_text="What to click, in which order, and what should happen. Without this, a reviewer can't test your app and will "
+        "ask you for it. Don't include your own passwords.",
     )
     scope_reason = Lines(
         validators=[validator(rules.scope_reason)],
@@ -369,6 +268,18 @@ class SubmitForm(forms.Form):
         super().__init__(data, initial=initial)
         if not scopes_grow:
             del self.fields["scope_reason"]
+
+
+class MessageForm(forms.Form):
+    """A message to the reviewers of an app."""
+
+    text = Lines(
+        validators=[validator(rules.text)],
+        max_length=rules.REMARKS["text"],
+        widget=forms.Textarea({"rows": 3}),
+        label="Message to the reviewer",
+        error_messages={"required": "Enter a message."},
+    )
 
 
 class SlugForm(forms.Form):

@@ -16,17 +16,17 @@ from django.shortcuts import resolve_url
 
 from common.errors import ErrorDetail
 from common.times import duration
-from extensions.reach_requests import with_requests
+from developers.portal.details_form import field_url
+from extensions.models import ReachRequest
 from extensions.submission import missing
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
+from marketplace import rules
 from marketplace.enums import Criterion
 from marketplace.models import App
 from marketplace.services.reviews import scope_changes
 from webhooks import catalogue
 from webhooks.models import Attempt
-
-SHORT_DESCRIPTION: Final = 30  # characters; anything shorter hardly explains an app
 
 _CRITERION_OF: Final = {
     "redirect_url": Criterion.SECURITY,
@@ -86,14 +86,19 @@ class Rollout:
 
 
 def rollout(app: App) -> Rollout:
-    production = with_requests(Installation.objects.active().filter(app=app, is_test=False))
-    counts = production.aggregate(
-        without_reach=Count("pk", filter=Q(asks_reach=True)),
-        total=Count("pk"),
-        waiting=Count("pk", filter=Q(needs_reconsent=True, reconsent_declined_at=None)),
-        declined=Count("pk", filter=Q(needs_reconsent=True, reconsent_declined_at__isnull=False)),
+    """Besides the total, only those installations are read that have something open: there may be 100,000 others."""
+    production = Installation.objects.active().filter(app=app, is_test=False)
+    asked = production.filter(needs_reconsent=True).aggregate(
+        waiting=Count("pk", filter=Q(reconsent_declined_at=None)),
+        declined=Count("pk", filter=Q(reconsent_declined_at__isnull=False)),
     )
-    return Rollout(**counts)
+    requests = ReachRequest.objects.filter(version__app=app, definition__is_active=True)
+    versions = set(requests.values_list("version", flat=True))
+    return Rollout(
+        total=production.count(),
+        without_reach=production.filter(agreed_version__in=versions).count(),
+        **asked,
+    )
 
 
 # The checklist before a submission, by the criteria that reviewers apply
@@ -147,9 +152,8 @@ def readiness(app: App) -> Readiness:
 
 
 def _blocking(app: App, criterion: Criterion, problems: Iterable[ErrorDetail]) -> list[Line]:
-    details = resolve_url("portal:app_edit", app.slug)
     return [
-        Line("bad", problem["message"], "", f"{details}#id_{field}", "Edit details")
+        Line("bad", problem["message"], "", field_url(app, field), "Edit details")
         for problem in problems
         if _CRITERION_OF.get(field := problem["field"].partition("[")[0], Criterion.FUNCTIONALITY)
         == criterion
@@ -184,7 +188,6 @@ def _functionality(app: App, seen: Progress) -> list[Line]:
 
 
 def _security(app: App, refused: set[str]) -> list[Line]:
-    details = resolve_url("portal:app_edit", app.slug)
     lines = []
     for field, name in (("redirect_url", "Redirect URL"), ("webhook_url", "Webhook URL")):
         url = getattr(app, field)
@@ -195,7 +198,7 @@ def _security(app: App, refused: set[str]) -> list[Line]:
         else:
             about = "This server accepts plain HTTP because it runs in development mode."
             lines.append(
-                Line("warn", f"The {name} uses plain HTTP", about, f"{details}#id_{field}", "Edit details")
+                Line("warn", f"The {name} uses plain HTTP", about, field_url(app, field), "Edit details")
             )
     if app.webhook_url:
         about = "Answer requests with a wrong or old signature with 401. Reviewers check this."
@@ -205,7 +208,7 @@ def _security(app: App, refused: set[str]) -> list[Line]:
 
 
 def _scopes(app: App) -> list[Line]:
-    details = resolve_url("portal:app_edit", app.slug) + "#id_scopes_0"
+    details = field_url(app, "scopes")
     lines = []
     if uncovered := catalogue.without_scope(app.webhook_events, app.scopes):
         about = f"The app's scopes don't allow these events: {', '.join(uncovered)}."
@@ -223,20 +226,19 @@ def _scopes(app: App) -> list[Line]:
 
 
 def _quality(app: App) -> list[Line]:
-    details = resolve_url("portal:app_edit", app.slug)
     lines = [
         Line("ok", "The description is long enough")
-        if len(app.description) >= SHORT_DESCRIPTION
+        if len(app.description) >= rules.SHORT_DESCRIPTION
         else Line(
             "warn", "The description is very short", "Explain what the app does for a merchant.",
-            f"{details}#id_description", "Edit details",
+            field_url(app, "description"), "Edit details",
         ),
         Line("ok", "Has an icon")
         if app.icon_id
-        else Line("warn", "No icon", "", f"{details}#id_icon", "Add an icon"),
+        else Line("warn", "No icon", "", field_url(app, "icon"), "Add an icon"),
         Line("ok", "Has screenshots")
         if app.screenshot_ids
-        else Line("warn", "No screenshots", "", f"{details}#id_screenshots", "Add screenshots"),
+        else Line("warn", "No screenshots", "", field_url(app, "screenshots"), "Add screenshots"),
     ]  # fmt: skip
     if app.approved_version:
         lines.append(
@@ -244,7 +246,7 @@ def _quality(app: App) -> list[Line]:
             if app.version != app.approved_version.version
             else Line(
                 "warn", f"Still version {app.version}", "This version is already approved.",
-                f"{details}#id_version", "Edit details",
+                field_url(app, "version"), "Edit details",
             )
         )  # fmt: skip
     return lines

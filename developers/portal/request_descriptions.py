@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
@@ -14,6 +14,7 @@ from activity.feed import used_in_window
 from activity.models import ApiCall
 from activity.services.writing import KEPT_OF_BODY
 from common.masking import MASK
+from developers.portal.details_form import field_url
 from developers.portal.first_calls import TO_FILL_IN
 from installations.authentication import PAUSED
 from marketplace.models import App
@@ -21,13 +22,14 @@ from marketplace.models import App
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a call failed, and what to do. `link` leads to where it is done."""
+    """Why a call failed, and what to do. `link` leads to where it is done, `error` is the row in the index of errors."""
 
     title: str
     fix: str
     link: str = ""
     link_label: str = ""
     used: tuple[tuple[str, str, int], ...] = ()  # for 429: method, route and number
+    error: str = ""
 
 
 def headline(call: ApiCall) -> str:
@@ -42,18 +44,21 @@ def explain(app: App, call: ApiCall) -> Explanation | None:
     if call.status < 400:
         return None
     if call.status == 401:
-        return _ended_token(call)
+        return replace(_ended_token(call), error="revoked")
     if call.status == 403:
-        return _forbidden(app, call)
+        return replace(_forbidden(app, call), error=_row_of_forbidden(call))
     if call.status == 429:
-        return _too_many(call)
+        return replace(_too_many(call), error="rate")
     if call.status >= 500:
         return Explanation(
             f"{call.status}: something failed on our side.",
             "Repeat the call. If it fails again, send us the request ID.",
+            error=f"status-{call.status}",
         )
     return Explanation(
-        f"{call.status}: {call.message}", _FIXES.get(call.status, "Change the request, then repeat it.")
+        f"{call.status}: {call.message}",
+        _FIXES.get(call.status, "Change the request, then repeat it."),
+        error=f"status-{call.status}",
     )
 
 
@@ -83,6 +88,12 @@ def _ended_token(call: ApiCall) -> Explanation:
     return Explanation(
         title, f"It was replaced. The current token of {store} ends in {installation.token_hint}."
     )
+
+
+def _row_of_forbidden(call: ApiCall) -> str:
+    if call.message == PAUSED:
+        return "paused"
+    return "scope" if call.scope and not call.has_scope else "status-403"
 
 
 def _forbidden(app: App, call: ApiCall) -> Explanation:
@@ -115,7 +126,7 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
     return Explanation(
         f"{because} The app doesn't ask for it.",
         "Add the scope to the app's details. On your sandbox it works at once, elsewhere after a review and the store's yes.",
-        reverse("portal:app_edit", args=[app.slug]) + "#id_scopes",
+        field_url(app, "scopes"),
         "Add the scope",
     )
 

@@ -1,92 +1,14 @@
-"""The test store's buttons: what each changes on the sandbox store, and what became of the events that it caused."""
+"""The test store's page: its buttons in groups, and the newest run, kept in the session."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from time import monotonic
+from dataclasses import asdict
 from typing import Any, Final
-from uuid import UUID
 
 from django.http import HttpRequest
-from django.utils import timezone
 
-from common.errors import ServiceError
-from common.ids import id_at
-from common.times import iso
-from common.tracing import current_request_id
-from installations.models import Installation
 from marketplace.models import App
-from stores.services import rehearsals
-from webhooks import catalogue
-from webhooks.models import Delivery, Event
+from webhooks.services.sandbox_changes import ACTS, Act, Run, Step
 
-BUDGET: Final = 25.0  # seconds for a scenario; hooks of apps may make each order wait
 KEY: Final = "test_run"
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """A change on the sandbox store, and the events that it causes for certain."""
-
-    key: str
-    group: str
-    title: str
-    events: Sequence[str]
-    change: Callable[[Installation], str]
-
-
-def _on_store(change: Callable[..., str]) -> Callable[[Installation], str]:
-    return lambda installation: change(installation.business)
-
-
-def _with_payment(change: Callable[..., str]) -> Callable[[Installation], str]:
-    return lambda installation: change(installation.business, str(installation.app_id))
-
-
-ACTS: Final[dict[str, Act]] = {
-    act.key: act
-    for act in (
-        Act("order", "Orders", "Place a test order", ("order.created",), _on_store(rehearsals.order)),
-        Act("confirm", "Orders", "Confirm an order", ("order.status_changed",), _on_store(rehearsals.confirm_order)),
-        Act("deliver", "Orders", "Deliver an order", ("order.status_changed", "order.delivered"), _on_store(rehearsals.deliver_order)),
-        Act("cancel", "Orders", "Cancel an order", ("order.status_changed", "order.cancelled"), _on_store(rehearsals.cancel_order)),
-        Act("pay", "Payments", "Take a payment", ("payment.completed",), _with_payment(rehearsals.complete_payment)),
-        Act("expire", "Payments", "Let a payment expire", ("payment.expired",), _with_payment(rehearsals.let_payment_expire)),
-        Act("sell_out", "Stock", "Sell out a product", ("product.out_of_stock",), _on_store(rehearsals.sell_out)),
-        Act("run_low", "Stock", "Run low on a product", ("product.low_stock",), _on_store(rehearsals.run_low)),
-        Act("restock", "Stock", "Restock a product", ("product.back_in_stock",), _on_store(rehearsals.restock)),
-        Act("add_product", "Products", "Add a product", ("product.created",), _on_store(rehearsals.add_product)),
-        Act("edit_product", "Products", "Change a price", ("product.updated",), _on_store(rehearsals.edit_product)),
-        Act("delete_product", "Products", "Delete a product", ("product.deleted",), _on_store(rehearsals.remove_product)),
-        Act("add_review", "Reviews", "Add a review", ("review.created",), _on_store(rehearsals.add_review)),
-        Act("delete_review", "Reviews", "Remove a review", ("review.deleted",), _on_store(rehearsals.remove_review)),
-    )
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    key: str
-    title: str
-    about: str
-    acts: Sequence[str]
-
-
-SCENARIOS: Final[dict[str, Scenario]] = {
-    scenario.key: scenario
-    for scenario in (
-        Scenario(
-            "day", "A day of trading", "An order is placed, confirmed, delivered and reviewed. A product runs low, sells out "
-            "and is restocked.",
-            ("order", "confirm", "deliver", "add_review", "run_low", "sell_out", "restock"),
-        ),
-        Scenario(
-            "trouble", "Things that go wrong", "An order is cancelled, a payment expires, a review and a product are removed.",
-            ("order", "cancel", "expire", "add_review", "delete_review", "add_product", "delete_product"),
-        ),
-        Scenario("all", "Every event", "Each change of this page, one after the other.", tuple(ACTS)),
-    )
-}  # fmt: skip
 
 
 def groups() -> list[tuple[str, list[Act]]]:
@@ -95,57 +17,6 @@ def groups() -> list[tuple[str, list[Act]]]:
     for act in list(ACTS.values())[1:]:
         found.setdefault(act.group, []).append(act)
     return list(found.items())
-
-
-@dataclass(slots=True)
-class Step:
-    """What an act did. `events` are the ids of those it caused; `refused` says why it did nothing."""
-
-    act: str
-    said: str = ""
-    refused: str = ""
-    events: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Run:
-    app: str
-    title: str
-    began: str
-    steps: list[Step]
-
-
-def play(installation: Installation, keys: Sequence[str], title: str) -> Run:
-    """Carry out acts on the sandbox store of an installation, until they are done or the time is up.
-
-    Not inside a transaction. An act that a service refuses doesn't stop the others.
-    """
-    began = timezone.now()
-    since, end = id_at(began), monotonic() + BUDGET
-    steps: list[Step] = []
-    seen: set[UUID] = set()
-    for key in keys:
-        step = Step(key)
-        if monotonic() > end:
-            step.refused = f"Not carried out: the steps before took more than {BUDGET:.0f} seconds."
-        else:
-            try:
-                step.said = ACTS[key].change(installation)
-            except ServiceError as error:
-                step.refused = error.message
-        caused = [each for each in _caused(installation, since) if each not in seen]
-        seen.update(caused)
-        step.events = [str(each) for each in caused]
-        steps.append(step)
-    return Run(str(installation.app_id), title, iso(began), steps)
-
-
-def _caused(installation: Installation, since: UUID) -> list[UUID]:
-    """The ids of events of this request. Events without any listener are not recorded."""
-    rows = Event.objects.filter(
-        business=installation.business_id, request_id=current_request_id(), id__gte=since
-    )
-    return list(rows.order_by("id").values_list("id", flat=True))
 
 
 def remember(request: HttpRequest, run: Run) -> None:
@@ -158,69 +29,3 @@ def last_run(request: HttpRequest, app: App) -> Run | None:
     if kept is None or kept["app"] != str(app.pk):
         return None
     return Run(**kept | {"steps": [Step(**step) for step in kept["steps"]]})
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """An event of a step with its deliveries to the app's webhooks; or why it wasn't sent."""
-
-    event: str
-    event_id: UUID | None = None
-    deliveries: Sequence[Delivery] = ()
-    reason: str = ""
-
-    @property
-    def statuses(self) -> list[tuple[str, int]]:
-        """Each status of the deliveries, with their number."""
-        return list(Counter(delivery.status for delivery in self.deliveries).items())
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    title: str
-    said: str
-    refused: str
-    outcomes: Sequence[Outcome]
-
-
-def results(run: Run, installation: Installation | None) -> list[StepResult]:
-    """The current state of the deliveries of a run. Two statements for any number of steps."""
-    ids = [UUID(each) for step in run.steps for each in step.events]
-    types = dict(Event.objects.filter(id__in=ids).values_list("id", "type"))
-    deliveries: dict[UUID, list[Delivery]] = {each: [] for each in ids}
-    rows = Delivery.objects.filter(event__in=ids, webhook__installation__app=UUID(run.app))
-    for delivery in rows.select_related("webhook").defer("webhook__secret").order_by("id"):
-        deliveries[delivery.event_id].append(delivery)
-    return [_result(step, types, deliveries, installation) for step in run.steps]
-
-
-def _result(
-    step: Step,
-    types: dict[UUID, str],
-    deliveries: dict[UUID, list[Delivery]],
-    installation: Installation | None,
-) -> StepResult:
-    act = ACTS[step.act]
-    outcomes = [
-        Outcome(
-            types[event],
-            event,
-            deliveries[event],
-            "" if deliveries[event] else _why_not(types[event], installation),
-        )
-        for event in map(UUID, step.events)
-        if event in types
-    ]
-    published = {outcome.event for outcome in outcomes}
-    missing = [] if step.refused else [name for name in act.events if name not in published]
-    outcomes += [Outcome(name, reason=_why_not(name, installation)) for name in missing]
-    return StepResult(act.title, step.said, step.refused, outcomes)
-
-
-def _why_not(event: str, installation: Installation | None) -> str:
-    if installation is None:
-        return "Not sent: the app isn't installed."
-    scope = catalogue.EVENTS[event].scope
-    if scope and scope not in installation.effective_scopes:
-        return f"Not sent: the app lacks {scope}."
-    return "Not sent: none of the app's webhooks listens to it."

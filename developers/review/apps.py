@@ -6,6 +6,7 @@ class ReviewConfig(AppConfig):
     label = "developers_review"
 
     def ready(self) -> None:
+        from developers.review import receivers  # noqa: F401  connects them
         from developers.review.reviewers import grant_rights_after_migrations
 
         grant_rights_after_migrations()

@@ -1,7 +1,7 @@
-"""The automatic checks of a submission. They run when a reviewer asks, and their results are stored with their time.
+"""The automatic checks of a submission. They run in the background once it is submitted, and whenever a reviewer asks.
 
-A check is a title and a function from the app to evidence. The app's working copy can't change while it is in review.
-To add a check, add it to `CHECKS`.
+A check is a title and a function from the submission to evidence. The app's working copy can't change while it is in
+review. To add a check, add it to `CHECKS`. Every run is kept with its time.
 """
 
 from collections import Counter
@@ -13,14 +13,14 @@ from typing import Final
 from django.template.defaultfilters import filesizeformat
 from django.utils.dateparse import parse_datetime
 
-from common.db.transactions import forbid_transaction
 from extensions.evidence import Evidence, Outcome
 from extensions.manifest import frame_checks
 from extensions.signature_checks import hook_signatures, webhook_signatures
 from marketplace import rules
+from marketplace.enums import SubmissionStatus
 from marketplace.models import App, Picture, Submission
 from marketplace.queries import listed_lookalikes
-from marketplace.services.findings import record_checks
+from marketplace.services.findings import CHECKS_TRIES
 
 ICON_PIXELS: Final = 256  # minimum width and height
 SCREENSHOT_PIXELS: Final = 640  # minimum width
@@ -29,7 +29,26 @@ SCREENSHOT_PIXELS: Final = 640  # minimum width
 @dataclass(frozen=True, slots=True)
 class Check:
     title: str
-    run: Callable[[App], Iterable[Evidence]]
+    run: Callable[[Submission], Iterable[Evidence]]
+
+
+def _of_app(check: Callable[[App], Iterable[Evidence]]) -> Callable[[Submission], Iterable[Evidence]]:
+    return lambda submission: check(submission.app)
+
+
+def listing(submission: Submission) -> Iterator[Evidence]:
+    """Whether the developer filled in what a merchant and a reviewer need. A reviewer can't test without notes."""
+    app = submission.app
+    if len(app.description.strip()) < rules.SHORT_DESCRIPTION:
+        yield Evidence(Outcome.FAIL, "The description is only a few words. It hardly explains the app.")
+    if not submission.how_to_test:
+        yield Evidence(Outcome.FAIL, "No test notes: the developer hasn't explained how to test the app.")
+    if not app.icon_id:
+        yield Evidence(Outcome.WARN, "No icon. The listing shows the first letter of the app's name.")
+    if not app.screenshot_ids:
+        yield Evidence(Outcome.WARN, "No screenshots.")
+    elif app.icon_id:
+        yield Evidence(Outcome.PASS, "Icon and screenshots are there.")
 
 
 def name(app: App) -> Iterator[Evidence]:
@@ -76,18 +95,15 @@ def _reachable(url: str) -> Evidence:
 
 
 def pictures(app: App) -> Iterator[Evidence]:
-    """Icon and screenshots exist, can be read, and are large enough to look good."""
-    yield (
-        _icon(app.icon)
-        if app.icon
-        else Evidence(Outcome.WARN, "No icon. The listing shows the first letter of the app's name.")
-    )
-    if not app.screenshot_ids:
-        yield Evidence(Outcome.WARN, "No screenshots.")
+    """Icon and screenshots can be read, and are large enough to look good."""
+    if app.icon:
+        yield _icon(app.icon)
     found = app.pictures.in_bulk(app.screenshot_ids)
     by_id = {str(picture.id): picture for picture in found.values()}
     for number, picture_id in enumerate(app.screenshot_ids, 1):
         yield _screenshot(number, by_id.get(picture_id))
+    if not app.icon and not app.screenshot_ids:
+        yield Evidence(Outcome.SKIPPED, "The app has no pictures.")
 
 
 def _icon(icon: Picture) -> Evidence:
@@ -122,30 +138,25 @@ def _size(picture: Picture) -> str | None:
 
 
 CHECKS: Final = (
-    Check("Name", name),
-    Check("Redirect URL", redirect_url),
-    Check("Webhook URL", webhook_url),
-    Check("Pictures", pictures),
-    Check("Webhook signatures", webhook_signatures),
-    Check("Frames and scripts", frame_checks.frames),
-    Check("Hook signatures", hook_signatures),
+    Check("Listing", listing),
+    Check("Name", _of_app(name)),
+    Check("Redirect URL", _of_app(redirect_url)),
+    Check("Webhook URL", _of_app(webhook_url)),
+    Check("Pictures", _of_app(pictures)),
+    Check("Webhook signatures", _of_app(webhook_signatures)),
+    Check("Frames and scripts", _of_app(frame_checks.frames)),
+    Check("Hook signatures", _of_app(hook_signatures)),
 )
 """In the page's order. Checks that wait for the app's server end within some twenty seconds."""
 
 
-def run_checks(*, submission: Submission, now: datetime | None = None) -> Submission:
-    """Runs all checks and stores their results. Raises `Conflict` if the submission is already decided."""
-    forbid_transaction()
-    results = [
-        {
-            "title": check.title,
-            "evidence": [
-                {"outcome": each.outcome.value, "text": each.text} for each in check.run(submission.app)
-            ],
-        }
-        for check in CHECKS
-    ]
-    return record_checks(submission=submission, results=results, now=now)
+def are_running(submission: Submission) -> bool:
+    """Whether results are on their way: the checks are due, and they were not tried too often."""
+    return (
+        submission.status == SubmissionStatus.PENDING_REVIEW
+        and submission.checks_due_at is not None
+        and submission.checks_tries < CHECKS_TRIES
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +182,8 @@ def results_of(submission: Submission) -> list[Result]:
     """The results of the last run."""
     return [
         Result(
-            result["title"], [Evidence(Outcome(each["outcome"]), each["text"]) for each in result["evidence"]]
+            result["title"],
+            [Evidence(**each | {"outcome": Outcome(each["outcome"])}) for each in result["evidence"]],
         )
         for result in submission.checks.get("results", ())
     ]
@@ -181,7 +193,7 @@ def summary_of(submission: Submission) -> str:
     """A short summary for a narrow column: "1 failed, 2 warnings"."""
     results = results_of(submission)
     if not results:
-        return "Not run yet"
+        return "Running" if are_running(submission) else "Not run yet"
     count = Counter(result.outcome for result in results)
     parts = [
         f"{count[outcome]} {label if count[outcome] == 1 else label_of_several}"
@@ -193,3 +205,23 @@ def summary_of(submission: Submission) -> str:
         if count[outcome]
     ]
     return ", ".join(parts) or f"All {len(results)} passed"
+
+
+def titles(submission: Submission, outcome: Outcome) -> list[str]:
+    """The titles of the checks with this outcome."""
+    return [result.title for result in results_of(submission) if result.outcome == outcome]
+
+
+def objections(submission: Submission) -> str:
+    """What the checks say against an approval, as one sentence for the log. Empty if all went well."""
+    if not submission.checks:
+        return "Approved before the automatic checks had run."
+    failed, warned = titles(submission, Outcome.FAIL), titles(submission, Outcome.WARN)
+    if not failed and not warned:
+        return ""
+    counted = [
+        f"{len(names)} {'check' if len(names) == 1 else 'checks'} {said}: {', '.join(names)}"
+        for names, said in ((failed, "had failed"), (warned, "had warnings"))
+        if names
+    ]
+    return f"Approved although {', and '.join(counted)}."

@@ -12,6 +12,7 @@ from extensions.queries import approved_manifest, manifest_document
 from marketplace.differences import Difference, differences
 from marketplace.enums import SubmissionStatus
 from marketplace.models import AppFields, AppVersion, Submission, picture_path
+from marketplace.queries import in_queue_order
 from marketplace.scopes import SCOPES, Scope, in_order
 
 WAITING = Q(status=SubmissionStatus.PENDING_REVIEW, reviewer=None)
@@ -33,9 +34,9 @@ def kind(submission: Submission) -> str:
 
 
 def waiting() -> "QuerySet[Submission]":
-    """Submissions without a reviewer, oldest first, with app and developer."""
+    """Submissions without a reviewer in the order of the queue, with app and developer."""
     rows = with_kind(Submission.objects.filter(WAITING)).select_related("app__developer")
-    return rows.order_by("submitted_at", "id")
+    return in_queue_order(rows)
 
 
 def next_after(submission: Submission) -> Submission | None:
@@ -109,6 +110,11 @@ def manifests_of(submission: Submission, content: SubmittedContent) -> Manifests
     is_open = submission.status == SubmissionStatus.PENDING_REVIEW
     now = manifest_document(submission.app) if is_open else approved_manifest(submission.approved_version)
     return Manifests(now, approved_manifest(content.before))
+
+
+def definitions_before(manifests: Manifests) -> list[Defined]:
+    """Those of the approval before, empty for a first version."""
+    return list(definitions_in(manifests.before))
 
 
 @dataclass(frozen=True, slots=True)

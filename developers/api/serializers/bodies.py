@@ -30,9 +30,11 @@ PATTERNS: Final = {
     "slug": f"^{rules.SLUG.pattern}$",
     "description": rf"^{_LINES}\S{_LINES}$",
     "version": f"^{rules.SEMVER.pattern}$",
+    "long_description": f"^{_LINES}$",
     "how_to_test": f"^{_LINES}$",
     "scope_reason": f"^{_LINES}$",
 }
+ALT_TEXT: Final = {"pattern": f"^{_LINE}$", "maxLength": rules.MAX_ALT_TEXT}
 SCHEMAS: Final = {
     name: {"pattern": pattern, "maxLength": (rules.LENGTHS | rules.REMARKS)[name]}
     for name, pattern in PATTERNS.items()
@@ -42,6 +44,8 @@ SCHEMAS: Final = {
     "webhook_event": {"enum": list(NAMEABLE_EVENTS)},
     "redirect_url": {"format": "uri", "maxLength": 2048},
     "webhook_url": {"format": "uri", "maxLength": 2048},
+    "support_url": {"maxLength": 2048},
+    "privacy_url": {"format": "uri", "maxLength": 2048},
 }
 
 
@@ -67,6 +71,11 @@ class Line(Text):
 
 class Name(Line, Identifier):
     """A line that keeps its outer white space."""
+
+
+def support(value: str) -> None:
+    """`rules.support_url` for an address that may be without its `mailto:`, which the service adds."""
+    rules.support_url(rules.with_mailto(value))
 
 
 class Absent(Line):
@@ -150,6 +159,13 @@ class NewApp(ApiSerializer):
         required=False,
     )
     version = Name(rules.version, "Semantic Versioning 2.0.", "1.4.0", required=False)
+    longDescription = Absent(
+        rules.long_description, "For the listing, in Markdown.", "**Stars** for regulars."
+    )
+    supportUrl = Absent(
+        support, "Where merchants get help: an https link or an e-mail address.", "help@stars.example.com"
+    )
+    privacyUrl = Absent(rules.privacy_url, "The privacy policy: HTTPS.", "https://stars.example.com/privacy")
 
 
 @extend_schema_serializer(exclude_fields=["icon"])  # a file, see AppPictures
@@ -160,6 +176,12 @@ class AppChanges(NewApp):
     iconUrl = PictureAddress("null removes the icon; else its address.", source="icon", allow_null=True)
     icon = PictureFile()
     screenshots = Screenshots("The new set, as addresses that the app already shows. [] removes all.", [])
+    screenshotAlts = Listing(
+        "What each screenshot shows, in their order, for people who can't see it.",
+        [],
+        child=Line(rules.screenshot_alt, allow_blank=True, schema=ALT_TEXT),
+        max_length=rules.MAX_SCREENSHOTS,
+    )
 
 
 class AppPictures(serializers.Serializer):

@@ -72,6 +72,10 @@ class AppSerializer(ApiSerializer):
     clientId = Text("The app's name in OAuth.", "kd8Fq2Vn0cQyX1")
     createdAt = Moment("When it was registered.")
     updatedAt = Moment("When it last changed.")
+    screenshotAlts = Listing("What each screenshot shows, in their order; empty for one without.", [])
+    longDescription = TextOrNull("For the listing, in Markdown.", "**Stars** for regulars.")
+    supportUrl = TextOrNull("Where merchants get help.", "mailto:help@stars.example.com")
+    privacyUrl = TextOrNull("The privacy policy.", "https://stars.example.com/privacy")
 
 
 class ClientSecretSerializer(serializers.Serializer):
@@ -182,6 +186,10 @@ API_NAMES: Final = {
     "redirect_url": "redirectUrl",
     "webhook_url": "webhookUrl",
     "webhook_events": "webhookEvents",
+    "screenshot_alts": "screenshotAlts",
+    "long_description": "longDescription",
+    "support_url": "supportUrl",
+    "privacy_url": "privacyUrl",
     "how_to_test": "howToTest",
     "scope_reason": "scopeReason",
 }

@@ -8,6 +8,9 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from developers.docs.guides import anchor as link_to_heading
+from developers.docs.highlighting import highlighted
+
 register = template.Library()
 
 
@@ -18,8 +21,20 @@ def prose(text: str) -> SafeString:
 
 
 @register.filter
-def pretty(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+def as_json(value: Any) -> SafeString:
+    """A value as indented JSON, with colors."""
+    return highlighted(json.dumps(value, indent=2, ensure_ascii=False), "json")
+
+
+@register.filter
+def highlight(text: str, language: str) -> SafeString:
+    return highlighted(text, language)
+
+
+@register.simple_tag
+def anchor(ident: str, words: str) -> SafeString:
+    """The link of a heading to itself."""
+    return link_to_heading(ident, words)
 
 
 @register.filter

@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from common.templatetags.ui import percent
 from developers.portal.views.access import app_page
 from marketplace.models import App, AppVersion
 from webhooks.analytics import Analytics, analytics
@@ -103,12 +104,6 @@ def figure_cards(figures: Analytics) -> list[Figure]:
             "From sending an attempt to the end of the response. Attempts without a response don't count.",
         ),
     ]
-
-
-def percent(rate: float) -> str:
-    """`99.2 %`. Only exactly 1 is 100 %, and only exactly 0 is 0 %."""
-    shown = min(max(round(100 * rate, 1), 0.1), 99.9) if 0 < rate < 1 else 100 * rate
-    return f"{shown:.1f} %" if 0 < rate < 1 else f"{shown:.0f} %"
 
 
 def _active_change(change: int) -> str:

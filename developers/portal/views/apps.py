@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -14,7 +14,8 @@ from common.web.pagination import page_request
 from developers.portal import form_tokens
 from developers.portal.app_health import app_health, has_merchants
 from developers.portal.app_rows import SEARCH_FROM, apps_by_attention, rows_of
-from developers.portal.forms import EditAppForm, RegenerateForm, SlugForm, show_problems
+from developers.portal.details_form import LISTING, SECTIONS, EditAppForm, section_url
+from developers.portal.forms import RegenerateForm, SlugForm, show_problems
 from developers.portal.progress import progress
 from developers.portal.views.access import (
     GET_OR_POST,
@@ -67,15 +68,25 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
 
 @require_http_methods(GET_OR_POST)
 @app_page
-def app_edit(request: HttpRequest, app: App) -> HttpResponse:
+def app_edit(request: HttpRequest, app: App, section: str = LISTING) -> HttpResponse:
+    """A section of the details. The first has no name in the URL."""
+    if section not in SECTIONS:
+        raise Http404
     is_post = request.method == "POST"
-    form = EditAppForm(request.POST if is_post else None, request.FILES if is_post else None, app=app)
+    files = request.FILES if is_post else None
+    form = EditAppForm(request.POST if is_post else None, files, app=app, section=section)
     if form.is_bound and form.is_valid() and (updated := _save(form)):
         is_draft = updated.status == AppStatus.DRAFT and updated.approved_version_id is not None
         messages.success(request, SAVED_AS_DRAFT if is_draft else SAVED)
-        return redirect("portal:app_edit", app.slug)
+        return redirect(section_url(app, section))
+    context = {
+        "app": app,
+        "form": form,
+        "section": section,
+        "sections": [(key, name, section_url(app, key)) for key, name in SECTIONS.items()],
+    }
     status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/app_edit.html", {"app": app, "form": form}, status=status)
+    return render(request, "developers/portal/app_edit.html", context, status=status)
 
 
 def _save(form: EditAppForm) -> App | None:

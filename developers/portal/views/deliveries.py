@@ -25,12 +25,14 @@ from webhooks import catalogue
 from webhooks.diagnosis import diagnose, in_short
 from webhooks.engine import retry
 from webhooks.enums import WAITING
+from webhooks.headlines import headline
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import may_read_payload, resend_refusal
 from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver
 
 MAX_NEW: Final = 100  # counted for the link to new deliveries
 MAX_ENDPOINTS: Final = 100  # that one recovery resends to
+SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
 FILTER_NAMES: Final = ("q", "status", "event", "webhook", "installation", "range", "since", "until")
 
 
@@ -58,6 +60,7 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "installed": app.installations.active().exists(),
         "most_attempts": len(retry.delays()) + 1,
         "filters": filters,
+        "search_note": SEARCH_NOTE if filters and filters.text else "",
         "is_first_page": page is not None and not page.has_newer,
         "groups": groups(app) if page and not (filters or page.has_newer) else [],
         "query": _query(request.GET),
@@ -106,7 +109,7 @@ def delivery(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
         "live": f"{shown.status} {shown.attempt_count}",
         "webhook": shown.webhook,
         "installation": shown.webhook.installation,
-        "headline": delivery_descriptions.headline(shown, last),
+        "headline": headline(shown, last),
         "diagnosis": diagnose(last.http_status, last.error_class) if last else None,
         "notice_kind": "warn" if shown.status in WAITING else "bad",
         "tls_command": _tls_command(shown, last),
@@ -176,7 +179,7 @@ def delivery_compare(request: HttpRequest, app: App, delivery_id: str) -> HttpRe
         "worked": worked,
         "attempt": last[0] if last else None,
         "worked_attempt": last_worked[0] if last_worked else None,
-        "outcome": delivery_descriptions.headline(shown, last[0] if last else None),
+        "outcome": headline(shown, last[0] if last else None),
         "sizes": (len(of_worked.body), len(of_shown.body)),
         "headers": differing_headers(of_worked, of_shown),
         "fields": differing_fields(of_worked, of_shown),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from common.errors import Conflict, Invalid, NotFound, ServiceError
 from developers.portal import form_tokens
 from developers.portal.forms import show_problems
+from developers.portal.last_day_strip import Strip
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.views.secrets import secret_page
 from developers.portal.views.webhooks import MAX_COUNTED, redirect_to_webhook, test_result
@@ -19,6 +20,7 @@ from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks.enums import WAITING, DeliveryStatus
+from webhooks.last_day import last_days
 from webhooks.models import Delivery, Webhook
 from webhooks.queries import repeats, webhook_of
 from webhooks.services.registration import MAX_WEBHOOKS, change_webhook, create_webhook, delete_webhook
@@ -94,7 +96,8 @@ def webhook_edit(request: HttpRequest, app: App, webhook_id: str) -> HttpRespons
             messages.success(request, f"{changed.url} was saved.")
             tested = _ping(request, changed)
             return redirect_to_webhook(app, changed, **({"tested": tested} if tested else {}))
-    context = {"app": app, "form": form, "installation": installation, "webhook": webhook}
+    strip = Strip(last_days([webhook.pk])[webhook.pk])
+    context = {"app": app, "form": form, "installation": installation, "webhook": webhook, "strip": strip}
     return _form_page(request, form, "developers/portal/webhook_edit.html", context)
 
 

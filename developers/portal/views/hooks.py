@@ -20,9 +20,8 @@ from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page,
 from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
-from extensions.enums import CallOutcome
+from extensions.enums import SKIPPED, CallOutcome
 from extensions.hooks import breaker, health, simulator
-from extensions.hooks.asking import SKIPPED
 from extensions.hooks.health import Health
 from extensions.models import Breaker, Definition, HookCall
 from installations.models import Installation

@@ -9,6 +9,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
 from activity import feed
+from activity.deprecated_use import deprecated_use
 from activity.scope_use import scope_use
 from activity.threads import thread_of
 from common.errors import NotFound, ServiceError
@@ -45,6 +46,7 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
         "beyond": before is not None,
         "query": _query(request.GET),
         "gaps": gaps,
+        "deprecated": deprecated_use(app),
         "installed": app.installations.active().exists(),
     }
     response = render(

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.shortcuts import redirect, render, resolve_url
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from common.errors import Conflict, ServiceError
+from common.errors import Conflict, NotFound, ServiceError
 from common.web.pagination import page_request
-from developers.portal.forms import SubmitForm, show_problems
+from developers.portal.forms import MessageForm, SubmitForm, show_problems
 from developers.portal.progress import readiness
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from extensions.queries import manifest_document, waiting_in
@@ -18,17 +18,22 @@ from installations.queries import affected_by_approval
 from marketplace.enums import AppStatus, SubmissionStatus
 from marketplace.models import App, Submission
 from marketplace.queries import (
+    REVIEW_DUE,
+    conversation_about,
     in_review,
     latest_submission,
     listed_lookalikes,
+    median_wait,
     position_in_queue,
     submissions_of,
 )
 from marketplace.scopes import SCOPES, Scope
 from marketplace.services import reviews
 from marketplace.services.notifications import failed_criteria
+from marketplace.services.review_messages import may_write, send_message
 
 SUBMITTED = "Submitted for review. We'll e-mail you the decision."
+MESSAGE_SENT = "Message sent."
 WITHDRAWN = "Withdrawn. The app is a draft again."
 
 
@@ -36,24 +41,57 @@ WITHDRAWN = "Withdrawn. The app is a draft again."
 @app_page
 def review(request: HttpRequest, app: App) -> HttpResponse:
     """The review status: what to do before a submission, the place in the queue, or the decision."""
+    return _page(request, app, MessageForm())
+
+
+@require_POST
+@app_page
+def send(request: HttpRequest, app: App) -> HttpResponse:
+    """Send a message to the app's reviewers, about its newest submission."""
+    form = MessageForm(request.POST)
+    latest = latest_submission(app)
+    if latest is None:
+        raise NotFound("The app has never been submitted.")
+    if form.is_valid():
+        try:
+            send_message(submission=latest, author=current_developer(request), text=form.cleaned_data["text"])
+        except ServiceError as error:
+            form.add_error("text", error.message)
+        else:
+            messages.success(request, MESSAGE_SENT)
+            return redirect(f"{resolve_url('portal:review', app.slug)}#messages")
+    return _page(request, app, form, status=UNPROCESSABLE)
+
+
+def _page(request: HttpRequest, app: App, form: MessageForm, status: int = 200) -> HttpResponse:
     wanted = page_request(request.GET, default=20, maximum=100)
     submissions = submissions_of(app)
     latest = latest_submission(app)
+    turns = conversation_about(app, for_reviewers=False) if latest else []
     context = {
         "app": app,
         "latest": latest,
         "submissions": submissions[wanted.window],
         "total": submissions.count(),
         "page_request": wanted,
+        "message_form": form,
+        "may_write": may_write(latest, latest),
+        "turns": turns,
+        "has_messages": any(turn.step is None for turn in turns),
         **_review_status(app, latest),
     }
-    return render(request, "developers/portal/review.html", context)
+    return render(request, "developers/portal/review.html", context, status=status)
 
 
 def _review_status(app: App, latest: Submission | None) -> dict[str, Any]:
     """The values that the page needs for the app's status."""
     if app.status == AppStatus.PENDING_REVIEW and latest:
-        return {"place": position_in_queue(latest), "waiting": in_review().count()}
+        return {
+            "place": position_in_queue(latest),
+            "waiting": in_review().count(),
+            "due_at": latest.submitted_at + REVIEW_DUE,
+            "median": median_wait(),
+        }
     if app.status == AppStatus.APPROVED and not may_submit(app):
         return {"scopes": _scopes(app.approved_scopes)}
     rejected = latest and latest.status == SubmissionStatus.REJECTED

@@ -22,11 +22,8 @@ from installations import services
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES
-from webhooks.enums import OPEN_ERASURES
-from webhooks.models import Erasure
-from webhooks.queries import erasures_of
-from webhooks.services import inboxes
-from webhooks.services.erasure import bring_forward
+from webhooks.engine import listeners
+from webhooks.services import inboxes, sandbox_changes
 from webhooks.services.samples import send_sample
 
 NOTHING_SENT: Final = (
@@ -51,8 +48,8 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
         "scopes": [SCOPES[name] for name in held],
         "sandbox": Business.objects.sandbox_of(developer),
         "groups": test_store.groups(),
-        "scenarios": test_store.SCENARIOS.values(),
-        "erasure": None if installation else _erasure(request, app),
+        "scenarios": sandbox_changes.SCENARIOS.values(),
+        "erasure": None if installation else sandbox_changes.waiting_erasure(app, developer),
         "erasure_delay": settings.DATA_ERASURE_DELAY,
     }
     status = UNPROCESSABLE if form.is_bound else 200
@@ -85,14 +82,14 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
 def test_change(request: HttpRequest, app: App) -> HttpResponse:
     """Carry out one change on the sandbox store, or all of a scenario."""
     installation = sandbox_installation(app=app, developer=current_developer(request))
-    scenario = test_store.SCENARIOS.get(request.POST.get("scenario", ""))
-    act = test_store.ACTS.get(request.POST.get("act", ""))
+    scenario = sandbox_changes.SCENARIOS.get(request.POST.get("scenario", ""))
+    act = sandbox_changes.ACTS.get(request.POST.get("act", ""))
     if installation is None:
         messages.error(request, "Install the app on your sandbox store first.")
     elif scenario:
-        test_store.remember(request, test_store.play(installation, scenario.acts, scenario.title))
+        test_store.remember(request, sandbox_changes.play(installation, scenario.acts, scenario.title))
     elif act:
-        test_store.remember(request, test_store.play(installation, [act.key], act.title))
+        test_store.remember(request, sandbox_changes.play(installation, [act.key], act.title))
     else:
         raise Invalid.field("act", "Choose a change or a scenario of the page Test store.")
     return redirect(f"{resolve_url('portal:test_install', app.slug)}#effects")
@@ -111,8 +108,9 @@ def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
     inbox = inboxes.inbox_of(app)
     webhook = inboxes.webhook_of_inbox(inbox, installation) if inbox and installation else None
     run = test_store.last_run(request, app)
-    results = test_store.results(run, installation) if run else []
+    results = sandbox_changes.results(run, installation) if run else []
     entries = newest_entries(inbox, limit=5) if inbox else []
+    is_listened = bool(installation and listeners.of_apps([app.pk]))
     states = [
         f"{delivery.pk}{delivery.status}{delivery.attempt_count}"
         for step in results
@@ -127,32 +125,17 @@ def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
         "run": run,
         "results": results,
         "entries": entries,
-        "version": live_version(*states, *(entry.id for entry in entries)),
+        "is_listened": is_listened,
+        "version": live_version(is_listened, *states, *(entry.id for entry in entries)),
     }
-
-
-def _erasure(request: HttpRequest, app: App) -> Erasure | None:
-    """The newest erasure of the sandbox store that hasn't ended."""
-    return (
-        erasures_of(app)
-        .filter(
-            installation__business__owner=current_developer(request),
-            installation__business__is_sandbox=True,
-            state__in=OPEN_ERASURES,
-        )
-        .first()
-    )
 
 
 @require_POST
 @app_page
 def erase_now(request: HttpRequest, app: App) -> HttpResponse:
     """Send the data erasure of the last test install now instead of in 48 hours."""
-    erasure = _erasure(request, app)
     try:
-        if erasure is None:
-            raise Conflict("No data erasure of your sandbox store is waiting.")
-        bring_forward(erasure=erasure)
+        sandbox_changes.erase_now(app, current_developer(request))
     except Conflict as error:
         messages.error(request, error.message)
     else:

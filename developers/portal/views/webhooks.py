@@ -23,12 +23,14 @@ from common.times import duration
 from common.web.pagination import page_request
 from developers.portal import delivery_descriptions
 from developers.portal.first_calls import registration_call
+from developers.portal.last_day_strip import Strip
 from developers.portal.views.access import GET_OR_POST, app_page, current_developer
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import catalogue, health
 from webhooks.diagnosis import diagnose
 from webhooks.enums import WAITING, DeliveryStatus, Stage
+from webhooks.last_day import last_days
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import Repeat, erasures_of, events_of, repeats
 from webhooks.services.registration import change_webhook
@@ -53,6 +55,7 @@ class WebhookStatus:
     next_attempt: datetime | None
     held: int
     disables_at: datetime | None  # set once the developer must be warned
+    strip: Strip  # of the last 24 hours
 
 
 @require_safe
@@ -94,7 +97,8 @@ def current_webhooks(app: App) -> QuerySet[Webhook]:
 
 
 def webhook_statuses(webhooks: QuerySet[Webhook]) -> list[WebhookStatus]:
-    """Two statements, however many webhooks: one with an index lookup per time and webhook, one for all held events."""
+    """Three statements, however many webhooks: one with an index lookup per time and webhook, one for all held events,
+    and one for the last 24 hours."""
     now = timezone.now()
     deliveries = Delivery.objects.filter(webhook=OuterRef("pk"))
     succeeded = deliveries.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
@@ -105,10 +109,11 @@ def webhook_statuses(webhooks: QuerySet[Webhook]) -> list[WebhookStatus]:
     )
     shown = list(rows)
     held = _held(shown)
-    return [_status(webhook, held.get(webhook.pk, 0), now) for webhook in shown]
+    days = last_days([webhook.pk for webhook in shown], now)
+    return [_status(webhook, held.get(webhook.pk, 0), Strip(days[webhook.pk]), now) for webhook in shown]
 
 
-def _status(webhook: Webhook, held: int, now: datetime) -> WebhookStatus:
+def _status(webhook: Webhook, held: int, strip: Strip, now: datetime) -> WebhookStatus:
     kind, icon, label, reason = _state(webhook, now)
     warned = health.stage(webhook, now) in (Stage.FAILING, Stage.FAILING_LONGER)
     events = events_of(webhook, webhook.installation)
@@ -124,6 +129,7 @@ def _status(webhook: Webhook, held: int, now: datetime) -> WebhookStatus:
         next_attempt=webhook.next_attempt,  # type: ignore[attr-defined]
         held=held,
         disables_at=health.disables_at(webhook) if warned else None,
+        strip=strip,
     )
 
 

@@ -1,4 +1,4 @@
-"""The page of a submission and its actions: start a review, release, judge, check, approve, reject."""
+"""The page of a submission and its actions: start a review, release, judge, check, try, write, approve, reject."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -7,22 +7,30 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.shortcuts import redirect, render, resolve_url
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.step_up import step_up
 from common.errors import Conflict
-from developers.review import checks, criteria, decision_effects, submissions
+from common.web.live import live_part, live_version
+from developers.review import check_runs, checks, criteria, decision_effects, submissions
 from developers.review.admin.access import context, current_user, find_submission, submission_page
-from developers.review.admin.forms import DecisionForm, FindingsForm, RejectionForm
-from developers.review.reviewers import MAY_REVIEW
+from developers.review.admin.forms import DecisionForm, FindingsForm, MessageForm, RejectionForm
+from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
+from developers.review.trial import trial_links
+from extensions.evidence import Outcome
+from installations.queries import review_installation
+from installations.services.review_installs import review_install, review_uninstall
 from marketplace.enums import SubmissionStatus, Verdict
 from marketplace.models import Submission
+from marketplace.queries import conversation_about, latest_submission
 from marketplace.services import reviews
 from marketplace.services.findings import record_findings
 from marketplace.services.notifications import Mail, criteria_notes, decision_mail
+from marketplace.services.review_messages import may_write, send_message
 
 UNPROCESSABLE = 422
+NEWEST_SHOWN = 4  # turns of the conversation; earlier ones are folded
 PAGE = "admin:marketplace_submission_change"
 
 
@@ -63,13 +71,81 @@ def findings(request: HttpRequest, submission: Submission) -> HttpResponse:
     return _next_page(request, submission)
 
 
+@submission_page
+@require_safe
+def running_checks(request: HttpRequest, submission: Submission) -> HttpResponse:
+    """The results of the checks, for the page's script, which asks again and again while they run.
+
+    If no worker has taken them in time, this request runs them: a reviewer doesn't wait for a worker that isn't there.
+    """
+    if check_runs.are_overdue(submission):
+        check_runs.run_due_checks(submission_id=submission.pk, lasts=check_runs.BEHAVIOR_IN_REQUEST)
+        submission = find_submission(str(submission.pk))
+    return live_part(request, "developers/review/checks_results.html", _checks(submission))
+
+
+def _checks(submission: Submission) -> dict[str, Any]:
+    """What the card of the checks shows."""
+    results = checks.results_of(submission)
+    good = (Outcome.PASS, Outcome.SKIPPED)
+    return {
+        "submission": submission,
+        "running": checks.are_running(submission),
+        "results": results,
+        "to_see": [result for result in results if result.outcome not in good],
+        "passed": [result for result in results if result.outcome in good],
+        "summary": checks.summary_of(submission),
+        "checked_at": checks.checked_at(submission),
+        "version": live_version(submission.checks.get("at"), checks.are_running(submission)),
+    }
+
+
+@submission_page
+@require_POST
+def message(request: HttpRequest, submission: Submission) -> HttpResponse:
+    form = MessageForm(request.POST)
+    if not form.is_valid():
+        return _page(
+            request,
+            submission,
+            FindingsForm(submission=submission),
+            status=UNPROCESSABLE,
+            message_form=form,
+        )
+    send_message(submission=submission, author=current_user(request), text=form.cleaned_data["text"])
+    messages.success(request, f"Message sent to {submission.app.developer.name}.")
+    return redirect(_at(submission, "conversation"))
+
+
+@submission_page
+@require_POST
+def install(request: HttpRequest, submission: Submission) -> HttpResponse:
+    """Install what was submitted on the reviewer's test store."""
+    _require_open(request, submission)
+    review_install(app=submission.app, reviewer=current_user(request))
+    messages.success(request, f"{submission.app.name} is installed on your test store.")
+    return redirect(_at(submission, "try"))
+
+
+@submission_page
+@require_POST
+def uninstall(request: HttpRequest, submission: Submission) -> HttpResponse:
+    review_uninstall(app=submission.app, reviewer=current_user(request))
+    messages.success(request, f"{submission.app.name} is uninstalled from your test store.")
+    return redirect(_at(submission, "try"))
+
+
+def _at(submission: Submission, part: str) -> str:
+    return f"{resolve_url(PAGE, submission.pk)}#{part}"
+
+
 def _next_page(request: HttpRequest, submission: Submission) -> HttpResponse:
     pressed: QueryDict = request.POST
     if "approve" in pressed or "reject" in pressed:
         act = "approve" if "approve" in pressed else "reject"
         return redirect(f"admin:marketplace_submission_{act}", submission.pk)
     if "check" in pressed:
-        checks.run_checks(submission=submission)
+        check_runs.run_checks(submission=submission, by=current_user(request))
         messages.success(request, f"Checks finished: {checks.summary_of(submission).lower()}.")
     else:
         messages.success(request, "Findings saved.")
@@ -85,7 +161,10 @@ def approve(request: HttpRequest, submission: Submission) -> HttpResponse:
     form = DecisionForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid() and "preview" not in request.POST:
         reviews.approve(
-            submission=submission, reviewer=current_user(request), notes=form.cleaned_data["notes"]
+            submission=submission,
+            reviewer=current_user(request),
+            notes=form.cleaned_data["notes"],
+            objections=checks.objections(submission),
         )
         messages.success(request, f"{submission} is approved.")
         return redirect(PAGE, submission.pk)
@@ -98,6 +177,9 @@ def approve(request: HttpRequest, submission: Submission) -> HttpResponse:
         effects=decision_effects.of_approval(submission),
         failing=criteria.judged(submission, Verdict.FAIL),
         unjudged=criteria.judged(submission, ""),
+        failed_checks=[each for each in checks.results_of(submission) if each.outcome == Outcome.FAIL],
+        warned_checks=checks.titles(submission, Outcome.WARN),
+        objections=checks.objections(submission),
         mail=_mail(submission, SubmissionStatus.APPROVED, notes),
     )
 
@@ -171,7 +253,11 @@ def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> Mail:
 
 
 def _page(
-    request: HttpRequest, submission: Submission, form: FindingsForm, status: int = 200
+    request: HttpRequest,
+    submission: Submission,
+    form: FindingsForm,
+    status: int = 200,
+    message_form: MessageForm | None = None,
 ) -> HttpResponse:
     user = current_user(request)
     app = submission.app
@@ -179,13 +265,19 @@ def _page(
     may_review = user.has_perm(MAY_REVIEW)
     content = submissions.content_of(submission)
     others = app.submissions.exclude(pk=submission.pk).select_related("reviewer")
+    installation = review_installation(app=app, reviewer=user) if is_open and may_review else None
+    approved = submission.status == SubmissionStatus.APPROVED
+    turns = conversation_about(app, for_reviewers=True)
     values = {
         "submission": submission,
         "app": app,
         "form": form,
+        "message_form": message_form or MessageForm(),
+        "may_write": may_review and may_write(submission, latest_submission(app)),
         "is_open": is_open,
         "holds": submission.reviewer_id == user.pk,
         "may_review": may_review,
+        "may_suspend": user.has_perm(MAY_SUSPEND),
         "may_judge": may_review and is_open and submission.reviewer_id in (None, user.pk),
         "may_release": may_review and is_open and (submission.reviewer_id == user.pk or user.is_superuser),
         "kind": submissions.kind(submissions.with_kind(Submission.objects.filter(pk=submission.pk)).get()),
@@ -194,11 +286,15 @@ def _page(
         "manifests": submissions.manifests_of(submission, content),
         "scopes": submissions.requested_scopes(submission, content.fields),
         "screenshots": content.screenshot_paths,
-        "results": checks.results_of(submission),
-        "checked_at": checks.checked_at(submission),
+        "installation": installation,
+        "trial": trial_links(installation) if installation else [],
+        "objections": checks.objections(submission) if approved else "",
         "earlier": others.filter(submitted_at__lt=submission.submitted_at).order_by("-submitted_at", "-id"),
         "log": app.review_log.select_related("actor", "submission").order_by("-at", "-id"),
+        "older_turns": turns[:-NEWEST_SHOWN],
+        "newest_turns": turns[-NEWEST_SHOWN:],
         "next": submissions.next_after(submission),
+        **_checks(submission),
     }
     return render(
         request, "developers/review/page.html", context(request, str(submission), **values), status=status

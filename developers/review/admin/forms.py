@@ -11,7 +11,7 @@ from django.forms.boundfield import BoundWidget
 
 from developers.review.criteria import COMMON_REASONS, INSTRUCTIONS
 from marketplace.enums import Criterion, Verdict
-from marketplace.models import App, Submission
+from marketplace.models import App, ReviewMessage, Submission
 from marketplace.services.reviews import NOTES_MISSING
 
 
@@ -91,6 +91,9 @@ class RejectionForm(DecisionForm):
 
     def __init__(self, *args: Any, notes_required: bool = True, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.fields[
+            "notes"
+        ].help_text = "Describe what must change. The e-mail also includes your notes on failed criteria."
         self._notes_required = notes_required
 
     def reason_groups(self) -> Iterator[tuple[str, list[BoundWidget]]]:
@@ -116,4 +119,13 @@ class SuspensionForm(forms.Form):
         widget=forms.Textarea({"rows": 3}),
         label="Reason",
         help_text="Shown to the developer in the portal.",
+    )
+
+
+class MessageForm(forms.Form):
+    text = forms.CharField(
+        max_length=ReviewMessage._meta.get_field("text").max_length,
+        widget=forms.Textarea({"rows": 3}),
+        label="Message to the developer",
+        error_messages={"required": "Enter a message."},
     )

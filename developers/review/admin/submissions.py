@@ -8,18 +8,17 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 
 from common.templatetags.ui import moment
 from common.web.admin import ReadOnly
-from developers.review import checks, submissions
+from developers.review import submissions
 from developers.review.admin import decisions
 from developers.review.admin.access import current_user
 from developers.review.reviewers import MAY_REVIEW
-from developers.review.templatetags.review import scope_list, since
 from marketplace.models import ReviewEntry, Submission
+from marketplace.queries import REVIEW_DUE, median_wait, queue_order, with_unanswered
 
 
 class TabFilter(admin.SimpleListFilter):
@@ -65,7 +64,6 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
     """A name opens its submission. **Start review** opens it too, and holds it for the reviewer."""
 
     change_list_template = "developers/review/queue.html"
-    list_display_links = ["app_name"]
     list_filter = [TabFilter]
     list_select_related = ["app__developer", "reviewer"]
     list_per_page = 50
@@ -74,28 +72,25 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
     show_full_result_count = False
     sortable_by = ()
 
-    _ALWAYS = ("app_name", "kind", "developer", "version", "scopes_added", "checked")
-    _COLUMNS = {
-        "waiting": ("waiting_since", *_ALWAYS, "take"),
-        "held": ("waiting_since", *_ALWAYS, "held_by"),
-        "decided": ("decided", *_ALWAYS, "decision"),
-    }
-
-    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        columns = self._COLUMNS[tab_of(request)]
-        may_review = current_user(request).has_perm(MAY_REVIEW)
-        return columns if may_review else tuple(name for name in columns if name != "take")
+    list_display = ["__str__"]  # the template shows the rows
 
     def get_ordering(self, request: HttpRequest) -> list[str | Combinable]:
-        return ["-decided_at", "-id"] if tab_of(request) == "decided" else ["submitted_at", "id"]
+        return ["-decided_at", "-id"] if tab_of(request) == "decided" else queue_order()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Submission]:
-        return submissions.with_kind(super().get_queryset(request))
+        return with_unanswered(submissions.with_kind(super().get_queryset(request)))
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Review queue", "tab": tab_of(request)})
+        values = {
+            "title": "Review queue",
+            "tab": tab_of(request),
+            "may_review": current_user(request).has_perm(MAY_REVIEW),
+            "median": median_wait(),
+            "due": REVIEW_DUE,
+        }
+        return super().changelist_view(request, values)
 
     def change_view(
         self,
@@ -111,6 +106,10 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
             "take": decisions.take,
             "release": decisions.release,
             "findings": decisions.findings,
+            "checks": decisions.running_checks,
+            "message": decisions.message,
+            "install": decisions.install,
+            "uninstall": decisions.uninstall,
             "approve": decisions.approve,
             "reject": decisions.reject,
         }
@@ -119,54 +118,6 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
             for name, view in actions.items()
         ] + super().get_urls()
 
-    # Columns
-
-    @admin.display(description="app")
-    def app_name(self, submission: Submission) -> str:
-        return submission.app.name
-
-    @admin.display(description="developer")
-    def developer(self, submission: Submission) -> str:
-        return submission.app.developer.name
-
-    def kind(self, submission: Submission) -> str:
-        return submissions.kind(submission)
-
-    @admin.display(description="scopes added")
-    def scopes_added(self, submission: Submission) -> SafeString:
-        return scope_list(submission.added_scopes)
-
-    @admin.display(description="checks")
-    def checked(self, submission: Submission) -> str:
-        return checks.summary_of(submission)
-
-    @admin.display(description="waiting since")
-    def waiting_since(self, submission: Submission) -> SafeString:
-        return since(submission.submitted_at)
-
-    @admin.display(description="reviewer")
-    def held_by(self, submission: Submission) -> SafeString:
-        holder = submission.reviewer.name if submission.reviewer else ""
-        return format_html("{} {}", holder, since(submission.held_since))
-
-    @admin.display(description="decided")
-    def decided(self, submission: Submission) -> SafeString:
-        return SafeString(moment(submission.decided_at))
-
-    @admin.display(description="decision")
-    def decision(self, submission: Submission) -> str:
-        reviewer = f" by {submission.reviewer.name}" if submission.reviewer else ""
-        return f"{submission.get_status_display()}{reviewer}"
-
-    @admin.display(description="review")
-    def take(self, submission: Submission) -> SafeString:
-        """A button of the list's own form, which contains the CSRF token."""
-        return format_html(
-            '<button class="button" formaction="{}" aria-label="Start review of {}">Start review</button>',
-            reverse("admin:marketplace_submission_take", args=[submission.pk]),
-            submission.app.name,
-        )
-
 
 @admin.register(ReviewEntry)
 class ReviewEntryAdmin(ReadOnly, admin.ModelAdmin):
@@ -174,13 +125,27 @@ class ReviewEntryAdmin(ReadOnly, admin.ModelAdmin):
 
     change_list_template = "developers/review/list.html"
     search_help_text = "App, slug, e-mail address or note"
-    list_display = ["at", "kind", "app", "submission", "actor_name", "note"]
+    list_display = ["when", "kind", "subject", "actor_name", "note"]
     list_filter = ["kind"]
     list_select_related = ["app", "submission__app", "actor"]
     search_fields = ["app__name", "app__slug", "actor__email", "note"]
     ordering = ["-at", "-id"]
     show_full_result_count = False
-    fields = ["at", "kind", "app", "submission", "actor_name", "note"]
+    fields = ["when", "kind", "app", "submission", "actor_name", "note"]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Review history"} | (extra_context or {}))
+
+    @admin.display(description="time", ordering="at")
+    def when(self, entry: ReviewEntry) -> SafeString:
+        return SafeString(moment(entry.at))
+
+    @admin.display(description="app")
+    def subject(self, entry: ReviewEntry) -> str:
+        """The app, with the version if the entry is about a submission."""
+        return str(entry.submission or entry.app)
 
     @admin.display(description="by")
     def actor_name(self, entry: ReviewEntry) -> str:

@@ -1,28 +1,103 @@
-"""Template tags of the review pages in the admin."""
+"""Template tags of the administration: its navigation, and what the review pages show of a submission."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django import template
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
-from common.templatetags.ui import moment
-from developers.review import submissions
+from common.templatetags.ui import minute
+from developers.review import checks, submissions
+from developers.review.risks import Risk, risks_of
+from extensions.evidence import Outcome
 from extensions.manifest.differences import summary
+from marketplace.models import Submission
+from marketplace.queries import REVIEW_DUE
 from marketplace.scopes import SCOPES
 
 register = template.Library()
 register.filter("summary", summary)
+register.filter("kind", submissions.kind)
+register.filter("checks_summary", checks.summary_of)
 
-SHOWN = 5
+SHOWN: Final = 5
+FEW: Final = 3  # scopes that a row of the queue names
+ICONS: Final = {
+    "Submission": "clipboard-list",
+    "App": "boxes",
+    "ReviewEntry": "history",
+    "User": "users",
+    "Group": "users",
+    "Business": "store",
+    "SecurityEvent": "shield",
+    "Order": "receipt",
+    "Product": "package",
+    "Webhook": "webhook",
+    "Delivery": "send",
+    "Erasure": "eraser",
+    "Installation": "plug",
+}
+NAMES: Final = {"Submission": "Review queue", "ReviewEntry": "Review history"}
+FIRST: Final = ("Submission", "App", "ReviewEntry")
+
+
+@register.inclusion_tag("developers/review/nav.html", takes_context=True)
+def admin_nav(context: dict[str, Any]) -> dict[str, Any]:
+    """The pages of the administration that this person may open, in groups; those of the review first."""
+    groups = []
+    for app in context.get("available_apps") or ():
+        links = [
+            (NAMES.get(model["object_name"], model["name"]), model["admin_url"], model["object_name"])
+            for model in app["models"]
+            if model["admin_url"]
+        ]
+        links.sort(key=lambda link: FIRST.index(link[2]) if link[2] in FIRST else len(FIRST))
+        is_review = app["app_label"] == "marketplace"
+        rows = [(words, url, ICONS.get(name, "list")) for words, url, name in links]
+        groups.append((not is_review, "Review" if is_review else app["name"], rows))
+    groups.sort(key=lambda group: group[0])
+    return {"groups": [(name, rows) for _, name, rows in groups if rows], "request": context["request"]}
+
+
+@register.inclusion_tag("developers/review/apps_of_the_site.html", takes_context=True)
+def admin_pages(context: dict[str, Any]) -> dict[str, Any]:
+    """What the navigation has, as cards for the home page; without the review, which has a card of its own there."""
+    return {"groups": [group for group in admin_nav(context)["groups"] if group[0] != "Review"]}
 
 
 @register.inclusion_tag("developers/review/waiting.html")
 def review_queue() -> dict[str, Any]:
-    """The oldest waiting submissions, for the admin's home page."""
+    """The submissions to review next, for the administration's home page."""
     return {"waiting": submissions.waiting()[:SHOWN], "counts": submissions.counts()}
+
+
+@register.filter
+def risks(submission: Submission) -> list[Risk]:
+    return risks_of(submission)
+
+
+@register.filter
+def due_at(submission: Submission) -> datetime:
+    return submission.submitted_at + REVIEW_DUE
+
+
+@register.filter
+def is_overdue(submission: Submission) -> bool:
+    return due_at(submission) <= timezone.now()
+
+
+@register.filter
+def checks_kind(submission: Submission) -> str:
+    """The kind of the pill for the results of the checks."""
+    outcomes = {result.outcome for result in checks.results_of(submission)}
+    if Outcome.FAIL in outcomes:
+        return "bad"
+    if Outcome.WARN in outcomes:
+        return "warn"
+    return "ok" if outcomes else "neutral"
 
 
 @register.filter
@@ -30,7 +105,7 @@ def since(when: datetime | None) -> SafeString:
     """A date and time, and how long ago it was."""
     if when is None:
         return SafeString("")
-    return format_html('{} <span class="quiet ago">({} ago)</span>', moment(when), timesince(when, depth=1))
+    return format_html('{} <span class="faint">({} ago)</span>', minute(when), timesince(when, depth=1))
 
 
 @register.filter
@@ -40,7 +115,22 @@ def scope_list(names: list[str]) -> SafeString:
     return format_html('<ul class="scope-list">{}</ul>', lines) if names else SafeString("None")
 
 
-_SENSITIVE = SafeString(' <span class="mark warn">Sensitive</span>')
+@register.filter
+def scopes_in_short(names: list[str]) -> SafeString:
+    """The sensitive scopes, and how many others there are; all of them if they are few."""
+    if len(names) <= FEW:
+        return scope_list(names)
+    sensitive = [name for name in names if name in SCOPES and SCOPES[name].sensitive]
+    others = len(names) - len(sensitive)
+    return format_html(
+        '{}<span class="faint">{} {}</span>',
+        scope_list(sensitive) if sensitive else "",
+        others,
+        "more" if sensitive else "scopes",
+    )
+
+
+_SENSITIVE = SafeString(' <span class="pill kind-warn">Sensitive</span>')
 
 
 def _mark(name: str) -> str:

@@ -1,0 +1,180 @@
+"""`/developer/apps/:appId/listener`: an app's deliveries and hook calls on its developer's sandbox, for their machine."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import cast
+
+from django.http import HttpRequest
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import DeveloperAuthentication
+from accounts.models import Business
+from common.errors import Conflict, NotFound
+from common.http.transport import usual_headers
+from common.ids import parse_id
+from common.rest.schema import problem
+from common.web.hang_up import has_hung_up
+from developers.api import listening
+from developers.api.serializers.listeners import (
+    AnswersBody,
+    ListenBody,
+    ListenerId,
+    ListenerSerializer,
+    RecordedSerializer,
+    WorkBody,
+    WorkSerializer,
+    exchange_of,
+)
+from developers.api.views.base import NO_STORE, NOT_INSTALLED, DeveloperView, validated
+from extensions.hooks import relaying as calls
+from installations.models import Installation
+from installations.queries import sandbox_installation
+from webhooks.engine import listeners
+from webhooks.engine import relaying as deliveries
+from webhooks.engine.relaying import Outcome, lease_of
+from webhooks.queries import webhooks_of
+from webhooks.services.deliveries import recover
+
+NOT_THERE = "The app is not installed on your sandbox."
+REPLACED = problem(listening.REPLACED)
+ROOM = 10
+
+
+class _View(DeveloperView):
+    tag = "Testing"
+
+
+class ListenView(_View):
+    @extend_schema(
+        "listen",
+        request=ListenBody,
+        responses={
+            201: ListenerSerializer,
+            409: NOT_INSTALLED,
+            429: problem("Too many developers are listening."),
+        },
+    )
+    def post(self, request: Request, app_id: str) -> Response:
+        """Listen for an app.
+
+        Deliveries and hook calls of the app on your sandbox go to this listener from now on, and not to their URLs. It replaces
+        the app's listener before it. It ends when it has not asked for work for 2.5 seconds; what it has not answered then
+        goes to the next listener or the URL.
+        """
+        app = self.own_app(app_id)
+        installation = sandbox_installation(app=app, developer=self.developer)
+        if installation is None:
+            raise Conflict(NOT_THERE)
+        since = validated(ListenBody, request).get("since")
+        slot = listeners.attach(app=app)
+        body = {
+            "listenerId": str(slot),
+            "installationId": str(installation.pk),
+            "webhookUrl": installation.webhook_url or None,
+            "webhookSecret": installation.webhook_secret,
+            "resent": _resend(installation, since) if since else 0,
+        }
+        return Response(body, status=201, headers=NO_STORE)
+
+
+class _ListenerView(_View):
+    path_fields = DeveloperView.path_fields | {"listener_id": ListenerId()}
+
+
+class ListenerView(_ListenerView):
+    @extend_schema("stopListening", responses={204: None})
+    def delete(self, request: Request, app_id: str, listener_id: str) -> Response:
+        """Stop listening.
+
+        What the listener has not answered goes to its URL at once.
+        """
+        if not listeners.detach(_slot(listener_id), app=self.own_app(app_id)):
+            raise NotFound(listening.ENDED)
+        return Response(status=204)
+
+
+class WorkView(_ListenerView):
+    @extend_schema("takeWork", request=WorkBody, responses={200: WorkSerializer, 409: REPLACED})
+    def post(self, request: Request, app_id: str, listener_id: str) -> Response:
+        """Wait for deliveries and hook calls.
+
+        Answers as soon as there is something. Ask again at once: these requests are the listener's heartbeat.
+        """
+        app, body = self.own_app(app_id), validated(WorkBody, request)
+        work = listening.wait_for_work(
+            app,
+            _slot(listener_id),
+            busy=set(body.get("busy", ())),
+            room=body.get("room", ROOM),
+            seconds=body.get("wait", 0),
+            authenticate=partial(DeveloperAuthentication().authenticate, request),
+            has_left=partial(has_hung_up, cast(HttpRequest, request)),
+        )
+        answer = {
+            "deliveries": [
+                {
+                    "lease": lease_of(claim),
+                    "id": str(claim.delivery_id),
+                    "event": message.headers["X-Webhook-Event"],
+                    "url": message.url,
+                    "headers": _sent(message.headers),
+                    "body": message.body.decode(),
+                }
+                for claim, message in work.deliveries
+            ],
+            "hookCalls": [
+                {
+                    "id": str(call.call_id),
+                    "url": call.url,
+                    "headers": _sent(call.headers),
+                    "body": call.body,
+                    "timeoutMs": max(0, round(call.timeout * 1000)),
+                }
+                for call in work.calls
+            ],
+            "pauseMs": round(work.pause * 1000),
+        }
+        return Response(answer, headers=NO_STORE)
+
+
+class AnswersView(_ListenerView):
+    @extend_schema("answerWork", request=AnswersBody, responses={200: RecordedSerializer, 409: REPLACED})
+    def post(self, request: Request, app_id: str, listener_id: str) -> Response:
+        """Report your server's answers.
+
+        Each is recorded as an attempt. An answer that comes after the end of its lease, or of its checkout's patience, doesn't
+        count.
+        """
+        app, body = self.own_app(app_id), validated(AnswersBody, request)
+        slot = _slot(listener_id)
+        listening.beat(app, slot)
+        recorded = sum(
+            calls.answer(app, call_id, exchange_of(each))
+            for each in body.get("hookCalls", ())
+            if (call_id := parse_id(each["id"]))
+        )
+        outcomes = [Outcome(each["lease"], exchange_of(each)) for each in body.get("deliveries", ())]
+        if outcomes:
+            sandbox = Business.objects.sandbox_of(self.developer)
+            recorded += deliveries.answer(slot, outcomes, app=app, sandbox=sandbox)
+        return Response({"recorded": recorded}, headers=NO_STORE)
+
+
+def _slot(listener_id: str) -> int:
+    if not (listener_id.isascii() and listener_id.isdigit() and len(listener_id) < 19):
+        raise NotFound(listening.ENDED)
+    return int(listener_id)
+
+
+def _sent(headers: Mapping[str, str]) -> dict[str, str]:
+    """As the transport would send them."""
+    return {**usual_headers(), **headers, "Accept": "*/*"}
+
+
+def _resend(installation: Installation, since: datetime) -> int:
+    """What the installation's active webhooks have not delivered since then."""
+    active = [webhook for webhook in webhooks_of(installation) if webhook.is_active]
+    return sum(recover(webhook=webhook, since=since) for webhook in active)

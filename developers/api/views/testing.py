@@ -1,0 +1,242 @@
+"""`/developer/…/test-changes`, `activity` and `manifest/check`: what the command line and CI need to try an app out."""
+
+from collections.abc import Callable
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from activity import feed
+from activity.models import ApiCall
+from common.errors import Conflict
+from common.rest.query import Query
+from common.rest.schema import problem
+from common.times import iso
+from developers.api.serializers.testing import (
+    EVENTS,
+    ActivityFilters,
+    ActivitySerializer,
+    CheckedManifestSerializer,
+    ManifestTextBody,
+    TestChangeBody,
+    TestChangesSerializer,
+    TestStepsSerializer,
+)
+from developers.api.views.base import NOT_INSTALLED, DeveloperView, validated
+from extensions.enums import CallOutcome
+from extensions.manifest.differences import manifest_differences
+from extensions.manifest.save_plan import in_words
+from extensions.manifest.text import read
+from extensions.models import HookCall
+from extensions.queries import manifest_document
+from installations.queries import sandbox_installation
+from marketplace.models import App
+from webhooks.catalogue import DATA_ERASURE
+from webhooks.headlines import headline
+from webhooks.models import Delivery
+from webhooks.services import sandbox_changes
+from webhooks.services.sandbox_changes import ACTS, SCENARIOS, StepResult
+
+ERASURE_TITLE = "Uninstall the app, and erase its data now instead of in 48 hours"
+
+
+class TestChangesView(DeveloperView):
+    tag = "Testing"
+    path_fields = {}
+
+    @extend_schema("listTestChanges", responses=TestChangesSerializer)
+    def get(self, request: Request) -> Response:
+        """List test changes.
+
+        What you can do on your sandbox store to cause each event.
+        """
+        changes = [{"event": event, "title": _title(event)} for event in EVENTS]
+        scenarios = [
+            {"scenario": each.key, "title": each.title, "description": each.about}
+            for each in SCENARIOS.values()
+        ]
+        return Response({"changes": changes, "scenarios": scenarios})
+
+
+class MakeTestChangeView(DeveloperView):
+    tag = "Testing"
+
+    @extend_schema(
+        "makeTestChange",
+        request=TestChangeBody,
+        examples=[OpenApiExample("Event", {"event": "order.created"}, request_only=True)],
+        responses={200: TestStepsSerializer, 409: NOT_INSTALLED},
+    )
+    def post(self, request: Request, app_id: str) -> Response:
+        """Make a test change.
+
+        A real change on your sandbox store that causes the event, or all changes of a scenario.
+        `business.data_erasure` uninstalls the app.
+        """
+        wanted = validated(TestChangeBody, request)
+        app = self.own_app(app_id)
+        if wanted.get("event") == DATA_ERASURE:
+            return Response({"steps": [self._erase(app)]})
+        installation = sandbox_installation(app=app, developer=self.developer)
+        if installation is None:
+            raise Conflict("The app is not installed on your sandbox.")
+        scenario = SCENARIOS.get(wanted.get("scenario", ""))
+        acts = scenario.acts if scenario else [_act_of(wanted["event"])]
+        run = sandbox_changes.play(installation, acts, "")
+        return Response({"steps": [_step(each) for each in sandbox_changes.results(run, installation)]})
+
+    def _erase(self, app: App) -> dict[str, Any]:
+        erasure = sandbox_changes.uninstall_and_erase(app, self.developer)
+        deliveries = list(Delivery.objects.filter(event=erasure.event_id, app_id=app.pk))
+        event = _event(DATA_ERASURE, erasure.event_id, deliveries, "")
+        return {
+            "title": ERASURE_TITLE,
+            "result": "The app was uninstalled, and business.data_erasure is being sent.",
+            "problem": None,
+            "events": [event],
+        }
+
+
+class ActivityView(DeveloperView):
+    tag = "Testing"
+
+    @extend_schema("listActivity", parameters=[ActivityFilters], responses=ActivitySerializer)
+    def get(self, request: Request, app_id: str) -> Response:
+        """List what happened.
+
+        Calls of the app API, hook calls and webhook deliveries of the last seven days, newest first. Calls appear after about
+        a second.
+        """
+        query = Query(request.query_params)
+        kind, status = query.choice("kind", feed.KINDS), query.choice("status", [feed.FAILED])
+        before = query.text("before")
+        position = feed.parse_position(before)
+        query.check()
+        page = feed.page(
+            self.own_app(app_id), feed.Filters(kind=kind or "", status=status or ""), before=position
+        )
+        last = str(page.entries[-1].position) if page.has_older else None
+        return Response({"data": [_entry(each) for each in page.entries], "next": last})
+
+
+class CheckManifestView(DeveloperView):
+    tag = "Extensions"
+
+    @extend_schema(
+        "checkManifest",
+        request=ManifestTextBody,
+        responses={200: CheckedManifestSerializer, 413: problem("The body is larger than 1 MiB.")},
+    )
+    def post(self, request: Request, app_id: str) -> Response:
+        """Check a manifest.
+
+        Nothing is saved. Every problem has its line and column in the text.
+        """
+        text = validated(ManifestTextBody, request)["text"]
+        app = self.own_app(app_id)
+        reading = read(text)
+        problems = [
+            {
+                "path": each.problem.path,
+                "message": each.problem.message,
+                "line": each.line,
+                "column": each.column,
+                "suggestion": each.fix,
+            }
+            for each in reading.problems
+        ]
+        body: dict[str, Any] = {"problems": problems, "problemCount": reading.total}
+        return Response(body | _plan(app, None if problems else reading.document))
+
+
+def _plan(app: App, document: dict[str, Any] | None) -> dict[str, Any]:
+    if document is None:
+        return {"changes": [], "differences": []}
+    lines = in_words(app, document).lines
+    differences = manifest_differences(manifest_document(app), document)
+    return {
+        "changes": [
+            {"change": line.word, "type": line.what, "key": line.key, "reach": line.reach} for line in lines
+        ],
+        "differences": [
+            {"field": each.label, "before": list(each.before), "after": list(each.after)}
+            for each in differences
+        ],
+    }
+
+
+def _act_of(event: str) -> str:
+    return next(act.key for act in ACTS.values() if event in act.events)
+
+
+def _title(event: str) -> str:
+    return ERASURE_TITLE if event == DATA_ERASURE else ACTS[_act_of(event)].title
+
+
+def _step(step: StepResult) -> dict[str, Any]:
+    return {
+        "title": step.title,
+        "result": step.said or None,
+        "problem": step.refused or None,
+        "events": [_event(each.event, each.event_id, each.deliveries, each.reason) for each in step.outcomes],
+    }
+
+
+def _event(name: str, event_id: Any, deliveries: Any, reason: str) -> dict[str, Any]:
+    return {
+        "event": name,
+        "eventId": str(event_id) if event_id else None,
+        "deliveries": [{"id": str(each.pk), "status": each.status} for each in deliveries],
+        "reason": reason or None,
+    }
+
+
+def _entry(entry: feed.Entry) -> dict[str, Any]:
+    describe: dict[str, Callable[[Any], dict[str, Any]]] = {
+        feed.API: _call,
+        feed.HOOK: _hook_call,
+        feed.WEBHOOK: _delivery,
+    }
+    return {"id": str(entry.id), "kind": entry.kind, "at": iso(entry.at), **describe[entry.kind](entry.row)}
+
+
+def _call(row: ApiCall) -> dict[str, Any]:
+    return {
+        "name": f"{row.method} {row.path}",
+        "status": str(row.status),
+        "httpStatus": row.status,
+        "durationMs": row.duration_ms,
+        "reason": row.message or None,
+        "businessId": str(row.installation.business_id),
+        "requestId": str(row.pk),
+    }
+
+
+def _hook_call(row: HookCall) -> dict[str, Any]:
+    did = (
+        f"{CallOutcome(row.outcome).label}: {row.problem}" if row.problem else CallOutcome(row.outcome).label
+    )
+    return {
+        "name": row.hook_point,
+        "status": row.outcome,
+        "httpStatus": row.http_status,
+        "durationMs": row.duration_ms,
+        "reason": f"{did}. {row.fallback}" if row.outcome != CallOutcome.ANSWERED or row.fallback else None,
+        "businessId": str(row.installation.business_id),
+        "requestId": str(row.request_id) if row.request_id else None,
+    }
+
+
+def _delivery(row: Any) -> dict[str, Any]:
+    """`row` is a `Delivery` with `last_attempt`."""
+    last = row.last_attempt
+    return {
+        "name": row.event_type,
+        "status": row.status,
+        "httpStatus": last.http_status if last else None,
+        "durationMs": last.duration_ms if last else None,
+        "reason": headline(row, last),
+        "businessId": str(row.event.business_id),
+        "requestId": str(row.event.request_id) if row.event.request_id else None,
+    }

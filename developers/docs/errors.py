@@ -1,0 +1,239 @@
+"""Every error that an app or its developer may get from an API, with its cause and what to do.
+
+`PROBLEMS` has one row per `message`. `<…>` in a message stands for any text. What the endpoints say about their own errors
+comes from the OpenAPI document. tests/developers/docs/test_errors.py fails if an endpoint or a service has an error that is not here.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from common.errors import error_body, status_name
+from common.rest import schema
+from developers.docs import reference
+from extensions.enums import CallOutcome
+from webhooks.diagnosis import Diagnosis, diagnose
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    ident: str
+    status: int
+    message: str
+    cause: str
+    fix: str
+
+    def matches(self, message: str) -> bool:
+        parts = (re.escape(part) for part in re.split(r"<[^>]*>", self.message))
+        return re.fullmatch(".*".join(parts), message, re.DOTALL) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An error that endpoints describe themselves."""
+
+    about: str
+    endpoints: list[tuple[str, str, str]]  # slug of the group, id and summary
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    code: int
+    about: str
+    problems: list[Problem]
+    places: list[Place]
+
+    @property
+    def name(self) -> str:
+        return status_name(self.code)
+
+    @property
+    def ident(self) -> str:
+        return f"status-{self.code}"
+
+
+ABOUT: Final = {
+    400: "The request is wrong. `details` lists every problem with the path of its field. Correct the request, then retry.",
+    401: "The request has no valid credential. The response has the header `WWW-Authenticate: Bearer`.",
+    403: "The credential is valid, but doesn't allow this call.",
+    404: "The object doesn't exist, or belongs to another store or developer. Both look the same on purpose.",
+    405: "The path exists, but not with this method. The header `Allow` lists the methods.",
+    409: "The request is valid, but the current state doesn't allow it. Read the object again, then decide.",
+    410: "The object existed and is no longer kept.",
+    413: "The request body is too large.",
+    415: "The request body has a Content-Type that the endpoint doesn't accept.",
+    416: "The part of the file that you asked for doesn't exist.",
+    422: "One of the store's apps refused the order.",
+    429: "Too many requests. Wait for the number of seconds in `Retry-After`.",
+    500: "An error on the platform's side. It is recorded. Retry once; if it fails again, send us the `X-Request-Id`.",
+    503: "The platform can't do this at the moment. Nothing was changed. Retry after `Retry-After` seconds.",
+}
+
+PROBLEMS: Final = (
+    Problem("field", 400, "<field>: <what is wrong>", "A field or parameter has a value that isn't accepted.", "Read `details`: each entry names a field and what it accepts."),
+    Problem("json", 400, "The body is not valid JSON: <reason>", "The body can't be parsed as JSON.", "Send valid JSON in UTF-8, with Content-Type: application/json."),
+    Problem("json-object", 400, "The body must be a JSON object.", "The body is a list, a string or a number.", "Send an object: {…}."),
+    Problem("json-depth", 400, "The body is nested more than <number> levels deep.", "Objects and lists are inside each other more than 64 times.", "Send a flatter object."),
+    Problem("manifest-object", 400, "Send the manifest as a JSON object.", "The body is not an object.", "Send the manifest itself as the body."),
+    Problem("multipart", 400, "<The> multipart body <is malformed>", "A multipart upload is empty, malformed or incomplete.", "Let your HTTP library build the body from files."),
+    Problem("boundary", 400, "The Content-Type names no valid boundary.", "The header of a multipart upload was set by hand.", "Leave the header out: HTTP libraries add it with the boundary."),
+    Problem("incomplete-app", 400, "The app can't be submitted yet. <what is missing>", "The app lacks something that a review needs.", "Complete what `details` lists. The page Review in the portal has the same list."),
+    Problem("incomprehensible", 400, "The request can't be understood.", "The request is malformed HTTP or contains invalid characters.", "Compare it with the sample of the endpoint."),
+    Problem("host", 400, "Unknown host name.", "The `Host` header names another host.", "Use the address at the top of the API reference."),
+    Problem("no-token", 401, "Send the access token in the header: Authorization: Bearer <token>.", "The header `Authorization` is missing.", "Send the access token of the installation."),
+    Problem("bearer", 401, "The Authorization header must read: Bearer <token>.", "The header has another form, such as Basic or a token without `Bearer`.", "Send `Authorization: Bearer fbat_…`."),
+    Problem("revoked", 401, "The access token is unknown or has been revoked.", "The store uninstalled the app, a newer token replaced this one, the app is suspended, or the token has a typo.", "If the store uninstalled the app, stop calling. Otherwise send its owner through the consent page for a new token."),
+    Problem("no-developer-token", 401, "Send the access token of /auth/login or a developer token: Authorization: Bearer <token>.", "The developer API got no token.", "Sign in with /auth/login, or create a developer token."),
+    Problem("wrong-kind", 401, "This is an app's access token. Send the access token of /auth/login or a developer token.", "The developer API got the token of an installation.", "Use your own token, not your app's."),
+    Problem("expired", 401, "The access token has expired. Get a new one with POST /auth/refresh.", "A sign-in's access token is valid for an hour.", "Exchange the refresh token for a new pair."),
+    Problem("invalid-token", 401, "The access token is not valid.", "It was changed, cut off, or issued by another installation.", "Sign in again."),
+    Problem("developer-token", 401, "The developer token is unknown, expired or revoked.", "Developer tokens expire after a year at the latest, and can be revoked.", "Create a new one under Account, Developer tokens."),
+    Problem("refresh", 401, "The refresh token is no longer valid. Sign in again.", "It was used before, has expired, or its sign-in has ended.", "Sign in again. Store each new refresh token, since each works once."),
+    Problem("sign-in-ended", 401, "This sign-in has ended. Sign in again.", "You signed out, or ended this session.", "Sign in again."),
+    Problem("password-changed", 401, "The password has changed. Sign in again.", "A new password ends all sign-ins.", "Sign in with the new password."),
+    Problem("wrong-password", 401, "Wrong e-mail address or password.", "The account is unknown, or the password is wrong.", "Check both."),
+    Problem("second-factor", 401, "This account has a second factor. Send a current code as otp: each works once.", "`otp` is missing, wrong or used. `details` has the field `otp` with `mfa_required`.", "Send the current code of the authenticator app as `otp`."),
+    Problem("scope", 403, "This call needs the scope <scope>, which the token does not have.", "The app doesn't ask for the scope, or the store hasn't agreed to it.", "Add the scope to the app. Stores agree to it after an approval. See Ask for more permissions."),
+    Problem("scope-agreement", 403, "This call needs the scope <scope>, which the token does not have. <store> has not agreed to it yet.", "An approved version asks for the scope, and the store's owner hasn't answered yet.", "Wait, or send the owner through the consent page. The same token then has the scope."),
+    Problem("paused", 403, "The store has paused this app", "The merchant paused the app.", "Nothing to correct. Calls work again when the merchant resumes the app; webhooks are held until then."),
+    Problem("role", 403, "Only developer accounts can use this API.", "The account is a merchant's or a reviewer's.", "Sign in with a developer account."),
+    Problem("other-payment", 403, "The payment of this order was made by another app.", "Only the app that created a payment reports its result.", "Report payments only for orders whose `checkout.create_payment` your app answered."),
+    Problem("merchant-payment", 403, "The merchant collects the payment of this order.", "CASH and CARD are collected outside the platform.", "Don't report a payment for such orders."),
+    Problem("unconfirmed", 403, "Confirm your e-mail address first. Use the link that we mailed to <address>.", "Your account's address isn't confirmed.", "Follow the link in the mail. The portal resends it."),
+    Problem("not-found", 404, "<object> not found", "The ID is wrong, or the object is another store's or developer's.", "Check the ID, and that the token belongs to the same store."),
+    Problem("path", 404, "There is nothing at <path>.", "The path is misspelled.", "Compare it with the API reference."),
+    Problem("listener-ended", 404, "This listener has ended. Start another one.", "It didn't ask for work for a minute, or was stopped.", "Start it again. The command `listen` does so by itself."),
+    Problem("export-pending", 404, "The export has no file yet.", "The export is still being made.", "Read the export until its status is READY."),
+    Problem("export-failed", 404, "The export failed.", "The file couldn't be made.", "Request a new export."),
+    Problem("method", 405, "Method <method> not allowed", "The endpoint doesn't have this method.", "See `Allow`, or the API reference."),
+    Problem("order-status", 409, "An order that is <status> can't become <status>.", "Orders only move forward, and end with DELIVERED or CANCELLED.", "Read the order, and set a later status."),
+    Problem("unavailable", 409, "<product> is not available.", "The merchant has switched the product off or archived it.", "Leave it out. `isAvailable` and `status` say so beforehand."),
+    Problem("sold-out", 409, "<product> is sold out.", "No stock is left.", "Leave it out, or wait for `product.back_in_stock`."),
+    Problem("stock", 409, "There is not enough of <product>: <number> left.", "The order asks for more than the stock.", "Lower the quantity."),
+    Problem("prices", 409, "Prices are changing right now. Please place the order again.", "The merchant changed prices while apps were asked.", "Send the order again with a new Idempotency-Key."),
+    Problem("prices-changed", 409, "The prices or items have changed since you opened this page. Check the summary.", "Prices changed since the checkout page was opened.", "Read the products again."),
+    Problem("idempotency-other", 409, "This Idempotency-Key was used with another request.", "The key belongs to an order with other contents.", "Use a new key for each order. Retry only with the same body."),
+    Problem("idempotency-running", 409, "The first request with this Idempotency-Key is still in progress.", "Two requests with one key overlap.", "Retry after a second."),
+    Problem("idempotency-lost", 409, "This request took too long, and another one with its Idempotency-Key took over.", "A retry with the same key finished first.", "Retry with the same key: you get the order's response."),
+    Problem("payment-final", 409, "The payment is <status> and can't become <status>.", "The result of a payment is final.", "Read the order's `payment`."),
+    Problem("payment-pending", 409, "The payment of this order is pending or completed.", "A payment was already requested.", "Wait for its result."),
+    Problem("order-cancelled", 409, "The order was cancelled.", "Cancelled orders have no payment.", "Don't report a payment for it."),
+    Problem("export-running", 409, "Another export of this installation is being made. Wait until it is READY.", "An installation has one export at a time.", "Wait until the first one is READY or FAILED."),
+    Problem("too-many-webhooks", 409, "An installation has at most <number> webhooks. Delete one first.", "The limit is reached.", "Delete one that you no longer need, or list several events in one."),
+    Problem("app-defined-delete", 409, "The app-defined webhook can be changed but not deleted. Switch it off instead.", "It belongs to the app's Webhook URL.", "Set `isActive` to false, or remove the Webhook URL from the app."),
+    Problem("app-defined-url", 409, "The URL of this webhook is the app's Webhook URL. Change it there.", "The app-defined webhook follows the app.", "Change the Webhook URL in the app's details."),
+    Problem("app-defined-none", 409, "The app has no Webhook URL to send events to. Set one first.", "The app-defined webhook has no URL.", "Set the app's Webhook URL."),
+    Problem("inactive-webhook", 409, "The webhook is not active. Switch it on first.", "Nothing is sent to an inactive webhook.", "Set `isActive` to true, then repeat the call."),
+    Problem("test-delivery", 409, "A test is sent once. Test the webhook again instead.", "Deliveries of `webhook.test` are not resent.", "Call the test endpoint again."),
+    Problem("held-while-paused", 409, "The store has paused the app. What is held is sent when the store resumes it.", "Nothing is sent to a paused app.", "Wait until the merchant resumes it."),
+    Problem("suspended-sending", 409, "The app is suspended. Nothing is sent until a reviewer lifts the suspension.", "A reviewer suspended the app.", "Answer the mail about the suspension."),
+    Problem("erasure-over", 409, "The app was installed again, so there is nothing to erase.", "A reinstall cancels the data erasure.", "Nothing to do."),
+    Problem("erasure-early", 409, "It is due on <time>. Until then the app may be installed again.", "A data erasure is sent 48 hours after the uninstall.", "Wait. On the sandbox store, Erase now sends it at once."),
+    Problem("erasure-none", 409, "No data erasure of your sandbox store is waiting.", "The app isn't installed there, and its last erasure has ended.", "Install the app on your sandbox store first."),
+    Problem("erasure-not-waiting", 409, "This erasure isn't waiting for its time. It is: <state>.", "It is being sent already, or has ended.", "Nothing to do. Its delivery is in the portal."),
+    Problem("no-longer-installed", 409, "The app is no longer installed.", "The store uninstalled the app during the request.", "Stop calling for this store."),
+    Problem("not-on-sandbox", 409, "The app is not installed on your sandbox.<advice>", "The call needs a test install.", "Install the app on your sandbox store first."),
+    Problem("listener-replaced", 409, "Another command line listens for this app now.", "An app has one listener, and `listen` was started again elsewhere.", "Use that one, or start `listen` here again."),
+    Problem("app-suspended", 409, "The app is suspended. <what must wait>", "A reviewer suspended the app.", "Answer the mail about the suspension."),
+    Problem("app-in-review", 409, "The app is in review<advice>.", "An app in review can't change.", "Wait for the decision, or withdraw the submission."),
+    Problem("app-not-in-review", 409, "The app is not in review.", "There is nothing to withdraw.", "Nothing to do."),
+    Problem("already-in-review", 409, "The app is already in review.", "It was submitted before.", "Wait for the decision."),
+    Problem("already-approved", 409, "This version is already approved. Change the app before you submit it again.", "Nothing has changed since the approval.", "Change the app, then submit it."),
+    Problem("reviewer-started", 409, "A reviewer has started on the submission, so it can no longer be withdrawn.", "A reviewer holds the submission.", "Wait for the decision."),
+    Problem("delete-approved", 409, "The app has been approved, so merchants may use it. It can no longer be deleted.", "Stores may depend on an approved app.", "Uninstall it from your sandbox store instead."),
+    Problem("version-scopes", 409, "Version <version> asks for more scopes than the current one: <scopes>.", "Restoring a version may not widen what the app can do.", "Submit the app with these scopes instead."),
+    Problem("version-reach", 409, "Version <version> adds to what stores agreed to: <names>. Submit it for review instead.", "Restoring a version may not add hooks, scripts or hosts.", "Submit the manifest for review instead."),
+    Problem("check-ended", 409, "This check has ended.", "All its responses came, or it ran out of time.", "Read its results, or start a new check."),
+    Problem("check-step", 409, "This check is at step <number>, not at step <number>.", "The responses of this step came already, or belong to another check.", "Read the check, and send the responses of its current requests."),
+    Problem("checks-running", 409, "<number> checks are running already. Wait until one has ended.", "A developer can run a few checks at a time.", "Wait. A check whose command line is gone ends within two minutes."),
+    Problem("slug", 409, "Another app has this slug. Choose another one.", "Slugs are unique on the platform.", "Choose another one."),
+    Problem("account", 409, "An account with this e-mail address already exists.", "You have registered before.", "Sign in, or reset the password."),
+    Problem("cursor", 410, "Events right after this cursor are no longer kept. The oldest cursor is <cursor>", "The feed keeps events for 30 days.", "Continue from the cursor at the end of `message`, and make a new export for what is missing."),
+    Problem("body-size", 413, "The body is too large.", "A JSON body may have 1 MiB, and an upload of pictures 32 MiB.", "Send less in one request."),
+    Problem("content-type", 415, "Content-Type <type> is not accepted. Send <type>.", "The header names a format that the endpoint doesn't read.", "Send `Content-Type: application/json`."),
+    Problem("no-content-type", 415, "The Content-Type header is missing. Send <type>.", "The body has no Content-Type.", "Send `Content-Type: application/json`."),
+    Problem("range", 416, "The file has <number> bytes.", "`Range` begins after the end of the file.", "Start again without `Range`."),
+    Problem("refused-order", 422, "<the reason of the app>", "An app with the hook `order.validate` refused the order.", "Show `message` to the buyer."),
+    Problem("rate", 429, "More than <number> requests in a minute. Try again in <number> seconds.", "The installation, or an address without a valid token, made too many requests.", "Wait. Read lists with a larger `limit`, and use webhooks or the feed instead of polling."),
+    Problem("listeners", 429, "Too many developers are listening at the moment. Try again in a minute.", "The platform lets a limited number of developers listen at once.", "Wait. The command `listen` tries again by itself."),
+    Problem("attempts", 429, "Too many attempts. Try again in <number> seconds.", "Too many sign-ins, registrations or code exchanges from one address.", "Wait. Exchange codes from one server, one at a time."),
+    Problem("checks", 429, "That is more than <number> checks a minute. Try again in <number> seconds.", "Too many checks were started.", "Wait."),
+    Problem("crash", 500, "Something went wrong on our side. It has been recorded.", "A fault of the platform.", "Retry once, then send us the `X-Request-Id`."),
+    Problem("database", 503, "The database can't be reached right now. Try again in a few seconds.", "An outage of the platform's database.", "Retry with the same Idempotency-Key."),
+    Problem("busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many orders of this store wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A machine-readable code with its meaning."""
+
+    name: str
+    where: str
+    cause: str
+    fix: str
+
+
+OAUTH: Final = (
+    Code("access_denied", "redirect; device sign-in", "The person pressed Cancel, denied the command line, or has no right to the store of `business_id`.", "Offer to try again."),
+    Code("authorization_pending", "device sign-in", "The developer hasn't answered yet.", "Ask again after `interval` seconds."),
+    Code("expired_token", "device sign-in", "The codes are older than 15 minutes.", "Start again."),
+    Code("invalid_client", "token, revoke (401)", "The Client ID or secret is wrong, or the app is suspended.", "Check both on the page Credentials."),
+    Code("invalid_grant", "token (400)", "The code is unknown, used, older than 60 seconds or another app's; the `code_verifier` or `redirect_uri` doesn't match; or the store has uninstalled the app since.", "Send the merchant to the consent page again. Exchange codes at once, and only once."),
+    Code("invalid_request", "redirect; token, revoke (400, 405, 413, 415)", "A parameter is missing, given twice or not allowed, or the body has another format.", "Compare the request with Install by OAuth."),
+    Code("invalid_scope", "redirect", "`scope` names one that the app doesn't have.", "Ask only for scopes of the app, or leave `scope` out."),
+    Code("server_error", "token, revoke (500)", "A fault of the platform.", "Retry once."),
+    Code("slow_down", "device sign-in", "The command line asks too often.", "Wait five seconds longer from now on."),
+    Code("temporarily_unavailable", "token, revoke (429, 503)", "Too many requests from one address, or an outage.", "Retry after `Retry-After` seconds."),
+    Code("unsupported_grant_type", "token (400)", "`grant_type` is another one than `authorization_code`.", "Send `grant_type=authorization_code`."),
+    Code("unsupported_response_type", "redirect", "`response_type` is another one than `code`.", "Send `response_type=code`."),
+)  # fmt: skip
+
+HOOK_OUTCOMES: Final = {
+    CallOutcome.ANSWERED: ("Your server answered as expected.", "Nothing to do."),
+    CallOutcome.TIMEOUT: ("Your server didn't answer within the hook's timeout.", "Answer from memory or a cache, and do slow work afterwards."),
+    CallOutcome.UNREACHABLE: ("No connection, or the connection broke.", "Check that the Webhook URL is public and its certificate valid."),
+    CallOutcome.HTTP_ERROR: ("Your server answered another status than 2xx.", "Look at your log. A redirect counts as an error, too."),
+    CallOutcome.NOT_JSON: ("The answer is not JSON, or was cut off.", "Answer a JSON object with 2xx."),
+    CallOutcome.UNEXPECTED: ("The answer is JSON, but a field is missing or wrong.", "Compare it with the hook catalog. Try it in the portal checks each field."),
+    CallOutcome.BREAKER_OPEN: ("The hook failed five times in a row, so it is skipped for a while.", "Correct the cause, then reset the breaker on the page Hooks."),
+    CallOutcome.NO_TIME_LEFT: ("Apps before yours used up the store's ten seconds.", "Nothing to correct in your app; a lower priority runs earlier."),
+}  # fmt: skip
+
+
+EXAMPLE: Final = error_body(
+    400,
+    "items[0].quantity: Must be an integer.",
+    [{"field": "items[0].quantity", "message": "Must be an integer."}],
+)
+
+
+@cache
+def statuses() -> list[Status]:
+    """Every error status, with its messages and what the endpoints say about it."""
+    return [
+        Status(code, about, [each for each in PROBLEMS if each.status == code], _places(code))
+        for code, about in ABOUT.items()
+    ]
+
+
+def _places(code: int) -> list[Place]:
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for group in reference.groups():
+        for endpoint in group.endpoints:
+            response = endpoint.operation["responses"].get(str(code))
+            if response and response["description"] != schema.PROBLEMS.get(code):
+                entry = (group.slug, endpoint.id, endpoint.operation["summary"])
+                found.setdefault(response["description"], []).append(entry)
+    return [Place(about, endpoints) for about, endpoints in found.items()]
+
+
+DELIVERY_CLASSES: Final = ("dns", "refused", "reset", "tls", "timeout_connect", "timeout_response", "blocked_address", "redirect", "protocol", "http_4xx", "http_5xx")  # fmt: skip
+_EXAMPLE_STATUS: Final = {"redirect": 301, "http_4xx": 400, "http_5xx": 500}
+
+
+def delivery_classes() -> list[tuple[str, Diagnosis]]:
+    """Each `errorClass` of an attempt, with the explanation that the portal gives."""
+    found = [(name, diagnose(_EXAMPLE_STATUS.get(name), name)) for name in DELIVERY_CLASSES]
+    return [(name, diagnosis) for name, diagnosis in found if diagnosis]

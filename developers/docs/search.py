@@ -1,0 +1,211 @@
+"""Search in the documentation: an index of sections, which each process makes once of the sources of the pages.
+
+A section is found if it has every word of the query, each at the beginning of one of its own words. It ranks by where the
+words are: in the title of its page, in its heading, in its text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from django.urls import reverse
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString, mark_safe
+
+from common.errors import status_name
+from developers.docs import changelog, errors, guides, limits, reference
+from developers.docs.fields import Row
+
+MOST: Final = 30  # results of a page
+MAX_QUERY: Final = 100  # characters; the rest is ignored
+EXCERPT: Final = 180  # characters
+IN_TITLE, IN_HEADING, IN_TEXT = 12, 8, 1
+WHOLE_WORD: Final = 2  # times as much as its beginning
+PHRASE: Final = 6  # the whole query, as it was typed
+
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    part: str  # Guide, API, Event, …
+    title: str  # of the page
+    heading: str  # empty for the beginning of the page
+    url: str
+    text: str
+    words: tuple[frozenset[str], frozenset[str], frozenset[str]] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.heading or self.title
+
+    @property
+    def trail(self) -> str:
+        return f"{self.part} · {self.title}" if self.heading else self.part
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    section: Section
+    excerpt: SafeString
+    name: SafeString
+
+
+def search(query: str, most: int = MOST) -> list[Result]:
+    """The best sections for a query. Empty for a query without letters and digits."""
+    asked = _WORD.findall(query[:MAX_QUERY].lower())
+    if not asked:
+        return []
+    phrase = " ".join(asked)
+    ranked = [
+        (score, -place, section)
+        for place, section in enumerate(index())
+        if (score := _score(section, asked, phrase))
+    ]
+    best = sorted(ranked, key=lambda found: found[:2], reverse=True)[:most]
+    return [
+        Result(section, _excerpt(section.text, asked), _marked(section.name, asked)) for _, _, section in best
+    ]
+
+
+def _score(section: Section, asked: list[str], phrase: str) -> int:
+    total = 0
+    for word in asked:
+        score = sum(
+            weight * (WHOLE_WORD if word in words else 1)
+            for words, weight in zip(section.words, (IN_TITLE, IN_HEADING, IN_TEXT), strict=True)
+            if word in words or any(each.startswith(word) for each in words)
+        )
+        if not score:
+            return 0
+        total += score
+    if phrase == " ".join(_WORD.findall(section.name.lower())):
+        total += PHRASE * IN_HEADING
+    elif len(asked) > 1 and phrase in " ".join(_WORD.findall(f"{section.name} {section.text}".lower())):
+        total += PHRASE
+    return total
+
+
+def _pattern(asked: list[str]) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![a-z0-9])(?:{'|'.join(sorted(map(re.escape, asked), key=len, reverse=True))})", re.IGNORECASE
+    )
+
+
+def _excerpt(text: str, asked: list[str]) -> SafeString:
+    """The part of a text around the first word that was asked for."""
+    found = _pattern(asked).search(text)
+    start = max(0, found.start() - EXCERPT // 3) if found else 0
+    if start:
+        start = text.find(" ", start) + 1
+    part = text[start : start + EXCERPT]
+    if start + EXCERPT < len(text):
+        part = part.rpartition(" ")[0] + " …"
+    return _marked(("… " if start else "") + part, asked)
+
+
+def _marked(text: str, asked: list[str]) -> SafeString:
+    pieces, end = [], 0
+    for found in _pattern(asked).finditer(text):
+        pieces += [
+            conditional_escape(text[end : found.start()]),
+            "<mark>",
+            conditional_escape(found[0]),
+            "</mark>",
+        ]
+        end = found.end()
+    return mark_safe("".join([*pieces, conditional_escape(text[end:])]))  # noqa: S308 (each piece is escaped)
+
+
+@cache
+def index() -> list[Section]:
+    return [*_guides(), *_endpoints(), *_calls(), *_errors(), *_limits(), *_changes()]
+
+
+def _section(part: str, title: str, heading: str, url: str, text: str) -> Section:
+    words = tuple(frozenset(_WORD.findall(each.lower())) for each in (title, heading, text))
+    return Section(part, title, heading, url, " ".join(text.replace("`", "").split()), words)  # type: ignore[arg-type]
+
+
+def _guides() -> Iterator[Section]:
+    for guide in guides.GUIDES.values():
+        url = reverse("docs:guide", args=[guide.slug])
+        sections = guides.page(guide.slug).sections
+        start = " ".join(each.text for each in sections if each.heading is None)
+        yield _section("Guide", guide.title, "", url, f"{guide.about} {start}")
+        for section in sections:
+            if section.heading:
+                yield _section(
+                    "Guide",
+                    guide.title,
+                    section.heading.words,
+                    f"{url}#{section.heading.ident}",
+                    section.text,
+                )
+
+
+def _endpoints() -> Iterator[Section]:
+    for group in reference.groups():
+        url = reverse("docs:group", args=[group.slug])
+        yield _section("API", group.name, "", url, group.about)
+        for endpoint in group.endpoints:
+            operation = endpoint.operation
+            text = [f"{endpoint.method} {endpoint.path}.", operation["description"]]
+            text += _described([row for _, row in endpoint.parameters] + endpoint.body + endpoint.fields)
+            yield _section("API", group.name, operation["summary"], f"{url}#{endpoint.id}", " ".join(text))
+
+
+def _calls() -> Iterator[Section]:
+    catalogs = (
+        ("Event catalog", reverse("docs:events"), reference.events()),
+        ("Hook catalog", reverse("docs:hooks"), reference.hooks()),
+    )
+    for title, url, calls in catalogs:
+        yield _section(title, title, "", url, "Headers: " + " ".join(_described(calls[0].headers)))
+        for call in calls:
+            text = [
+                call.operation["summary"] + ".",
+                call.operation["description"],
+                *_described(call.fields + call.answer),
+            ]
+            yield _section(title, title, call.name, f"{url}#{call.name}", " ".join(text))
+
+
+def _described(rows: list[Row]) -> list[str]:
+    return [f"{row.path}: {row.about}" for row in rows]
+
+
+def _errors() -> Iterator[Section]:
+    url = reverse("docs:errors")
+    yield _section("Errors", "Errors", "", url, "Every error, its cause, and what to do.")
+    for status in errors.statuses():
+        heading = f"{status.code} {status_name(status.code)}"
+        yield _section("Errors", heading, heading, f"{url}#{status.ident}", status.about)
+        for problem in status.problems:
+            yield _section(
+                "Errors", heading, problem.message, f"{url}#{problem.ident}", f"{problem.cause} {problem.fix}"
+            )
+    for code in errors.OAUTH:
+        yield _section("Errors", "OAuth errors", code.name, f"{url}#{code.name}", f"{code.cause} {code.fix}")
+    for name, diagnosis in errors.delivery_classes():
+        yield _section(
+            "Errors", "Delivery errors", name, f"{url}#class-{name}", f"{diagnosis.cause} {diagnosis.fix}"
+        )
+
+
+def _limits() -> Iterator[Section]:
+    url = reverse("docs:limits")
+    yield _section("Limits", "Limits", "", url, "Rates, sizes, counts, times and retries. Rate limits.")
+    for group in limits.groups():
+        text = ". ".join(f"{limit.name}: {limit.value}" for limit in group.limits)
+        yield _section("Limits", "Limits", group.title, f"{url}#{group.ident}", text)
+
+
+def _changes() -> Iterator[Section]:
+    url = reverse("docs:changelog")
+    yield _section("Changelog", "Changelog", "", url, "What has changed for apps.")
+    for release in changelog.releases():
+        for group in release.groups:
+            yield _section("Changelog", release.title, group.title, f"{url}#{release.ident}", group.text)

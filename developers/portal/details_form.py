@@ -1,0 +1,183 @@
+"""The details of an app: sections with a page each, their form, and the page of a field."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.shortcuts import resolve_url
+
+from common.pictures import Decoded
+from common.web.forms import CheckboxLines
+from common.web.picture_fields import PictureField, PicturesField
+from developers.portal.forms import AppForm, Lines, address, event_group, text, validator
+from marketplace import rules
+from marketplace.models import App
+from marketplace.scopes import NAMEABLE_EVENTS
+from marketplace.services.pictures import decode
+
+LISTING: Final = "listing"
+PICTURES: Final = "pictures"
+SECTIONS: Final[dict[str, str]] = {
+    LISTING: "Listing",
+    PICTURES: "Pictures",
+    "access": "Access",
+    "events": "Events",
+}
+"""The sections' names by their keys, which are parts of URLs."""
+
+ALT: Final = "alt_"
+_SECTION_OF: Final = {
+    "icon": PICTURES,
+    "remove_icon": PICTURES,
+    "screenshots": PICTURES,
+    "remove_screenshots": PICTURES,
+    "scopes": "access",
+    "redirect_url": "access",
+    "webhook_url": "events",
+    "webhook_events": "events",
+}
+
+
+def section_of(field: str) -> str:
+    """The key of the section that a field of the app is in."""
+    return PICTURES if field.startswith(ALT) else _SECTION_OF.get(field, LISTING)
+
+
+def section_url(app: App, section: str) -> str:
+    """The page of a section."""
+    return resolve_url("portal:app_edit", app.slug, *([] if section == LISTING else [section]))
+
+
+def field_url(app: App, field: str) -> str:
+    """Where a field of the app is edited: a page and an anchor."""
+    return f"{section_url(app, section_of(field))}#id_{field}"
+
+
+class EditAppForm(AppForm):
+    """One section of what a developer can edit. New screenshots are added to those that aren't removed."""
+
+    slug = None  # type: ignore[assignment]
+    version = text(
+        rules.version,
+        "Enter a version.",
+        max_length=64,
+        widget=forms.TextInput({"autocomplete": "off", "class": "mono"}),
+        help_text="Three numbers, such as 1.4.0 (Semantic Versioning 2.0).",
+    )
+    webhook_events = forms.MultipleChoiceField(
+        choices=[(name, name) for name in NAMEABLE_EVENTS],
+        widget=CheckboxLines(groups={name: event_group(name) for name in NAMEABLE_EVENTS}),
+        label="Only these events",
+        required=False,
+        help_text="Choose events to receive only those. Without a choice, the app receives every event that its scopes allow.",
+    )
+    long_description = Lines(
+        validators=[validator(rules.long_description)],
+        max_length=rules.LENGTHS["long_description"],
+        required=False,
+        widget=forms.Textarea({"rows": 8}),
+        label="Long description",
+        help_text="What the app does, for whom, and what it costs. Markdown: ## heading, **bold**, - list, [text](https://…).",
+    )
+    support_url = forms.CharField(
+        validators=[validator(lambda value: rules.support_url(rules.with_mailto(value)))],
+        max_length=2048,
+        required=False,
+        widget=forms.TextInput({"autocomplete": "off", "placeholder": "help@example.com"}),
+        label="Support",
+        help_text="Where merchants get help: an e-mail address, or a link.",
+    )
+    privacy_url = address(
+        rules.privacy_url,
+        label="Privacy policy",
+        required=False,
+        help_text="A link to what your app does with the data of a store.",
+    )
+    icon = PictureField(
+        decode=decode,
+        label="Icon",
+        help_text="Square, at least 256 pixels wide. PNG, JPEG or WebP, at most 2 MiB.",
+    )
+    remove_icon = forms.BooleanField(label="Remove the icon", required=False)
+    remove_screenshots = forms.MultipleChoiceField(
+        label="Remove screenshots", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    screenshots = PicturesField(
+        decode=decode,
+        most=rules.MAX_SCREENSHOTS,
+        noun="screenshots",
+        label="Add screenshots",
+        help_text="Up to 5 in total, at least 1280 pixels wide. PNG, JPEG or WebP, at most 2 MiB each. Describe them once they are saved.",
+    )
+
+    def __init__(self, data: Any = None, files: Any = None, *, app: App, section: str = LISTING) -> None:
+        """`section` is a key of `SECTIONS`. Raises `KeyError` for another."""
+        self.app = app
+        super().__init__(data, files, initial=_initial(app))
+        self._add_screenshots(app)
+        for name in [name for name in self.fields if section_of(name) != section]:
+            del self.fields[name]
+
+    def _add_screenshots(self, app: App) -> None:
+        """A box to remove each screenshot, and a field with its description."""
+        shown: Any = self.fields["remove_screenshots"]
+        shown.choices = [
+            (picture_id, f"Remove screenshot {number}")
+            for number, picture_id in enumerate(app.screenshot_ids, start=1)
+        ]
+        for number, picture_id in enumerate(app.screenshot_ids, start=1):
+            self.fields[_alt(picture_id)] = text(
+                rules.screenshot_alt,
+                "",
+                required=False,
+                max_length=rules.MAX_ALT_TEXT,
+                label=f"What screenshot {number} shows",
+                initial=app.alt_texts.get(picture_id, ""),
+            )
+
+    @property
+    def current_screenshots(self) -> list[dict[str, Any]]:
+        """For the template: each with its `picture_id`, its field `alt` and its box `remove`."""
+        boxes = self["remove_screenshots"]
+        return [
+            {"picture_id": picture_id, "alt": self[_alt(picture_id)], "remove": box}
+            for picture_id, box in zip(self.app.screenshot_ids, boxes, strict=True)
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if len(self._screenshots()) > rules.MAX_SCREENSHOTS:
+            self.add_error("screenshots", f"Choose at most {rules.MAX_SCREENSHOTS} screenshots in total.")
+        return cleaned
+
+    def changes(self) -> dict[str, Any]:
+        """For `marketplace.services.apps.update_app`: the section's fields only."""
+        cleaned = self.cleaned_data
+        changes = {field: cleaned[field] for field in _initial(self.app) if field in cleaned}
+        if "icon" not in cleaned:
+            return changes
+        changes["screenshot_alts"] = [cleaned[_alt(str(each))] for each in self._kept()]
+        if cleaned["icon"] is not None or cleaned["remove_icon"]:
+            changes["icon"] = cleaned["icon"]
+        return changes | {"screenshots": self._screenshots()}
+
+    def _screenshots(self) -> list[Decoded | UUID]:
+        return [*self._kept(), *self.cleaned_data.get("screenshots", ())]
+
+    def _kept(self) -> list[UUID]:
+        removed: Iterable[str] = self.cleaned_data.get("remove_screenshots", ())
+        return [UUID(picture_id) for picture_id in self.app.screenshot_ids if picture_id not in removed]
+
+
+def _alt(picture_id: str) -> str:
+    """The name of the field that describes a screenshot."""
+    return f"{ALT}{picture_id}"
+
+
+def _initial(app: App) -> dict[str, Any]:
+    fields = (
+        "name", "description", "category", "scopes", "redirect_url", "webhook_url", "version", "webhook_events",
+        "long_description", "privacy_url",
+    )  # fmt: skip
+    return {field: getattr(app, field) for field in fields} | {"support_url": app.support_words}

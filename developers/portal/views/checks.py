@@ -1,0 +1,89 @@
+"""Runs of `check` of an app: the author's from the command line, and the platform's."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from common.db.finders import get_or_not_found
+from common.errors import ServiceError
+from conformance.enums import RunStatus
+from conformance.models import Run
+from conformance.results import results_of, summary_of
+from conformance.services.disposal import KEPT
+from conformance.services.sending import check_for_developer
+from developers.portal.views.access import GET_OR_POST, app_page
+from developers.portal.views.signature_checks import PILLS
+from extensions.evidence import Outcome
+from marketplace.models import App
+
+SHOWN: Final = 30  # runs
+
+# Kind, icon and word of the pill.
+STATUS_PILLS: Final = {
+    RunStatus.RUNNING: ("info", "clock", "Running"),
+    RunStatus.PASSED: ("ok", "check", "Passed"),
+    RunStatus.FAILED: ("bad", "circle-x", "Failed"),
+    RunStatus.EXPIRED: ("neutral", "minus", "Stopped"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as the pages show it."""
+
+    run: Run
+
+    @property
+    def pill(self) -> tuple[str, str, str]:
+        return STATUS_PILLS[RunStatus(self.run.status)]
+
+    @property
+    def about(self) -> str:
+        """`31 passed, 2 failed`."""
+        counts = summary_of(self.run)
+        words = {
+            Outcome.PASS: "passed",
+            Outcome.FAIL: "failed",
+            Outcome.WARN: "with a warning",
+            Outcome.SKIPPED: "not tried",
+        }
+        return ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
+
+    @property
+    def server(self) -> str:
+        return self.run.origin or "Registered URLs"
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def check_list(request: HttpRequest, app: App) -> HttpResponse:
+    """POST has the platform check the registered URLs, and waits for the results, at most 15 seconds."""
+    if request.method == "POST":
+        try:
+            run = check_for_developer(app)
+        except ServiceError as error:
+            messages.error(request, error.message)
+            return redirect("portal:checks", app.slug)
+        return redirect("portal:check", app.slug, run.pk)
+    runs = Run.objects.filter(app=app).order_by("-started_at")[:SHOWN]
+    context = {"app": app, "rows": [RunRow(run) for run in runs], "days": KEPT.days}
+    return render(request, "developers/portal/checks.html", context)
+
+
+@require_safe
+@app_page
+def check(request: HttpRequest, app: App, run_id: str) -> HttpResponse:
+    """Each rule with what was seen."""
+    run = get_or_not_found(Run.objects.filter(app=app), run_id, "Check not found")
+    order = [Outcome.FAIL, Outcome.WARN, Outcome.SKIPPED, Outcome.PASS]
+    results = sorted(results_of(run), key=lambda result: order.index(result.outcome))
+    context = {
+        "app": app,
+        "row": RunRow(run),
+        "results": [(result, *PILLS[result.outcome]) for result in results],
+    }
+    return render(request, "developers/portal/check.html", context)

@@ -1,0 +1,88 @@
+"""Running the checks of a submission: in the background once it is submitted, and whenever a reviewer asks."""
+
+import logging
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.models import User
+from common.db.transactions import forbid_transaction
+from common.errors import Conflict
+from conformance.services.runs import LONGEST
+from developers.review import behavior, checks, risks
+from developers.review.checks import CHECKS, Check
+from extensions.evidence import Evidence, Outcome
+from marketplace.models import Submission
+from marketplace.services import findings
+
+OVERDUE: Final = timedelta(
+    seconds=10
+)  # without a worker; then the page that waits for the results runs the checks
+
+BEHAVIOR_IN_REQUEST: Final = timedelta(seconds=15)
+
+log = logging.getLogger(__name__)
+
+
+def run_checks(
+    *,
+    submission: Submission,
+    by: User | None = None,
+    lasts: timedelta = BEHAVIOR_IN_REQUEST,
+    now: datetime | None = None,
+) -> Submission:
+    """Runs all checks and stores their results. `by` is who asked for them, None if they ran by themselves.
+
+    The check of the app's behavior takes at most `lasts`: a page can't wait as long as a worker. Raises `Conflict` if the submission is already decided.
+    """
+    forbid_transaction()
+    tried = (*CHECKS, Check("Behavior", partial(behavior.tried, lasts=lasts)))
+    results = [{"title": check.title, "evidence": _evidence_of(check, submission)} for check in tried]
+    findings.record_checks(submission=submission, results=results, by=by, now=now)
+    risks.assess(submission)
+    return submission
+
+
+def _evidence_of(check: Check, submission: Submission) -> list[dict[str, Any]]:
+    """An error of ours in one check leaves the results of the others."""
+    try:
+        found = list(check.run(submission))
+    except Exception:
+        log.exception("The check %s of submission %s failed.", check.title, submission.pk)
+        found = [Evidence(Outcome.SKIPPED, "This check stopped with an error of ours. Run the checks again.")]
+    return [_stored(each) for each in found]
+
+
+def _stored(evidence: Evidence) -> dict[str, Any]:
+    line = {"outcome": evidence.outcome.value, "text": evidence.text}
+    return line | ({"rule": evidence.rule, "address": evidence.address} if evidence.rule else {})
+
+
+def run_due_checks(
+    *,
+    submission_id: UUID | str | None = None,
+    lasts: timedelta = LONGEST,
+    now: datetime | None = None,
+) -> None:
+    """Run the checks that are due, of one submission or of all, unless somebody else is running them."""
+    due = findings.submissions_to_check(now=now) if submission_id is None else [submission_id]
+    for each in due:
+        submission = findings.claim_checks(submission_id=each, now=now)
+        if submission is not None:
+            _run_claimed(submission, lasts)
+
+
+def _run_claimed(submission: Submission, lasts: timedelta) -> None:
+    try:
+        run_checks(submission=submission, lasts=lasts)
+    except Conflict:
+        log.info("Submission %s was decided before its checks ended.", submission.pk)
+
+
+def are_overdue(submission: Submission, now: datetime | None = None) -> bool:
+    """Whether no worker has taken them in time."""
+    due = submission.checks_due_at
+    return checks.are_running(submission) and due is not None and due <= (now or timezone.now()) - OVERDUE
