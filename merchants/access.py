@@ -1,6 +1,7 @@
 """Decides who may open a page under `/merchant/`, and which business it shows.
 
-A merchant sees one business at a time, which the session remembers. A developer sees their sandbox store. Times are in
+A merchant sees one business at a time, which the session remembers. A developer sees their sandbox store, and a reviewer
+the test store on which apps in review are tried. Times are in
 the time zone of the business.
 """
 
@@ -31,7 +32,7 @@ class MerchantRequest(HttpRequest):
 
 
 def merchant_area(view: Page) -> Page:
-    """For merchants and developers. Visitors are sent to sign in, other roles get a 403.
+    """For merchants and developers, and reviewers with a test store. Visitors are sent to sign in, others get a 403.
 
     The request's `business` is None for a merchant who has none yet.
     """
@@ -40,12 +41,12 @@ def merchant_area(view: Page) -> Page:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         user = cast(User, request.user)
-        if not (user.is_merchant or user.is_developer):
-            raise PermissionDenied(
-                "Only merchants and developers can open these pages. Sign in with another account."
-            )
         with timezone.override(None):
             business = _current_business(request, user)
+            if business is None and not user.is_merchant:
+                raise PermissionDenied(
+                    "Only merchants and developers can open these pages. Sign in with another account."
+                )
             cast(MerchantRequest, request).business = cast(Business, business)
             if business:
                 timezone.activate(business.timezone)

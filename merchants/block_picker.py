@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from accounts.models import Business
 from extensions import definitions
 from extensions.definitions import Block
+from extensions.embeds_and_blocks import PlacedBlock, settings_in_force
 from extensions.enums import ExtensionType
 from extensions.icons import icon_or_neutral
 from extensions.models import Definition
@@ -21,6 +22,12 @@ class Choice:
     @property
     def key(self) -> str:
         return str(self.definition.pk)
+
+    @property
+    def with_defaults(self) -> PlacedBlock:
+        """As it would be on a page before anybody changes its settings."""
+        settings = settings_in_force(self.block.settings_schema, self.block.default_config, {})
+        return PlacedBlock(self.definition.pk, self.installation, self.block, {}, settings)
 
     @property
     def icon_name(self) -> str:

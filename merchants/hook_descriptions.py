@@ -59,6 +59,11 @@ class AtCheckout:
         return self.definition.key == HookPoint.VALIDATE
 
     @property
+    def usually(self) -> str:
+        """The usual time of an answer."""
+        return _seconds(self.health.p50 or 0)
+
+    @property
     def is_open(self) -> bool:
         return self.breaker is not None and self.breaker.open_until is not None
 

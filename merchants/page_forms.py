@@ -1,8 +1,11 @@
 """What merchants write on site pages."""
 
+from typing import Any
+
 from django import forms
 
 from stores.models import SitePage
+from stores.services import pages
 
 
 class SitePageForm(forms.Form):
@@ -22,8 +25,8 @@ class SitePageForm(forms.Form):
     content = forms.CharField(
         label="Text",
         required=False,
-        widget=forms.Textarea({"rows": 12}),
-        help_text="HTML with headings, lists, links and pictures. Scripts, styles and forms are removed.",
+        widget=forms.Textarea({"rows": 14, "class": "code-text", "data-markdown": ""}),
+        help_text="Markdown: # Heading, **bold**, *italic*, - list, [link](https://…), ![picture](https://…). HTML works, too; scripts, styles and forms are removed.",
     )
     is_published = forms.BooleanField(
         label="Published", required=False, initial=True, help_text="If off, only you can see it."
@@ -31,4 +34,10 @@ class SitePageForm(forms.Form):
 
     @classmethod
     def initial_of(cls, page: SitePage) -> dict[str, object]:
-        return {name: getattr(page, name) for name in cls.base_fields}
+        return {name: getattr(page, name) for name in cls.base_fields} | {"content": pages.editable(page)}
+
+    def changes(self, page: SitePage | None = None) -> dict[str, Any]:
+        """For the services, without an address that was left empty and a text that `page` has already."""
+        given = {name: value for name, value in self.cleaned_data.items() if name != "slug" or value}
+        text = given.pop("content").replace("\r\n", "\n")
+        return given if page and text == pages.editable(page).strip() else given | pages.written(text)

@@ -1,7 +1,7 @@
 """A store's records for its merchant, newest first, including those that shoppers and apps don't see."""
 
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import date, datetime, time, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -13,9 +13,12 @@ from accounts.models import Business
 from common.db.finders import get_or_not_found
 from stores.enums import OrderStatus, ProductStatus
 from stores.models import Order, Product, Review, SitePage
+from stores.order_search import SearchText, matching
 from stores.queries import Listing
 
 MOST_CATEGORIES = 200  # that a form proposes
+MOST_COUNTED = 1000
+INDEXED = 3  # characters that a search must have for the index of `stores.order_search`
 
 SOLD_OUT = Q(stock=0)
 RUNNING_LOW = SOLD_OUT | Q(stock__lt=F("low_stock_threshold"))
@@ -30,15 +33,44 @@ SHELVES: dict[str, Q] = {
 }
 
 
-def orders_found(business: Business, *, status: str = "", number: str = "") -> Listing[Order]:
-    """Orders with their lines. `number` is what the order's number begins with."""
-    narrowed = Q()
+def orders_found(
+    business: Business,
+    *,
+    status: str = "",
+    search: str = "",
+    first_day: date | None = None,
+    last_day: date | None = None,
+) -> Listing[Order]:
+    """Orders with their lines. `search` looks into number, name, e-mail address and phone number, and below three characters
+    only at the beginning of the number. Both days are included, in the business's time zone.
+    """
+    narrowed, rows = Q(), Order.objects.filter(business=business)
     if status:
         narrowed &= Q(status=status)
-    if number:
-        narrowed &= Q(number__startswith=number)
-    rows = Order.objects.filter(narrowed, business=business).select_related("payment", "business")
+    if first_day:
+        narrowed &= Q(created_at__gte=_midnight(business, first_day))
+    if last_day:
+        narrowed &= Q(created_at__lt=_midnight(business, last_day + timedelta(days=1)))
+    if len(search) >= INDEXED:
+        rows = rows.alias(found_in=SearchText())
+        narrowed &= matching(search)
+    elif search:
+        narrowed &= Q(number__startswith=search)
+    rows = rows.filter(narrowed).select_related("payment", "business")
     return Listing(business, rows.prefetch_related("items").order_by("-id"), None if narrowed else "orders")
+
+
+def _midnight(business: Business, day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=ZoneInfo(business.timezone))
+
+
+def orders_of_customer(order: Order) -> int:
+    """How many orders of the store carry this order's e-mail address."""
+    if not order.customer_email:
+        return 0
+    rows = Order.objects.filter(business=order.business_id, customer_email__iexact=order.customer_email)
+    indexed = rows.alias(found_in=SearchText()).filter(matching(order.customer_email))
+    return indexed[:MOST_COUNTED].count()
 
 
 def still_sold(order: Order) -> set[UUID]:
@@ -110,6 +142,7 @@ class Today:
     revenue: int  # minor units
     waiting: int  # orders of any day that are not confirmed yet
     low: int  # products that are sold out or below their threshold
+    products: bool  # whether there are any that are not archived
 
 
 def today(business: Business, *, now: datetime | None = None) -> Today:
@@ -124,4 +157,5 @@ def today(business: Business, *, now: datetime | None = None) -> Today:
         revenue=paid.aggregate(sum=Coalesce(Sum("amount"), 0))["sum"],
         waiting=orders.filter(status=OrderStatus.PENDING).count(),
         low=Product.objects.filter(SHELVES["low"], business=business).count(),
+        products=Product.objects.filter(status=ProductStatus.ACTIVE, business=business).exists(),
     )

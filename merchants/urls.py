@@ -11,6 +11,7 @@ from merchants.views import (
     home,
     installed,
     marketplace,
+    notices,
     orders,
     page_editor,
     pages,
@@ -28,11 +29,14 @@ app_name = "merchants"
 
 store_pages = [
     path("", home.home, name="home"),
+    path("notices/", notices.notices, name="notices"),
     path("businesses/", businesses.business_list, name="businesses"),
     path("businesses/add/", businesses.business_add, name="business_add"),
     path("businesses/switch/", businesses.business_switch, name="business_switch"),
     path("orders/", orders.order_list, name="orders"),
+    path("orders/export.csv", orders.export, name="orders_export"),
     path("orders/<str:order_id>/", orders.order, name="order"),
+    path("orders/<str:order_id>/packing-slip/", orders.packing_slip, name="packing_slip"),
     path("orders/<str:order_id>/status/", orders.change_status, name="order_status"),
     path("orders/<str:order_id>/cancel/", orders.cancel, name="order_cancel"),
     path("products/", products.product_list, name="products"),
@@ -45,6 +49,7 @@ store_pages = [
     path("reviews/", reviews.review_list, name="reviews"),
     path("reviews/<str:review_id>/delete/", reviews.delete, name="review_delete"),
     path("store/", store.settings, name="store"),
+    path("store/view/", store.view, name="view_store"),
 ]
 
 page_editor_pages = [
@@ -52,6 +57,8 @@ page_editor_pages = [
     path("add/", pages.page_add, name="page_add"),
     path("<str:page_id>/delete/", pages.delete, name="page_delete"),
     path("<str:page_id>/edit/", page_editor.editor, name="page_editor"),
+    path("<str:page_id>/text/", page_editor.preview_text, name="preview_text"),
+    path("<str:page_id>/undo/", page_editor.undo, name="page_undo"),
     path("<str:page_id>/blocks/", page_editor.add_block, name="add_block"),
     path("<str:page_id>/blocks/<str:placement_id>/", page_editor.save_block, name="save_block"),
     path("<str:page_id>/blocks/<str:placement_id>/preview/", page_editor.preview_block, name="preview_block"),
@@ -85,6 +92,14 @@ urlpatterns = [
     path("merchant/apps/<str:installation_id>/", include(app_pages)),
     path("marketplace/", marketplace.index, name="marketplace"),
     path("marketplace/<slug:slug>/", marketplace.app_page, name="listing"),
+    path("marketplace/<slug:slug>/preview/", marketplace.preview, name="listing_preview"),
     path("media/pictures/<uuid:picture_id>", pictures.picture, name="picture"),
+    path("media/stores/<uuid:picture_id>", pictures.store_picture, name="store_picture"),
+    path(
+        "media/stores/<uuid:picture_id>/thumbnail",
+        pictures.store_picture,
+        {"small": True},
+        name="store_thumbnail",
+    ),
     path("oauth/authorize", AuthorizeView.as_view(), name="authorize"),
 ]

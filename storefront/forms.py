@@ -118,11 +118,10 @@ class CheckoutForm(PaymentForm):
         label="Phone",
         required=False,
         max_length=40,
-        help_text="An e-mail address or a phone number is enough.",
         widget=forms.TextInput({"type": "tel", "autocomplete": "tel"}),
     )
     delivery_method = forms.ChoiceField(
-        label="How do you get it?",
+        label="Delivery or pickup?",
         choices=[(DeliveryMethod.PICKUP, "Pickup"), (DeliveryMethod.DELIVERY, "Delivery")],
         initial=DeliveryMethod.PICKUP,
         widget=RadioCards,
@@ -152,6 +151,11 @@ class CheckoutForm(PaymentForm):
         "customer_name", "customer_email", "customer_phone", "delivery_method", "address", "locality",
         "payment_method", "note",
     )  # fmt: skip
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("customer_email", "customer_phone"):
+            self.fields[name].one_of = True  # type: ignore[attr-defined]
 
     def full_clean(self) -> None:
         """The address is only required for delivery."""

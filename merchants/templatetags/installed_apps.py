@@ -1,38 +1,51 @@
 """`{% load installed_apps %}`: the installed apps of a store, for the merchant's pages."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 from uuid import UUID
 
 from django import template
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from accounts.models import Business
-from common.templatetags.ui import app_icon, icon
-from extensions import capabilities, definitions, reach_requests
+from common.templatetags.ui import app_icon, icon, pill
+from extensions import app_status, capabilities, definitions, reach_requests
+from extensions.app_status import AppState, AppStatus
 from extensions.capabilities import Capability
 from extensions.definitions import AdminPage
 from extensions.embeds_and_blocks import StoreEmbed, embeds_on
 from extensions.enums import ExtensionType
 from extensions.hooks import health
 from extensions.icons import icon_or_neutral
+from extensions.models import Breaker
 from extensions.queries import extensions_on, running_definitions, settings_schema_of
-from extensions.reach_requests import asking
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
-from installations.queries import installations_of
-from marketplace.models import App, AppVersion
 from marketplace.scopes import SCOPES
+from merchants.attention import AppsNow, apps_now
 from merchants.block_picker import Choice, blocks_to_add
+from merchants.hook_descriptions import DESCRIPTIONS
+from stores.hookpoints import HookPoint
 from stores.models import SitePage
 from webhooks import queries
 from webhooks.models import Attempt
 
 register = template.Library()
+
+# The kind of the pill, the word, and the icon.
+PILLS = {
+    AppState.UNINSTALLED: ("neutral", "Uninstalled", "power"),
+    AppState.SUSPENDED: ("bad", "Suspended", "pause"),
+    AppState.PAUSED: ("neutral", "Paused", "pause"),
+    AppState.ASKS: ("warn", "Needs approval", "circle-question-mark"),
+    AppState.TROUBLED: ("bad", "Having trouble", "triangle-alert"),
+    AppState.LACKS_SETTINGS: ("warn", "Needs settings", "settings"),
+    AppState.WORKING: ("ok", "Working"),
+}
 
 # The kind of the pill, the icon, and the description.
 HISTORY_DESCRIPTIONS = {
@@ -55,10 +68,11 @@ HISTORY_DESCRIPTIONS = {
 }
 
 
-@register.simple_tag
-def asking_apps(business: Business | None) -> list[Installation]:
-    """The apps that ask this business's merchant for more now."""
-    return list(asking(installations_of(business))) if business else []
+@register.simple_tag(takes_context=True)
+def store_apps(context: dict[str, Any]) -> AppsNow | None:
+    """`{% store_apps as apps %}`: the apps of the store that is shown, with what they need."""
+    request = context["request"]
+    return apps_now(request) if request.business else None
 
 
 @register.filter
@@ -71,6 +85,25 @@ def asks_for_more(installation: Installation) -> bool:
 def history_item(entry: HistoryEntry) -> dict[str, Any]:
     kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
     return {"entry": entry, "kind": kind, "icon_name": icon_name, "words": words, "sentences": _named(entry)}
+
+
+@register.inclusion_tag("merchants/news_item.html")
+def news_item(entry: HistoryEntry) -> dict[str, Any]:
+    """An entry of an app's history among those of other apps."""
+    kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
+    installation = entry.installation
+    name = installation.app_fields.name
+    page, link = ("installation", "View app") if installation.is_active else ("receipt", "View receipt")
+    return {
+        "entry": entry,
+        "kind": kind,
+        "icon_name": icon_name,
+        "title": f"{name}: {words[0].lower()}{words[1:]}",
+        "sentences": _named(entry),
+        "name": name,
+        "link": link,
+        "address": reverse(f"merchants:{page}", args=[installation.pk]),
+    }
 
 
 def _named(entry: HistoryEntry) -> list[str]:
@@ -87,21 +120,31 @@ def works_at_checkout(installation: Installation) -> bool:
 
 
 @register.simple_tag
-def failing_since(installations: Iterable[Installation]) -> dict[UUID, datetime]:
-    """`{% failing_since installations as failing %}`: since when their endpoints fail, by installation id."""
-    return queries.failing_since(installations, timezone.now())
+def statuses(installations: Sequence[Installation]) -> dict[UUID, AppStatus]:
+    """`{% statuses installations as known %}`: their statuses, by installation id."""
+    return app_status.statuses_of(installations)
 
 
 @register.filter
-def since_of(failing: dict[UUID, datetime], installation: Installation) -> datetime | None:
-    """One value of the dictionary that `failing_since` returned."""
-    return failing.get(installation.pk)
+def status_among(installation: Installation, known: dict[UUID, AppStatus]) -> AppStatus:
+    """One value of the dictionary that `statuses` returned."""
+    return known[installation.pk]
 
 
 @register.simple_tag
-def trouble_of(installation: Installation) -> datetime | None:
-    """`failing_since` for one installation."""
-    return since_of(failing_since([installation]), installation)
+def status_of(installation: Installation) -> AppStatus:
+    return app_status.status_of(installation)
+
+
+@register.inclusion_tag("components/pill.html")
+def status_pill(status: AppStatus) -> dict[str, Any]:
+    return pill(*PILLS[status.state])
+
+
+@register.filter
+def hook_title(breaker: Breaker) -> str:
+    """The hook that checkout skips, as the Checkout tab names it."""
+    return DESCRIPTIONS[HookPoint(breaker.definition.key)].title
 
 
 @register.simple_tag
@@ -130,12 +173,6 @@ ICONS = {
     ExtensionType.HOOK: "shopping-cart",
     ExtensionType.ADMIN_PAGE: "layout-dashboard",
 }
-
-
-@register.simple_tag
-def offered_capabilities(state: App | AppVersion) -> list[Capability]:
-    """What an install of an app in this state brings to a store."""
-    return capabilities.offered_capabilities(state)
 
 
 @register.simple_tag

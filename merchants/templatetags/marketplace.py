@@ -8,6 +8,8 @@ from django import template
 from django.contrib.auth.models import AnonymousUser
 
 from accounts.models import Business, User
+from extensions.enums import ExtensionType
+from extensions.models import LiveDefinition
 from installations.models import Installation
 from marketplace.listing import authorize_address
 from marketplace.models import App
@@ -53,6 +55,14 @@ def installed_among(user: User | AnonymousUser, apps: Iterable[App]) -> set[UUID
         return set()
     own = Installation.objects.active().filter(business__owner=user, app__in=[app.pk for app in apps])
     return set(own.values_list("app_id", flat=True))
+
+
+@register.simple_tag
+def at_checkout_among(apps: Iterable[App]) -> set[UUID]:
+    """The ids of those apps' approved versions that have a hook. One query."""
+    versions = [app.approved_version_id for app in apps]
+    hooks = LiveDefinition.objects.filter(version__in=versions, definition__type=ExtensionType.HOOK)
+    return set(hooks.filter(definition__is_active=True).values_list("version_id", flat=True))
 
 
 @register.inclusion_tag("merchants/marketplace/install_panel.html", takes_context=True)

@@ -4,9 +4,9 @@ from typing import Any
 
 from django import template
 
-from accounts.models import Business
+from accounts.validators import timezone_label
+from common.currencies import currency_label
 from common.templatetags.ui import pill
-from merchants import store_queries as merchant_queries
 from stores.enums import BuiltInPayment, OrderStatus, PaymentStatus
 from stores.models import Order, Payment, Product
 
@@ -28,12 +28,6 @@ PAYMENT_LOOKS = {
     PaymentStatus.FAILED: ("bad", "Payment failed"),
     PaymentStatus.EXPIRED: ("bad", "Payment expired"),
 }
-
-
-@register.simple_tag
-def shop_today(business: Business) -> merchant_queries.Today:
-    """`{% shop_today request.business as today %}`"""
-    return merchant_queries.today(business)
 
 
 @register.inclusion_tag("components/pill.html")
@@ -66,3 +60,13 @@ def runs_low(product: Product) -> bool:
     if not product.stock or product.low_stock_threshold is None:
         return False
     return product.stock < product.low_stock_threshold
+
+
+@register.filter
+def currency_name(code: str) -> str:
+    return currency_label(code)
+
+
+@register.filter
+def zone_name(timezone: str) -> str:
+    return timezone_label(timezone)

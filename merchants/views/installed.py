@@ -6,16 +6,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from common.web.pagination import page_request
-from extensions.reach_requests import asking, with_requests
+from extensions.reach_requests import asking
 from extensions.services.extension_states import change_controls
 from extensions.switches import controls_of
 from installations.models import Installation
 from installations.queries import granted_by, history_of, installations_of
 from marketplace.scopes import SCOPES
 from merchants.access import MerchantRequest, active_page, merchant_page
-from merchants.call_descriptions import deeds_of
+from merchants.app_activity import done_by
+from merchants.attention import apps_now
 from merchants.consent_question import question_of
 from merchants.controls_form import ControlsForm
+from merchants.hook_descriptions import at_checkout
+from merchants.store_cost import cost_of
 
 
 @require_safe
@@ -23,7 +26,7 @@ from merchants.controls_form import ControlsForm
 def installed(request: MerchantRequest) -> HttpResponse:
     """Open requests come first."""
     of_business = installations_of(request.business)
-    installations = list(with_requests(of_business.active()))
+    installations = apps_now(request).installations
     past = of_business.exclude(uninstalled_at=None).order_by("-uninstalled_at", "-id")
     wanted = page_request(request.GET, default=20)
     context = {
@@ -39,15 +42,18 @@ def installed(request: MerchantRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @active_page
 def installation(request: MerchantRequest, installation: Installation) -> HttpResponse:
-    """What the app may do in the store, with its switches; POST saves them."""
+    """What the app needs and did, what it costs and may do, with its switches; POST saves them."""
     form = ControlsForm(controls_of(installation), request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         change_controls(installation=installation, **form.changes)
         messages.success(request, "Saved.")
         return redirect("merchants:installation", installation.pk)
     entries = granted_by(installation)
+    parts = at_checkout(installation)
     context = {
         "form": form,
+        "done": done_by(installation, parts),
+        "cost": cost_of(installation, parts),
         "installation": installation,
         "question": question_of(installation),
         "granted": [(SCOPES[name], entries.get(name)) for name in installation.effective_scopes],
@@ -58,11 +64,6 @@ def installation(request: MerchantRequest, installation: Installation) -> HttpRe
 @require_safe
 @active_page
 def activity(request: MerchantRequest, installation: Installation) -> HttpResponse:
-    deeds, is_cut = deeds_of(installation)
-    context = {
-        "installation": installation,
-        "history": history_of(installation).reverse(),
-        "deeds": deeds,
-        "is_cut": is_cut,
-    }
+    """The installation's history, newest first."""
+    context = {"installation": installation, "history": history_of(installation).reverse()}
     return render(request, "merchants/activity.html", context)

@@ -1,17 +1,24 @@
 """The public marketplace: the list of apps, and the page of each."""
 
-from typing import Final
+from typing import Any, Final
 
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
 from common.web.pagination import page_request
+from extensions.capabilities import offered_capabilities
 from marketplace import listing
+from marketplace.models import App, AppVersion
+from marketplace.queries import own_apps
 from merchants.marketplace_forms import ListingForm
+from merchants.measured_facts import measured_facts
 
 UNPROCESSABLE: Final = 422
 APPS_PER_PAGE: Final = 24
+MORE_APPS: Final = 3
 
 
 @require_safe
@@ -45,7 +52,34 @@ def app_page(request: HttpRequest, slug: str) -> HttpResponse:
     app = listing.listed().filter(slug=slug).first()
     if app is None:
         raise Http404("This app is not in the marketplace.")
-    return render(request, "merchants/marketplace/app.html", {"app": app, "version": app.approved_version})
+    assert app.approved_version is not None
+    others = list(listing.more_by_developer(app)[: MORE_APPS + 1])
+    context = _page_of(app, app.approved_version) | {
+        "more": others[:MORE_APPS],
+        "has_even_more": len(others) > MORE_APPS,
+    }
+    return render(request, "merchants/marketplace/app.html", context)
+
+
+@require_safe
+@login_required
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """The page as it would be with the working copy, for the app's developer; 404 for anybody else."""
+    assert isinstance(request.user, User)
+    app = listing.own(request.user, slug)
+    return render(request, "merchants/marketplace/app.html", _page_of(app, app) | {"is_preview": True})
+
+
+def _page_of(app: App, state: App | AppVersion) -> dict[str, Any]:
+    capabilities = offered_capabilities(state)
+    return {
+        "app": app,
+        "version": state,
+        "screenshots": listing.screenshots_of(state),
+        "at_checkout": [each for each in capabilities if each.is_sensitive],
+        "elsewhere": [each for each in capabilities if not each.is_sensitive],
+        "facts": measured_facts(app, capabilities),
+    }
 
 
 def _query(query: QueryDict, **changes: str) -> str:
@@ -66,5 +100,10 @@ APPS_AT_HOME = 4
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    context = {"search": ListingForm()["q"], "apps": list(listing.find(listing.Wanted())[:APPS_AT_HOME])}
+    user = request.user
+    context = {
+        "search": ListingForm()["q"],
+        "apps": list(listing.find(listing.Wanted())[:APPS_AT_HOME]),
+        "latest_app": own_apps(user).first() if isinstance(user, User) and user.is_developer else None,
+    }
     return render(request, "home.html", context)

@@ -1,7 +1,9 @@
 """Orders: the list, one order, and moving it along."""
 
+from typing import cast
+
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -9,12 +11,15 @@ from common.errors import Conflict, Invalid
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
 from merchants.forms import OrderFilter
+from merchants.order_descriptions import history, parts, payment_method
+from merchants.order_export import lines
 from merchants.order_moves import may_cancel, next_stage, stages
-from merchants.store_queries import orders_found, still_sold
+from merchants.store_queries import orders_found, orders_of_customer, still_sold
 from merchants.views import GET_OR_POST, ROWS, UNPROCESSABLE
 from stores import queries
 from stores.enums import FULFILMENT, OrderStatus
 from stores.models import Order
+from stores.services.history import merchant
 from stores.services.orders import change_order_status
 
 
@@ -26,11 +31,35 @@ def order_list(request: MerchantRequest) -> HttpResponse:
     context = {"form": form, "page_request": wanted, "filtered": any(map(request.GET.get, form.fields))}
     if not form.is_valid():
         return render(request, "merchants/store/orders.html", context, status=UNPROCESSABLE)
-    listing = orders_found(
-        request.business, status=form.cleaned_data["status"], number=form.cleaned_data["q"]
-    )
-    context |= {"orders": listing.rows[wanted.window], "total": listing.total}
+    listing = orders_found(request.business, **form.wanted)
+    context |= {
+        "orders": listing.rows[wanted.window],
+        "total": listing.total,
+        "export_query": _without_page(request.GET),
+    }
     return render(request, "merchants/store/orders.html", context)
+
+
+def _without_page(query: QueryDict) -> str:
+    kept = query.copy()
+    kept.pop("page", None)
+    return kept.urlencode()
+
+
+@require_safe
+@merchant_page
+def export(request: MerchantRequest) -> HttpResponse:
+    """The orders of the list with its filters, as CSV."""
+    form = OrderFilter(request.GET)
+    if not form.is_valid():
+        return order_list(request)
+    rows = orders_found(request.business, **form.wanted).rows
+    response = StreamingHttpResponse(
+        lines(rows, request.business.timezone), content_type="text/csv; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="orders-{request.business.slug}.csv"'
+    response["Cache-Control"] = "private, no-store"
+    return cast(HttpResponse, response)  # the guards of pages pass it on as it is
 
 
 @require_safe
@@ -40,12 +69,25 @@ def order(request: MerchantRequest, order_id: str) -> HttpResponse:
     context = {
         "order": found,
         "still_sold": still_sold(found),
+        "payment_method": payment_method(found),
+        "history": history(found, request.user),
+        "parts": parts(found),
+        "orders_of_customer": orders_of_customer(found),
         "payment": getattr(found, "payment", None),
         "stages": stages(found),
         "next": next_stage(found),
         "may_cancel": may_cancel(found),
     }
     return render(request, "merchants/store/order.html", context)
+
+
+@require_safe
+@merchant_page
+def packing_slip(request: MerchantRequest, order_id: str) -> HttpResponse:
+    """What goes into the parcel: items without prices, for printing."""
+    found = _own(request, order_id)
+    context = {"order": found, "look": queries.store_settings(request.business)}
+    return render(request, "merchants/store/packing_slip.html", context)
 
 
 @require_POST
@@ -82,7 +124,7 @@ def cancel(request: MerchantRequest, order_id: str) -> HttpResponse:
 def _move(request: MerchantRequest, order: Order, target: OrderStatus) -> None:
     """Tells how it went: an app, or another window, may have moved the order meanwhile."""
     try:
-        change_order_status(order=order, status=target)
+        change_order_status(order=order, status=target, by=merchant(request.user))
     except Conflict:
         now = _words(queries.order_by_id(request.business, order.pk).status)
         messages.warning(request, f"Order {order.number} is already {now}, so it was not changed.")

@@ -22,14 +22,16 @@ from extensions.models import Placement
 from extensions.schema_forms import SettingsForm, settings_form
 from extensions.services import placements
 from installations.models import Installation
+from merchants import editor_undo
 from merchants.access import MerchantRequest, active_page, merchant_page
 from merchants.block_picker import Choice, blocks_to_add, by_category
 from merchants.page_forms import SitePageForm
 from merchants.store_queries import page_by_id
 from stores.models import SitePage
-from stores.services.pages import update_page
+from stores.services.pages import clean_html, create_page, update_page, written
 
 View = Callable[..., HttpResponse]
+NEW_PAGE = "new"
 
 
 def own_page(view: View) -> View:
@@ -66,9 +68,14 @@ def own_block(view: View) -> View:
 @never_cache
 @own_page
 def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
-    """GET: the page, and the chosen block's settings. POST: the page's own title, address and text."""
+    """GET: the page, and the chosen block's settings, or a block of the picker (`try`) on the page before it is added.
+
+    POST: the page's own title, address and text, with `preview` only on the canvas.
+    """
     if request.method == "POST":
         return _save_text(request, page)
+    if "try" in request.GET:
+        return _shown(request, page, tried=_choice(request, request.GET["try"]))
     if "block" not in request.GET:
         return _shown(request, page, text=SitePageForm(initial=SitePageForm.initial_of(page)))
     try:
@@ -76,6 +83,17 @@ def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     except NotFound:  # removed meanwhile, in another window or with its app
         return redirect("merchants:page_editor", page.pk)
     return _shown(request, page, chosen=chosen, settings=_form(request, chosen))
+
+
+@require_POST
+@own_page
+def preview_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    """The HTML of the text that is being typed, as the store would show it. Keeps nothing."""
+    return HttpResponse(_html(request.POST.get("content", "")))
+
+
+def _html(source: str) -> str:
+    return clean_html(written(source)["content"])
 
 
 @require_POST
@@ -93,17 +111,38 @@ def _added(request: MerchantRequest, page: SitePage, choice: Choice) -> HttpResp
     except ServiceError as error:
         messages.error(request, error.message)
         return redirect("merchants:page_editor", page.pk)
+    editor_undo.remember(request, page, editor_undo.ADDED, added)
     return redirect(_address(page, added.pk))
+
+
+@require_POST
+@own_page
+def undo(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    """Undo the last change of the page's blocks, if it is this session's and can be undone."""
+    try:
+        block = editor_undo.undo(request, page)
+    except ServiceError:
+        messages.error(request, "The last change can’t be undone any more.")
+        block = None
+    else:
+        messages.success(request, "The last change is undone.")
+    return redirect(_address(page, block) if block else reverse("merchants:page_editor", args=[page.pk]))
 
 
 @require_POST
 @active_page
 def place_block(request: MerchantRequest, installation: Installation) -> HttpResponse:
-    """From the app's side: put one of its blocks on a page, and go on there. Body: `choice`, `page`."""
+    """From the app's side: put one of its blocks on a page, and go on there. Body: `choice`, and `page`, an id or `new`: a page
+    that isn't published yet, named after the block.
+    """
     choice = _choice(request, request.POST.get("choice", ""))
     if choice.installation.pk != installation.pk:
         raise NotFound("Block not found")
-    return _added(request, _own_page(request, request.POST.get("page", "")), choice)
+    if request.POST.get("page") != NEW_PAGE:
+        return _added(request, _own_page(request, request.POST.get("page", "")), choice)
+    page = create_page(business=installation.business, title=choice.block.name, is_published=False)
+    messages.success(request, f"Page {page.title} added. Publish it under “Title and text” when it’s ready.")
+    return _added(request, page, choice)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -117,7 +156,10 @@ def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
     if not form.is_valid():
         status = 422 if form.is_bound else 200
         return _shown(request, page, chosen=chosen, settings=form, status=status)
+    before = Placement.objects.filter(pk=chosen.id).first()
     placements.save_block_settings(placement=Placement(pk=chosen.id), settings=form.values)
+    if before:
+        editor_undo.remember(request, page, editor_undo.SAVED, before)
     messages.success(request, f"Saved. {chosen.block.name} uses your settings in the store.")
     return redirect(_address(page, chosen.id))
 
@@ -141,34 +183,38 @@ def preview_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock)
 def move_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
     """Body: `by`, -1 or 1."""
     by = -1 if request.POST.get("by") == "-1" else 1
+    before = Placement.objects.filter(pk=chosen.id).first()
     placements.move_block(placement=_placement(page, chosen), by=by)
+    if before:
+        editor_undo.remember(request, page, editor_undo.MOVED, before, by=-by)
     return redirect(_address(page, chosen.id))
 
 
 @require_POST
 @own_block
 def remove_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
+    before = Placement.objects.filter(pk=chosen.id).first()
     placements.remove_block(placement=_placement(page, chosen))
+    if before:
+        editor_undo.remember(request, page, editor_undo.REMOVED, before)
     messages.success(request, f"{chosen.block.name} was removed from the page.")
     return redirect("merchants:page_editor", page.pk)
 
 
 def _save_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
     form = SitePageForm(request.POST)
+    if "preview" in request.POST:
+        page.content = _html(request.POST.get("content", ""))
+        return _shown(request, page, text=form)
     if form.is_valid():
         try:
-            update_page(page=page, **_given(form.cleaned_data))
+            update_page(page=page, **form.changes(page))
         except ServiceError as error:
             _tell(form, error)
         else:
             messages.success(request, "Saved.")
             return redirect("merchants:page_editor", page.pk)
     return _shown(request, page, text=form, status=422)
-
-
-def _given(cleaned: dict[str, Any]) -> dict[str, Any]:
-    """An address that was left empty stays what it was."""
-    return {name: value for name, value in cleaned.items() if name != "slug" or value}
 
 
 def _tell(form: SitePageForm, error: ServiceError) -> None:
@@ -185,6 +231,7 @@ def _shown(
     text: SitePageForm | None = None,
     chosen: PlacedBlock | None = None,
     settings: SettingsForm | None = None,
+    tried: Choice | None = None,
     status: int = 200,
 ) -> HttpResponse:
     context = {
@@ -195,6 +242,8 @@ def _shown(
         "form": text or settings,
         "text": text,
         "settings": settings,
+        "tried": tried,
+        "may_undo": editor_undo.may_undo(request, page),
     }
     return render(request, "merchants/page_editor.html", context, status=status)
 

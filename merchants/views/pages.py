@@ -30,7 +30,7 @@ def page_add(request: MerchantRequest) -> HttpResponse:
     form = SitePageForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            made = create_page(business=request.business, **form.cleaned_data)
+            made = create_page(business=request.business, **form.changes())
         except (Invalid, Conflict) as error:
             tell(form, error, conflict="slug")
         else:

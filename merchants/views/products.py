@@ -81,10 +81,11 @@ def _list(
 @require_http_methods(GET_OR_POST)
 @merchant_page
 def product_add(request: MerchantRequest) -> HttpResponse:
-    form = ProductForm(request.POST if request.method == "POST" else None, business=request.business)
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = ProductForm(*sent, business=request.business)
     if form.is_valid():
         try:
-            made = products.create_product(business=request.business, **form.cleaned_data)
+            made = products.create_product(business=request.business, **form.new_product)
         except (Invalid, Conflict) as error:
             tell(form, error, names=COLUMNS, conflict="slug")
         else:
@@ -100,11 +101,16 @@ def product_add(request: MerchantRequest) -> HttpResponse:
 def product(request: MerchantRequest, product_id: str) -> HttpResponse:
     """A product with everything that can be changed about it."""
     found = _own(request, product_id)
-    data = request.POST if request.method == "POST" else None
-    form = ProductForm(data, business=request.business, product=found)
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = ProductForm(*sent, business=request.business, product=found, pictures=queries.pictures_of(found))
     if form.is_valid():
         try:
-            products.edit_product(product=found, stock_seen=form.stock_seen, **form.changes)
+            products.edit_product(
+                product=found,
+                stock_seen=form.stock_seen,
+                pictures=form.picture_changes,
+                **form.changes,
+            )
         except (Invalid, Conflict) as error:
             tell(form, error, names=COLUMNS, conflict="slug")
         else:

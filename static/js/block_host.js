@@ -34,6 +34,17 @@
     }
   });
 
+  // Scripts of apps may put something before the skip link, which has to be the first that the keyboard reaches.
+  function keepFirst(link) {
+    new MutationObserver(() => {
+      if (document.body.firstElementChild !== link) document.body.prepend(link);
+    }).observe(document.body, { childList: true });
+  }
+  addEventListener("DOMContentLoaded", () => {
+    const link = document.querySelector("body > .skip-link");
+    if (link) keepFirst(link);
+  });
+
   // Before the app's first message nothing listens in the frame. The app then gets the latest settings.
   addEventListener("block:update", ({ target, detail }) => {
     target.dataset.settings = JSON.stringify(detail);

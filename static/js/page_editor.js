@@ -19,10 +19,48 @@ if (form) {
     frame.dispatchEvent(new CustomEvent("block:update", { detail: settings, bubbles: true }));
   };
 
+  // A button such as Reset changed the form on the server, which saved nothing.
+  if ("changed" in form.dataset) {
+    if (unsaved) unsaved.hidden = false;
+    frame.addEventListener("block:ready", show);
+  }
+
   form.addEventListener("input", () => {
     if (unsaved) unsaved.hidden = false;
     clearTimeout(timer);
     timer = setTimeout(show, PAUSE);
+  });
+}
+
+// <form data-text-preview="URL">: the canvas shows the page's text while it is typed.
+const writing = document.querySelector("form[data-text-preview]");
+if (writing) {
+  const text = document.querySelector("[data-text]");
+  let timer;
+  let asked = 0;
+  const show = async () => {
+    const number = ++asked;
+    const answer = await fetch(writing.dataset.textPreview, { method: "POST", body: new FormData(writing) });
+    if (number === asked && answer.ok) text.innerHTML = await answer.text(); // cleaned by the server
+  };
+  writing.addEventListener("input", () => {
+    writing.querySelector("[data-unsaved]").hidden = false;
+    clearTimeout(timer);
+    timer = setTimeout(show, PAUSE);
+  });
+}
+
+// The canvas as wide as a device.
+const widths = document.querySelector("[data-widths]");
+if (widths) {
+  widths.hidden = false;
+  widths.addEventListener("click", ({ target }) => {
+    const chosen = target.closest("[data-choose]");
+    if (!chosen) return;
+    widths.parentElement.dataset.width = chosen.dataset.choose;
+    for (const each of widths.querySelectorAll("[data-choose]")) {
+      each.setAttribute("aria-pressed", String(each === chosen));
+    }
   });
 }
 

@@ -75,6 +75,53 @@ document.documentElement.dataset.scripted = "";
 }
 
 {
+  // <form data-save-bar>: its `.save-bar` shows while a field differs from what the page came with, and leaving then asks.
+  // `data-changed` from the server: the fields come from an attempt that failed, so they differ already.
+  function differs(field) {
+    if (field.type === "file") return field.files.length > 0;
+    if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+    if (field.type !== "select-one") return field.value !== field.defaultValue;
+    const options = [...field.options];
+    return field.selectedIndex !== Math.max(0, options.findIndex((option) => option.defaultSelected));
+  }
+
+  for (const form of document.querySelectorAll("form[data-save-bar]")) {
+    const failed = form.hasAttribute("data-changed");
+    const fields = () => [...form.elements].filter((each) => each.matches("input, select, textarea"));
+    const update = () => form.toggleAttribute("data-changed", failed || fields().some(differs));
+    const ask = (event) => form.hasAttribute("data-changed") && event.preventDefault();
+    form.addEventListener("input", update);
+    addEventListener("pageshow", update); // browsers restore what was typed
+    addEventListener("beforeunload", ask);
+    form.addEventListener("submit", () => removeEventListener("beforeunload", ask));
+    form.querySelector(".save-bar a").addEventListener("click", () => removeEventListener("beforeunload", ask));
+  }
+}
+
+{
+  // <form data-apply>: filters apply as soon as a box or select changes. Its button is `without-script`.
+  document.addEventListener("change", (event) => {
+    const field = event.target;
+    if (field.form?.dataset.apply !== undefined && field.matches("select, [type=checkbox], [type=radio]")) field.form.requestSubmit();
+  });
+}
+
+{
+  // <details class="site-menu">: closes on Escape and on a press outside, as a menu does.
+  const menus = document.querySelectorAll("details.site-menu");
+  document.addEventListener("click", (event) => {
+    for (const menu of menus) if (!menu.contains(event.target)) menu.open = false;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const menu of menus) {
+      if (menu.open && menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+      menu.open = false;
+    }
+  });
+}
+
+{
   // <button data-reveal="ID" hidden>: shows and hides the password in the field with that ID.
   for (const button of document.querySelectorAll("[data-reveal]")) {
     const field = document.getElementById(button.dataset.reveal);
@@ -114,6 +161,22 @@ document.documentElement.dataset.scripted = "";
     name.addEventListener("input", follow);
     follow();
     slug.addEventListener("input", () => (follows = slug.value === ""));
+  }
+}
+
+{
+  // <select data-own-timezone>: chooses the zone of the browser, unless the page came back with the person's own choice.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  for (const select of document.querySelectorAll("select[data-own-timezone]")) {
+    if (document.querySelector(".error-summary")) continue;
+    if ([...select.options].some((option) => option.value === zone)) select.value = zone;
+  }
+}
+
+{
+  // <select data-submits>: submits its form when another option is chosen. Its button is for pages without scripts.
+  for (const select of document.querySelectorAll("select[data-submits]")) {
+    select.addEventListener("change", () => select.form.requestSubmit());
   }
 }
 

@@ -38,6 +38,12 @@ def stock_words(product: Product) -> str:
 
 
 @register.filter
+def is_gone(product: Product) -> bool:
+    """Whether nothing of it can be ordered now."""
+    return product.status != ProductStatus.ACTIVE or not product.is_available or product.stock == 0
+
+
+@register.filter
 def web_url(text: str | None) -> str:
     """The URL if a page may link to it: HTTPS, or this machine with `DEBUG`. Otherwise empty."""
     try:
@@ -76,12 +82,13 @@ def qr_code(payment: Payment) -> SafeString:
 
 @register.inclusion_tag("storefront/scripts.html", takes_context=True)
 def app_scripts(context: dict[str, Any], business: Business, position: str) -> dict[str, Any]:
-    """The global scripts of a storefront page. `position` is head or body_end."""
+    """The global scripts of a storefront page. `position` is head or body_end, where the script that measures apps is, too."""
     shown = [each for each in _shown(context, business) if each.embed.position == position]
     scripts = [each for each in shown if each.embed.kind == EmbedKind.GLOBAL_SCRIPT]
     for each in scripts:
         allow_script(context["request"], each.embed.url)
-    return {"scripts": scripts, "business": business}
+    is_measured = bool(_shown(context, business)) or hasattr(context["request"], "shows_blocks")
+    return {"scripts": scripts, "business": business, "measured": position == "body_end" and is_measured}
 
 
 @register.inclusion_tag("storefront/widgets.html", takes_context=True)
@@ -103,6 +110,7 @@ def app_blocks(context: dict[str, Any], page: SitePage) -> dict[str, Any]:
     blocks = blocks_on(page)
     for each in blocks:
         allow_frame(context["request"], each.block.render_url)
+        context["request"].shows_blocks = True
     return {"blocks": blocks, "business": page.business}
 
 

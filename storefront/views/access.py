@@ -81,8 +81,11 @@ def shop_render(
 ) -> HttpResponse:
     """Render a page in the store's frame."""
     shop = request.shop
+    look = queries.store_settings(shop)
     frame = {
         "shop": shop,
+        "look": look,
+        "has_hero": look.tagline or look.hero_text or look.hero_picture,
         "categories": queries.categories(shop),
         "site_pages": queries.published_pages(shop).rows.order_by("title").only("slug", "title"),
         "cart_count": request.cart.count,

@@ -10,6 +10,7 @@ from common.errors import Conflict, TooManyRequests
 from common.web.auth_limits import limit_by_address
 from common.web.pagination import page_request
 from storefront.forms import QuantityForm, ReviewForm
+from storefront.templatetags.storefront import is_gone
 from storefront.views.access import ShopRequest, shop_page, shop_render
 from stores import queries
 from stores.models import Product
@@ -23,6 +24,16 @@ MAX_SEARCH = 100  # characters
 MAX_CATEGORY = 80  # what the column holds
 
 
+SORTS = {
+    "": "Newest",
+    "price": "Price, low to high",
+    "-price": "Price, high to low",
+    "name": "Name",
+    "-rating": "Best rated",
+}
+RELATED = 4  # products
+
+
 @require_safe
 @shop_page
 def home(request: ShopRequest) -> HttpResponse:
@@ -30,10 +41,18 @@ def home(request: ShopRequest) -> HttpResponse:
     search = _asked(request, "q", MAX_SEARCH).strip()
     listing = queries.listed_products(request.shop, category=category or None, search=search or None)
     wanted = page_request(request.GET, default=PRODUCTS_ON_A_PAGE, maximum=PRODUCTS_ON_A_PAGE)
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in SORTS else ""
+    products = list(queries.sorted_products(listing, sort)[wanted.window])
+    if not sort:  # unavailable products come last on the page
+        products.sort(key=is_gone)
     context = {
         "category": category,
         "search": search,
-        "products": listing.rows[wanted.window],
+        "sort": sort,
+        "sorts": SORTS.items(),
+        "is_front": not category and not search and not sort and wanted.page == 1,
+        "products": products,
         "total": listing.total,
         "page_request": wanted,
     }
@@ -102,6 +121,8 @@ def _product_page(
         "rating": queries.review_stats(request.shop, product=product),
         "reviews": queries.reviews(request.shop, product_id=product.pk).rows[wanted.window],
         "page_request": wanted,
+        "pictures": queries.pictures_of(product),
+        "related": queries.related_products(product)[:RELATED],
     }
     return shop_render(request, "storefront/product.html", context, status)
 

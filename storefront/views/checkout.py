@@ -3,10 +3,11 @@
 import re
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.messages import INFO
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -70,6 +71,8 @@ def _place(request: ShopRequest) -> HttpResponse:
     try:
         limit_asking(request)
     except TooManyRequests as error:
+        if _wants_sums(request):
+            raise
         return _too_many(request, lines, key, error)
     methods = offers.offered_on_page(request.shop, request.POST.get("offered", ""))
     if "total" in request.POST:
@@ -120,7 +123,10 @@ def _come_again(
 def _total_page(
     request: ShopRequest, lines: Sequence[CartLine], methods: Sequence[PaymentMethod], key: str
 ) -> HttpResponse:
-    """The page again with its values so far and the whole price. Missing values are not errors yet."""
+    """The page again with its values so far and the whole price. Missing values are not errors yet.
+
+    The page's script asks for the sums alone whenever the delivery method or the town has changed.
+    """
     form = CheckoutForm(initial=request.POST.dict(), methods=methods)
     chosen = str(form["delivery_method"].value())
     is_delivery = chosen == DeliveryMethod.DELIVERY
@@ -131,9 +137,18 @@ def _total_page(
             delivery_method=chosen if is_delivery else DeliveryMethod.PICKUP,
             locality=str(form["locality"].value() or "")[:MAX_LOCALITY] if is_delivery else "",
         )
-    except (Conflict, NotFound):  # said in the cart, line by line
+    except (Conflict, NotFound) as error:  # said in the cart, line by line
+        if _wants_sums(request):
+            return HttpResponse(status=error.status)
         return redirect("storefront:cart")
+    if _wants_sums(request):
+        context = {"shop": request.shop, "form": form} | _sums(request, lines, price)
+        return render(request, "storefront/checkout_sums.html", context)
     return _checkout_page(request, form, lines, methods, key, price=price)
+
+
+def _wants_sums(request: ShopRequest) -> bool:
+    return request.headers.get("X-Part") == "sums"
 
 
 def new_key() -> str:
@@ -201,15 +216,20 @@ def _checkout_page(
     status: int = 200,
     price: Price | None = None,
 ) -> HttpResponse:
-    delivery_fee = queries.delivery_fee(request.shop, DeliveryMethod.DELIVERY)
     context = {
         "form": form,
         "key": key,
         "offered": offers.seal(request.shop, methods),
         "lines": lines,
+    } | _sums(request, lines, price)
+    return shop_render(request, "storefront/checkout.html", context, status)
+
+
+def _sums(request: ShopRequest, lines: Sequence[CartLine], price: Price | None) -> dict[str, Any]:
+    delivery_fee = queries.delivery_fee(request.shop, DeliveryMethod.DELIVERY)
+    return {
         "subtotal": subtotal(lines),
         "delivery_fee": delivery_fee,
         "price": price,
         "total_delivered": subtotal(lines) + delivery_fee,
     }
-    return shop_render(request, "storefront/checkout.html", context, status)

@@ -5,6 +5,8 @@ apps know, doesn't open it.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.contrib.messages import INFO
 from django.http import HttpResponse, JsonResponse
@@ -18,10 +20,40 @@ from storefront import offers
 from storefront.forms import BUILT_IN, PaymentForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
 from stores import hookpoints, queries
-from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
+from stores.enums import FULFILMENT, DeliveryMethod, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import PaymentMethod
 from stores.models import Order, Payment
+from stores.services.order_mails import is_mailed
 from stores.services.payments import choose_again
+
+STAGES = {
+    DeliveryMethod.DELIVERY: {
+        OrderStatus.PENDING: "Placed",
+        OrderStatus.CONFIRMED: "Confirmed",
+        OrderStatus.PREPARING: "Being prepared",
+        OrderStatus.IN_DELIVERY: "On its way",
+        OrderStatus.DELIVERED: "Delivered",
+    },
+    DeliveryMethod.PICKUP: {
+        OrderStatus.PENDING: "Placed",
+        OrderStatus.CONFIRMED: "Confirmed",
+        OrderStatus.PREPARING: "Being prepared",
+        OrderStatus.READY: "Ready for pickup",
+        OrderStatus.DELIVERED: "Picked up",
+    },
+}
+PICKUP, DELIVERY = DeliveryMethod.PICKUP, DeliveryMethod.DELIVERY
+NEXT_STEPS: dict[tuple[str, str], str] = {
+    (DELIVERY, OrderStatus.PENDING): "The store confirms your order next.",
+    (PICKUP, OrderStatus.PENDING): "The store confirms your order next.",
+    (DELIVERY, OrderStatus.CONFIRMED): "The store prepares your order next.",
+    (PICKUP, OrderStatus.CONFIRMED): "The store prepares your order next.",
+    (DELIVERY, OrderStatus.PREPARING): "Your order leaves the store when it is ready.",
+    (PICKUP, OrderStatus.PREPARING): "Wait until it is ready before you come.",
+    (DELIVERY, OrderStatus.READY): "Your order leaves the store soon.",
+    (PICKUP, OrderStatus.READY): "Collect your order at the store and give your name.",
+    (DELIVERY, OrderStatus.IN_DELIVERY): "Make sure that someone is at home.",
+}
 
 CHOOSE_AGAIN = (PaymentStatus.FAILED, PaymentStatus.EXPIRED)
 
@@ -31,7 +63,42 @@ CHOOSE_AGAIN = (PaymentStatus.FAILED, PaymentStatus.EXPIRED)
 @shop_page
 def order(request: ShopRequest, key: str) -> HttpResponse:
     found = _order(request, key)
-    return shop_render(request, "storefront/order.html", {"key": key, "order": found} | _payment_words(found))
+    context = {
+        "key": key,
+        "order": found,
+        "is_mailed": is_mailed(found),
+        "steps": _steps(found),
+        "next_step": NEXT_STEPS.get((found.delivery_method, found.status), ""),
+    }
+    return shop_render(request, "storefront/order.html", context | _payment_words(found))
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    state: str  # done, current or ahead
+    at: datetime | None
+
+
+def _steps(order: Order) -> list[Step]:
+    """What the order goes through, with the times that are known. A cancelled order has none."""
+    stages = STAGES[DeliveryMethod(order.delivery_method)]
+    if order.status == OrderStatus.CANCELLED:
+        return []
+    reached = FULFILMENT.index(OrderStatus(order.status))
+    times = dict(order.changes.filter(kind=OrderChangeKind.STATUS).values_list("status", "at"))
+    times[OrderStatus.PENDING] = order.created_at
+    passed = [status for status in stages if FULFILMENT.index(status) <= reached]
+    if order.status != OrderStatus.PENDING:
+        times.setdefault(passed[-1], order.updated_at)
+    return [
+        Step(
+            name,
+            "ahead" if status not in passed else "current" if status == passed[-1] else "done",
+            times.get(status) if status in passed else None,
+        )
+        for status, name in stages.items()
+    ]
 
 
 @require_safe

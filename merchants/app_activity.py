@@ -1,0 +1,53 @@
+"""What an installed app did in a store in the last seven days, in words for its owner."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils import timezone
+
+from extensions.hooks.health import NEWEST
+from installations.models import Installation
+from merchants.call_descriptions import deeds_of
+from merchants.hook_descriptions import AtCheckout
+from stores.hookpoints import HookPoint
+from webhooks.queries import MANY, delivery_health
+
+AT_CHECKOUT: Final = {
+    HookPoint.PAYMENT_METHODS: "Offered payment methods at checkout",
+    HookPoint.VALIDATE: "Checked orders",
+    HookPoint.DISCOUNTS: "Worked out discounts",
+    HookPoint.SHIPPING_RATES: "Worked out delivery fees",
+    HookPoint.CREATE_PAYMENT: "Started payments",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that the app did. `count` is None where it isn't counted; `problem` says what went wrong."""
+
+    words: str
+    count: int | None
+    last: datetime | None
+    is_cut: bool = False
+    problem: str = ""
+
+
+def done_by(installation: Installation, at_checkout: list[AtCheckout]) -> list[Line]:
+    """Calls of the app, what checkout asked it, and updates that it received, latest first."""
+    deeds, is_cut = deeds_of(installation)
+    lines = [Line(each.words, each.count, each.last, is_cut) for each in deeds]
+    lines += [_hook(each) for each in at_checkout if each.health.asked]
+    health = delivery_health(installation, timezone.now())
+    if health.last_at or health.given_up:
+        many = "1,000 or more" if health.given_up >= MANY else f"{health.given_up:,}"
+        missed = f"{many} missed" if health.given_up else ""
+        lines.append(Line("Received updates from your store", None, health.last_at, problem=missed))
+    return sorted(lines, key=lambda line: line.last.timestamp() if line.last else 0, reverse=True)
+
+
+def _hook(part: AtCheckout) -> Line:
+    health = part.health
+    failed = f"{health.failed:,} failed" if health.failed else ""
+    words = AT_CHECKOUT[HookPoint(part.definition.key)]
+    return Line(words, health.asked, health.last, health.asked >= NEWEST, failed)

@@ -1,0 +1,129 @@
+"""What needs the merchant's attention in a store: for the home page, the notices, and the number beside them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Business
+from extensions.app_status import AppStatus, statuses_of
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
+from installations.queries import installations_of
+
+RECENT: Final = timedelta(days=30)
+SHOWN: Final = 50
+# What the platform or an app did that the merchant should hear of. What a merchant did is in each app's history.
+NEWS: Final = (
+    HistoryKind.NEEDS_RECONSENT,
+    HistoryKind.SCOPES_REMOVED,
+    HistoryKind.TOKEN_ENDED,
+    HistoryKind.CONVERTED,
+    HistoryKind.ERASURE_CONFIRMED,
+    HistoryKind.ERASURE_OVERDUE,
+    HistoryKind.ERASURE_UNADDRESSED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """One thing to do. `kind` is that of a notice."""
+
+    kind: str
+    icon_name: str
+    title: str
+    text: str
+    link: str
+    address: str
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AppsNow:
+    """The active apps of a store, newest first, and their statuses."""
+
+    installations: list[Installation]
+    statuses: dict[UUID, AppStatus]
+
+    @property
+    def asking(self) -> list[Installation]:
+        return [each for each in self.installations if self.statuses[each.pk].asks]
+
+    @property
+    def concerns(self) -> list[Concern]:
+        """Questions first."""
+        found = [
+            concern for each in self.installations for concern in _concerns(each, self.statuses[each.pk])
+        ]
+        return sorted(found, key=lambda each: each.link != REVIEW)
+
+
+REVIEW: Final = "Review"
+
+
+def apps_now(request: Any) -> AppsNow:
+    """Of `request.business`, read once for each request."""
+    known: AppsNow | None = getattr(request, "apps_now", None)
+    if known is None or known_business(request) != request.business.pk:
+        installations = list(installations_of(request.business).active())
+        known = AppsNow(installations, statuses_of(installations))
+        request.apps_now, request.apps_now_of = known, request.business.pk
+    return known
+
+
+def known_business(request: Any) -> UUID | None:
+    """Whose apps were read. A page may switch to another business."""
+    found: UUID | None = getattr(request, "apps_now_of", None)
+    return found
+
+
+def _concerns(installation: Installation, status: AppStatus) -> list[Concern]:
+    name = installation.app_fields.name
+
+    def address(page: str) -> str:
+        return reverse(f"merchants:{page}", args=[installation.pk])
+
+    found: list[Concern] = []
+    if not status.needs_merchant:  # paused or suspended
+        return found
+    if status.asks:
+        text = "Until you decide, it keeps working with the permissions it has."
+        found.append(
+            Concern("warn", "circle-question-mark", f"{name} asks for more permissions", text, REVIEW,
+                    address("reconsent"))
+        )  # fmt: skip
+    if status.failing_since:
+        text = "Information in the app may be out of date. The developer has been notified."
+        found.append(
+            Concern("bad", "triangle-alert", f"Updates don’t reach {name}", text, "View app",
+                    address("installation"), status.failing_since)
+        )  # fmt: skip
+    if status.skipped:
+        text = "It failed several times in a row. Orders go on without it."
+        found.append(
+            Concern("bad", "triangle-alert", f"Checkout skips {name}", text, "View checkout",
+                    address("checkout"), _skipped_since(status))
+        )  # fmt: skip
+    if status.lacks_settings:
+        text = "It has required settings that are still empty."
+        found.append(
+            Concern("warn", "settings", f"{name} needs settings", text, "Open settings",
+                    address("app_settings"))
+        )  # fmt: skip
+    return found
+
+
+def _skipped_since(status: AppStatus) -> datetime | None:
+    return min((each.open_since for each in status.skipped if each.open_since), default=None)
+
+
+def recent_news(business: Business) -> list[HistoryEntry]:
+    """What happened with the store's apps in the last 30 days, newest first, each with its installation."""
+    rows = HistoryEntry.objects.filter(
+        installation__business=business, kind__in=NEWS, at__gte=timezone.now() - RECENT
+    )
+    around = rows.select_related("actor", "installation__app__approved_version", "installation__business")
+    return list(around.defer("installation__webhook_secret").order_by("-at", "-id")[:SHOWN])

@@ -1,0 +1,126 @@
+"""An order's history, and how its total came about, in sentences."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from accounts.models import User
+from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
+from stores.hookpoints import HookPoint
+from stores.models import Order, OrderChange, OrderHookPart
+
+STATUS_SENTENCES = {
+    OrderStatus.PENDING: "Pending",
+    OrderStatus.CONFIRMED: "Confirmed",
+    OrderStatus.PREPARING: "Preparing",
+    OrderStatus.READY: "Ready",
+    OrderStatus.IN_DELIVERY: "Sent out for delivery",
+    OrderStatus.DELIVERED: "Delivered",
+    OrderStatus.CANCELLED: "Cancelled",
+}
+STATUS_KINDS = {OrderStatus.CANCELLED: "bad", OrderStatus.DELIVERED: "ok"}
+PAYMENT_SENTENCES = {
+    PaymentStatus.PENDING: ("info", "Waiting for payment"),
+    PaymentStatus.COMPLETED: ("ok", "Paid"),
+    PaymentStatus.FAILED: ("bad", "Payment failed"),
+    PaymentStatus.EXPIRED: ("bad", "Payment expired"),
+}
+ANSWERED = {
+    HookPoint.VALIDATE: "checked the order and accepted it",
+    HookPoint.DISCOUNTS: "gave a discount",
+    HookPoint.SHIPPING_RATES: "set the delivery fee",
+    HookPoint.CREATE_PAYMENT: "started the payment",
+}
+ASKED_FOR = {
+    HookPoint.VALIDATE: "to check the order",
+    HookPoint.DISCOUNTS: "for a discount",
+    HookPoint.SHIPPING_RATES: "for the delivery fee",
+    HookPoint.CREATE_PAYMENT: "to start the payment",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    at: datetime
+    kind: str  # of `timeline_item`
+    title: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An app's part in the total. `amount` is in minor units; `is_discount` says that it was taken off."""
+
+    app_name: str
+    title: str
+    about: str
+    kind: str  # of a pill
+    amount: int | None
+    is_discount: bool
+    counts: bool
+
+
+def payment_method(order: Order) -> str:
+    """As the merchant knows it: Cash, Card, or the name that its app gave it."""
+    if order.payment_method in BuiltInPayment.values:
+        return str(BuiltInPayment(order.payment_method).label)
+    return order.payment_method_name or "Payment app"
+
+
+def history(order: Order, reader: User) -> list[HistoryLine]:
+    """Newest first. Orders placed before histories were kept begin with the line that is known of them."""
+    lines = [_line(change, reader) for change in reversed(order.changes.all())]
+    if not any(line.title == "Order placed" for line in lines):
+        lines.append(HistoryLine(order.created_at, "info", "Order placed"))
+    return lines
+
+
+def _line(change: OrderChange, reader: User) -> HistoryLine:
+    about = _by(change, reader)
+    if change.kind == OrderChangeKind.STATUS:
+        status = OrderStatus(change.status)
+        return HistoryLine(change.at, STATUS_KINDS.get(status, "info"), STATUS_SENTENCES[status], about)
+    if change.kind == OrderChangeKind.PAYMENT:
+        kind, title = PAYMENT_SENTENCES[PaymentStatus(change.status)]
+        return HistoryLine(change.at, kind, title, about)
+    if change.kind == OrderChangeKind.METHOD:
+        return HistoryLine(change.at, "info", f"Payment method changed to {change.note}", about)
+    return HistoryLine(change.at, "info", "Order placed", about)
+
+
+def _by(change: OrderChange, reader: User) -> str:
+    match change.actor:
+        case ActorKind.MERCHANT:
+            return "By you" if change.actor_id == reader.pk else f"By {change.actor_name}"
+        case ActorKind.APP:
+            return f"By the app {change.actor_name}"
+        case ActorKind.SHOPPER:
+            return "By the customer"
+        case ActorKind.STAFF:
+            return "By the platform's staff"
+    return f"By {change.actor_name}" if change.actor_name else "Automatically"
+
+
+def parts(order: Order) -> list[Part]:
+    """Each app's part, in the order in which the apps were asked."""
+    return [_part(part) for part in order.hook_parts.all()]
+
+
+def _part(part: OrderHookPart) -> Part:
+    point = HookPoint(part.point)
+    answered = part.outcome == HookOutcome.ANSWERED
+    if answered:
+        title = "gave no discount" if part.amount == 0 and point == HookPoint.DISCOUNTS else ANSWERED[point]
+    elif part.outcome == HookOutcome.SKIPPED:
+        title = f"wasn't asked {ASKED_FOR[point]}, because it failed or was too slow before"
+    else:
+        title = f"failed when asked {ASKED_FOR[point]}"
+    replaced = point == HookPoint.SHIPPING_RATES and answered and bool(part.instead)
+    return Part(
+        app_name=part.app_name,
+        title=title,
+        about=" ".join(filter(None, (part.reason, part.instead))),
+        kind="ok" if answered else "warn",
+        amount=part.amount or (part.amount if point == HookPoint.SHIPPING_RATES else None),
+        is_discount=point == HookPoint.DISCOUNTS,
+        counts=not replaced,
+    )

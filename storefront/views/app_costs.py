@@ -1,0 +1,46 @@
+"""Receives what shoppers' browsers measured of apps: `static/js/app_cost.js` sends it without cookies and without a person's data."""
+
+import json
+from typing import Any, Final
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_POST
+
+from common.errors import Invalid
+from common.web.auth_limits import limit_by_address
+from extensions.services.costs import MOST_APPS, Measured, record_visit
+from storefront.views.access import ShopRequest, shop_page
+
+PER_MINUTE: Final = 10  # page views of a network; a shopper sends one in four
+MOST_BODY: Final = 4096  # bytes
+MOST_NUMBER: Final = 10**9
+
+
+@require_POST
+@shop_page
+def app_costs(request: ShopRequest) -> HttpResponse:
+    """Body: `{"apps": [[slug, milliseconds, bytes or null], …]}`. Apps that the store doesn't run are left out."""
+    limit_by_address(request, "store-app-costs", per_minute=PER_MINUTE)
+    record_visit(business=request.shop, measured=_measured(request))
+    return HttpResponse(status=204)
+
+
+def _measured(request: ShopRequest) -> list[Measured]:
+    body = request.read(MOST_BODY + 1)
+    try:
+        rows = json.loads(body)["apps"] if len(body) <= MOST_BODY else None
+        if not isinstance(rows, list) or len(rows) > MOST_APPS:
+            raise ValueError("not a list of apps")
+        return [_row(*each) for each in rows]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise Invalid('Send {"apps": [[slug, milliseconds, bytes or null]]}, at most 20 apps.') from None
+
+
+def _row(slug: Any, milliseconds: Any, size: Any) -> Measured:
+    if not isinstance(slug, str) or not _is_number(milliseconds) or not (size is None or _is_number(size)):
+        raise ValueError("not an app's numbers")
+    return Measured(slug, round(milliseconds), None if size is None else round(size))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= MOST_NUMBER
