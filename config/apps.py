@@ -9,7 +9,16 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        from config import checks  # noqa: F401  registers the checks
+        from config import checks, scheduler_seen  # noqa: F401  register the checks, and the scheduler's heartbeat
+
+        if settings.OTLP_ENDPOINT:
+            from config import otel  # of an extra
+
+            otel.start()
+        if settings.SENTRY_DSN:
+            from config import sentry  # of an extra
+
+            sentry.start(settings.SENTRY_DSN)
 
         for name in SHARED_COOKIES:  # which only a settings module of the operator's own can set
             if getattr(settings, name):

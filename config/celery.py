@@ -1,4 +1,4 @@
-"""The Celery application: `celery -A config worker`, `celery -A config beat`."""
+"""The Celery application, for `manage.py work` and `manage.py schedule`."""
 
 import os
 from typing import Any

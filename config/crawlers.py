@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from developers.docs import guides, reference
+from developers.docs import navigation
 from marketplace.models import App
 
 PRIVATE = (
@@ -31,12 +31,7 @@ class _Pages(Sitemap):
     """The home page, the marketplace and the documentation, by their paths."""
 
     def items(self) -> list[str]:
-        named = ("home", "merchants:marketplace", "docs:index", "docs:overview", "docs:events", "docs:hooks")
-        return [
-            *(reverse(name) for name in named),
-            *(reverse("docs:guide", args=[slug]) for slug in guides.GUIDES),
-            *(reverse("docs:group", args=[group.slug]) for group in reference.groups()),
-        ]
+        return [reverse("home"), reverse("merchants:marketplace"), *navigation.paths()]
 
     def location(self, item: str) -> str:
         return item

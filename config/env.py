@@ -6,18 +6,24 @@ import os
 import re
 import secrets
 from datetime import UTC, date, datetime, time, timedelta
+from importlib.metadata import PackageNotFoundError, version
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
+from common import sentinel
+
 env = environ.Env()
 
 MIN_SECRET_LENGTH = 32
+PUBLIC_LINK_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+)")
 SECURITY_URI_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+|tel:\+?[0-9-]+)")
+BUCKET_SHAPE = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 STORES_URL_SHAPE = re.compile(r"https?://(\{slug\}\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?")
 
 
@@ -56,6 +62,43 @@ def whole_number(name: str, default: int, *, of: str = "") -> int:
     return int(text)
 
 
+def choice(name: str, choices: tuple[str, ...]) -> str:
+    """One of the words; the first is the default."""
+    text: str = env.str(name, default="").strip() or choices[0]
+    if text not in choices:
+        raise ImproperlyConfigured(f"{name} must be {' or '.join(filter(None, choices))}, not {text!r}.")
+    return text
+
+
+def at_least(minimum: int, name: str, default: int) -> int:
+    number = whole_number(name, default)
+    if number < minimum:
+        raise ImproperlyConfigured(f"{name} must be at least {minimum}, not {number}.")
+    return number
+
+
+def replica_url(database_url: str) -> str:
+    """`DATABASE_REPLICA_URL`, empty if there is none. Only PostgreSQL has replicas."""
+    url = env.str("DATABASE_REPLICA_URL", default="").strip()
+    if url and not all(each.startswith(("postgres://", "postgresql://")) for each in (url, database_url)):
+        raise ImproperlyConfigured(
+            "DATABASE_REPLICA_URL must be a postgres:// URL, and so must DATABASE_URL: it names a PostgreSQL server that "
+            "follows the first."
+        )
+    return url
+
+
+def redis_url(name: str) -> str:
+    """A broker or cache, or an empty text. Only the form of `sentinel://…` is checked, which is our own."""
+    url: str = env.str(name, default="").strip()
+    if sentinel.is_sentinel(url):
+        try:
+            sentinel.parse(url)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name} {error}.") from error
+    return url
+
+
 def trusted_proxies() -> tuple[str | IPv4Network | IPv6Network, ...]:
     """`TRUSTED_PROXIES`: networks separated by commas, and `unix` for a server behind a Unix socket."""
     if env.str("BEHIND_PROXY", default=""):
@@ -70,6 +113,16 @@ def trusted_proxies() -> tuple[str | IPv4Network | IPv6Network, ...]:
         raise ImproperlyConfigured(
             f"TRUSTED_PROXIES must be networks separated by commas, such as 127.0.0.1, 10.0.0.0/8: {error}."
         ) from error
+
+
+def public_link(name: str) -> str:
+    """An https link, or an e-mail address as `mailto:`; empty if it isn't set."""
+    text = env.str(name, default="").strip()
+    if text and not PUBLIC_LINK_SHAPE.fullmatch(text):
+        raise ImproperlyConfigured(
+            f"{name} must be a link that starts with https://, or mailto: and an e-mail address, not {text!r}."
+        )
+    return text
 
 
 def is_weak(secret: str) -> bool:
@@ -89,6 +142,17 @@ def secret_key(*, debug: bool, var_dir: Path) -> str:
             "python -c 'import secrets; print(secrets.token_urlsafe(48))'"
         )
     return secret
+
+
+def secret_key_fallbacks() -> list[str]:
+    """`SECRET_KEY_FALLBACKS`: earlier keys, separated by commas, of which each is as hard to guess."""
+    keys = [key.strip() for key in env.str("SECRET_KEY_FALLBACKS", default="").split(",") if key.strip()]
+    if any(map(is_weak, keys)):
+        raise ImproperlyConfigured(
+            "SECRET_KEY_FALLBACKS has a weak key: each must have at least "
+            f"{MIN_SECRET_LENGTH} random characters. List earlier values of SECRET_KEY, separated by commas."
+        )
+    return keys
 
 
 def local_destinations(*, debug: bool) -> bool:
@@ -214,6 +278,63 @@ def field_encryption_keys(*, debug: bool, var_dir: Path) -> tuple[str, ...]:
             "Fernet; print(Fernet.generate_key().decode())'"
         )
     return keys
+
+
+def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
+    """Where pictures and the files of exports are: `MEDIA_STORAGE_URL`, or folders under `var_dir`.
+
+    `s3://bucket/folder?endpoint=https://s3.example&region=eu-central-1`. Credentials have no place in it: the library reads
+    `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the role of the machine.
+    """
+    url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")
+    if not url:
+        on_disk = "django.core.files.storage.FileSystemStorage"
+        return {
+            "default": {"BACKEND": on_disk},
+            "exports": {"BACKEND": on_disk, "OPTIONS": {"location": var_dir / "exports"}},
+        }
+    parts, query = urlsplit(url), parse_qs(urlsplit(url).query)
+    endpoint = query.pop("endpoint", [""])[0]
+    region = query.pop("region", [""])[0]
+    if (
+        parts.scheme != "s3"
+        or not BUCKET_SHAPE.fullmatch(parts.netloc)
+        or query
+        or (endpoint and not urlsplit(endpoint).hostname)
+    ):
+        raise ImproperlyConfigured(
+            "MEDIA_STORAGE_URL must look like s3://bucket/folder?endpoint=https://s3.example&region=eu-central-1, where "
+            "folder, endpoint and region may be left out. Credentials belong in AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY."
+        )
+    folder = parts.path.strip("/")
+    options = {
+        "bucket_name": parts.netloc,
+        "endpoint_url": endpoint or None,
+        "region_name": region or None,
+    }
+    return {
+        name: {
+            "BACKEND": "common.object_storage.ObjectStorage",
+            "OPTIONS": {**options, "location": "/".join(filter(None, (folder, below))), **more},
+        }
+        for name, below, more in (
+            ("default", "media", {}),
+            ("exports", "exports", {"object_parameters": {"ContentType": "application/gzip"}}),
+        )
+    }
+
+
+def of_extra(name: str, *, extra: str, package: str) -> str:
+    """The value of a variable that turns on an optional part of the product, whose packages have to be installed."""
+    value: str = env.str(name, default="").strip()
+    try:
+        assert not value or version(package)
+    except PackageNotFoundError:
+        raise ImproperlyConfigured(
+            f"{name} needs packages that are not installed: pip install '.[{extra}]'"
+        ) from None
+    return value
 
 
 def _is_fernet_key(text: str) -> bool:

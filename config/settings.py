@@ -5,25 +5,36 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from common import sentinel
+from config.cores import cores
 from config.env import (
+    at_least,
+    choice,
     env,
     field_encryption_keys,
     flag,
     hosts,
     local_destinations,
+    media_storages,
     metrics_token,
+    of_extra,
+    public_link,
+    redis_url,
+    replica_url,
     seconds,
     seconds_list,
     secret_key,
+    secret_key_fallbacks,
     security_txt,
     stores_url,
     trusted_proxies,
     whole_number,
 )
+from config.logs import log_settings
+from config.schedule import SCHEDULE
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("VAR_DIR", default="") or BASE_DIR / "var").resolve()
@@ -32,6 +43,7 @@ VAR_DIR = Path(env.str("VAR_DIR", default="") or BASE_DIR / "var").resolve()
 
 DEBUG = flag("DEBUG")
 SECRET_KEY = secret_key(debug=DEBUG, var_dir=VAR_DIR)
+SECRET_KEY_FALLBACKS = secret_key_fallbacks()
 FIELD_ENCRYPTION_KEYS = field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
 
 PORT = seconds("PORT", 8000)
@@ -43,6 +55,18 @@ STORES_URL = stores_url(base_url=BASE_URL, port=PORT, debug=DEBUG)
 ALLOWED_HOSTS = [*hosts(BASE_URL, STORES_URL), *env.list("ALLOWED_HOSTS", default=LOOPBACK if DEBUG else [])]
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 
+# Links of every page's footer: those that the operator has.
+FOOTER_LINKS = [
+    (words, link)
+    for words, name in (
+        ("Contact", "CONTACT_URL"),
+        ("Terms", "TERMS_URL"),
+        ("Privacy", "PRIVACY_URL"),
+        ("Status", "STATUS_URL"),
+    )
+    if (link := public_link(name))
+]
+
 # Lets webhooks and hooks go to the loopback interface. For the demo and tests.
 ALLOW_LOCAL_DESTINATIONS = local_destinations(debug=DEBUG)
 OUTGOING_USER_AGENT = "Service-Webhooks/1.0"
@@ -52,6 +76,13 @@ LOG_API_CALLS = flag("LOG_API_CALLS", default=True)
 
 # The bearer token for `/metrics`. Without it that page is a 404.
 METRICS_TOKEN = metrics_token(debug=DEBUG)
+
+# What `manage.py serve` and `manage.py work` start.
+BIND = env.str("BIND", default="") or f"127.0.0.1:{PORT}"
+WEB_PROCESSES = at_least(1, "WEB_PROCESSES", cores())
+WEB_THREADS = at_least(1, "WEB_THREADS", 8)
+WORKER_THREADS = at_least(2, "WORKER_THREADS", 4)  # a dispatcher takes one
+HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")
 
 # --- The parts --------------------------------------------------------------------------------------
 
@@ -70,6 +101,7 @@ INSTALLED_APPS = [
     "stores.apps.StoresConfig",
     "accounts.apps.AccountsConfig",
     "common.apps.CommonConfig",
+    "conformance.apps.ConformanceConfig",  # here, so that its receivers run after those of webhooks
     "accounts.admin_site.StaffConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -155,7 +187,7 @@ FORM_RENDERER = "common.web.forms.FormRenderer"
 
 # --- Database, cache, broker ------------------------------------------------------------------------
 
-REDIS_URL = env.str("REDIS_URL", default="")
+REDIS_URL = redis_url("REDIS_URL")
 DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'extension-platform.sqlite3'}"
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -173,130 +205,58 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+# A pooler that lends its sessions for single transactions has no place for what a session keeps: a cursor that outlives its
+# transaction, or the settings of dispatchers, which therefore refuse to start.
+DATABASE_POOLER = choice("DATABASE_POOLER", ("", "transaction"))
+if DATABASE_POOLER == "transaction":
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
+elif DATABASES["default"]["ENGINE"] == "common.db.postgresql":
+    # A process that hangs inside a transaction would keep every row that is replaced meanwhile, and claims walk past these.
+    DATABASES["default"]["OPTIONS"].setdefault("options", "-c idle_in_transaction_session_timeout=2min")
+if DATABASE_REPLICA_URL := replica_url(DATABASE_URL):
+    DATABASES["replica"] = DATABASES["default"] | env.db_url_config(DATABASE_REPLICA_URL)
+    DATABASES["replica"] |= {
+        "ENGINE": "common.db.postgresql",
+        "OPTIONS": DATABASES["replica"]["OPTIONS"] | {"connect_timeout": 1},
+        "TEST": {"MIRROR": "default"},
+    }
+    DATABASE_ROUTERS = ["common.db.replica.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 if REDIS_URL:
-    CACHES = {"default": {"BACKEND": "common.redis_client.Cache", "LOCATION": REDIS_URL}}
+    # A list, since Django would split a text at commas.
+    CACHES = {"default": {"BACKEND": "common.redis_client.Cache", "LOCATION": [REDIS_URL]}}
 else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 CACHES["default"]["KEY_PREFIX"] = "extension-platform"
 
 # Celery messages may be lost: the database has everything that is due (docs/decisions/0004).
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or REDIS_URL or "memory://localhost"
+CELERY_BROKER_URL = redis_url("CELERY_BROKER_URL") or REDIS_URL or "memory://localhost"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.02}  # for the in-process broker, which looks once a second by default
-    if CELERY_BROKER_URL.startswith("memory:")
-    else {"socket_timeout": 1, "socket_connect_timeout": 1, "max_retries": 0}
-)
+if CELERY_BROKER_URL.startswith("memory:"):
+    # The in-process broker looks once a second by default.
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"polling_interval": 0.02}
+else:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 1, "socket_connect_timeout": 1, "max_retries": 0}
+if sentinel.is_sentinel(CELERY_BROKER_URL):
+    CELERY_BROKER_TRANSPORT_OPTIONS["master_name"] = sentinel.parse(CELERY_BROKER_URL).master
+    CELERY_BROKER_URL = sentinel.parse(CELERY_BROKER_URL).broker_url()
+    # Before its setting of that name Celery reads the variable, which has a form of our own.
+    CELERY_BROKER_READ_URL = CELERY_BROKER_WRITE_URL = CELERY_BROKER_URL
+if CELERY_BROKER_URL.startswith(("amqp:", "amqps:")):
+    # A quorum queue is on several nodes of RabbitMQ and survives one of them. It is another queue than the classic one of
+    # earlier versions, since a queue can't change its kind.
+    CELERY_TASK_DEFAULT_QUEUE = "work"
+    CELERY_TASK_DEFAULT_QUEUE_TYPE = "quorum"
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_DB_REUSE_MAX = (
     1000  # otherwise every task opens a new session; `config.celery` checks those that are kept
 )
-CELERY_BEAT_SCHEDULE = {
-    "send-due-deliveries": {
-        "task": "webhooks.tasks.dispatch",
-        "schedule": 1.0,
-        "options": {"expires": 2.0},
-    },
-    "judge-webhooks": {
-        "task": "webhooks.tasks.judge_webhooks",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "follow-erasures": {
-        "task": "webhooks.tasks.follow_erasures",
-        "schedule": 10.0,
-        "options": {"expires": 10.0},
-    },
-    "tell-merchants": {
-        "task": "installations.tasks.notify_merchants",
-        "schedule": 30.0,
-        "options": {"expires": 30.0},
-    },
-    "follow-approvals": {
-        "task": "installations.tasks.follow_approvals",
-        "schedule": 5.0,  # promised within 10 s
-        "options": {"expires": 5.0},
-    },
-    "count-deliveries": {
-        "task": "webhooks.tasks.count_deliveries",
-        "schedule": crontab(minute=7),
-        "options": {"expires": 1800.0},
-    },
-    "make-partitions": {
-        "task": "common.tasks.make_partitions",
-        "schedule": crontab(minute=27),
-        "options": {"expires": 1800.0},
-    },
-    "remove-old-deliveries": {
-        "task": "webhooks.tasks.remove_old_deliveries",
-        "schedule": crontab(minute=37),
-        "options": {"expires": 1800.0},
-    },
-    "audit-tables": {
-        "task": "webhooks.tasks.audit_tables",
-        "schedule": crontab(hour=4, minute=7),
-        "options": {"expires": 3600.0},
-    },
-    "remove-old-hook-calls": {
-        "task": "extensions.tasks.remove_old_hook_calls",
-        "schedule": crontab(minute=47),
-        "options": {"expires": 1800.0},
-    },
-    "remove-old-calls": {
-        "task": "activity.tasks.remove_old_calls",
-        "schedule": crontab(minute=57),
-        "options": {"expires": 1800.0},
-    },
-    "expire-payments": {
-        "task": "stores.tasks.expire_payments",
-        "schedule": 20.0,  # EXPIRED is promised within 60 s
-        "options": {"expires": 20.0},
-    },
-    "recount-totals": {
-        "task": "stores.tasks.recount_totals",
-        "schedule": crontab(hour=3, minute=17),
-        "options": {"expires": 3600.0},
-    },
-    "remove-old-carts": {
-        "task": "stores.tasks.remove_old_carts",
-        "schedule": crontab(hour=3, minute=27),
-        "options": {"expires": 3600.0},
-    },
-    "remove-ended-sign-ins": {
-        "task": "accounts.tasks.remove_ended_sign_ins",
-        "schedule": crontab(hour=3, minute=37),
-    },
-    "remove-old-security-events": {
-        "task": "accounts.tasks.remove_old_security_events",
-        "schedule": crontab(hour=3, minute=57),
-        "options": {"expires": 3600.0},
-    },
-    "remove-old-grants": {
-        "task": "installations.tasks.remove_old_grants",
-        "schedule": crontab(hour=3, minute=47),
-        "options": {"expires": 3600.0},
-    },
-    "delete-expired-idempotency-keys": {
-        "task": "appapi.tasks.delete_expired_idempotency_keys",
-        "schedule": 3600.0,
-    },
-    "make-exports": {  # those whose message was lost, or whose worker died
-        "task": "appapi.tasks.make_exports",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "delete-expired-exports": {
-        "task": "appapi.tasks.delete_expired_exports",
-        "schedule": 3600.0,
-        "options": {"expires": 3600.0},
-    },
-}
+CELERY_BEAT_SCHEDULE = SCHEDULE
 
 # --- People and credentials -------------------------------------------------------------------------
 
@@ -404,6 +364,10 @@ DATA_ERASURE_DELAY = seconds("DATA_ERASURE_DELAY", 172_800)
 # Add one after restoring an earlier backup of the database: the feed then refuses cursors from before.
 FEED_EPOCH = whole_number("FEED_EPOCH", 0)
 
+# The command `listen` of developers: how many at once, and how many threads of a web process may wait for them.
+LISTENERS = whole_number("LISTENERS", 100)
+LISTENER_THREADS = whole_number("LISTENER_THREADS", 2)
+
 # --- Files ------------------------------------------------------------------------------------------
 
 STATIC_URL = "/static/"
@@ -426,11 +390,8 @@ def _for_all_hosts(headers: Any, path: str, url: str) -> None:
 
 WHITENOISE_ADD_HEADERS_FUNCTION = _for_all_hosts
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "exports": {  # never served by itself: the app API checks the token first
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": VAR_DIR / "exports"},
-    },
+    # Neither is served by itself: views check who asks, and set the headers.
+    **media_storages(var_dir=VAR_DIR),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -468,6 +429,8 @@ SESSION_COOKIE_NAME = f"{_HOST_ONLY}sessionid"
 CSRF_COOKIE_NAME = f"{_HOST_ONLY}csrftoken"
 CART_COOKIE_NAME = f"{_HOST_ONLY}cart"
 SECURE_SSL_REDIRECT = SECURE_BY_TLS and flag("SECURE_SSL_REDIRECT", default=not DEBUG)
+# Health checks and scrapes come to each machine by itself, not through the proxy with its certificate.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = seconds("SECURE_HSTS_SECONDS", 31_536_000) if SECURE_BY_TLS and not DEBUG else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=True)
 SECURE_HSTS_PRELOAD = flag("SECURE_HSTS_PRELOAD")
@@ -521,46 +484,8 @@ SILENCED_SYSTEM_CHECKS = [
     "oauth2_provider.W010",
 ]
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(request_id)s %(name)s: %(message)s"},
-        "json": {
-            "()": "pythonjsonlogger.orjson.OrjsonFormatter",
-            "fmt": "%(levelname)s %(name)s %(message)s %(request_id)s %(trace_id)s",
-            "rename_fields": {"levelname": "level", "name": "logger"},
-            "timestamp": True,
-        },
-    },
-    "filters": {
-        "crashes": {"()": "common.crashes.CrashFilter"},
-        "request_id": {"()": "common.tracing.LogFilter"},
-    },
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": "line" if DEBUG else "json",
-            "filters": ["request_id"],
-        },
-        "crash_mail": {
-            "class": "common.crashes.CrashMail",
-            "level": "ERROR",
-            "filters": ["crashes"],
-            "reporter_class": "common.crashes.CrashReport",
-        },
-    },
-    "root": {"handlers": ["console", "crash_mail"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {
-        "django": {"handlers": [], "level": "INFO"},  # Django's own mails would show settings and headers
-        "django.request": {"level": "ERROR"},
-        "django.server": {"level": "WARNING"},
-        # At DEBUG it logs the whole context of a page, with secrets that are shown only once.
-        "django.template": {"level": "INFO"},
-        "waitress.queue": {"level": "ERROR"},
-        "oauthlib": {"level": "WARNING"},  # at DEBUG it logs authorization codes
-        "oauth2_provider": {"level": "WARNING"},
-        "celery": {"level": "WARNING"},
-        "kombu": {"level": "WARNING"},
-    },
-}
+# Reports to systems of the operator (`config.otel`, `config.sentry`).
+OTLP_ENDPOINT = of_extra("OTEL_EXPORTER_OTLP_ENDPOINT", extra="otel", package="opentelemetry-sdk")
+SENTRY_DSN = of_extra("SENTRY_DSN", extra="sentry", package="sentry-sdk")
+
+LOGGING = log_settings(debug=DEBUG, level=env.str("LOG_LEVEL", default="INFO"))

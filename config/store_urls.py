@@ -10,6 +10,8 @@ urlpatterns = [
     path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
     path("media/pictures/<uuid:picture_id>", pictures.picture),
+    path("media/stores/<uuid:picture_id>", pictures.store_picture),
+    path("media/stores/<uuid:picture_id>/thumbnail", pictures.store_picture, {"small": True}),
     path("", include("storefront.urls")),
     re_path("", views.not_found),
 ]

@@ -40,8 +40,14 @@ def theme(request: HttpRequest) -> HttpResponse:
 def vendored() -> list[dict[str, Any]]:
     """Third-party files that the site serves, by package, with the text of their licence."""
     folder = settings.BASE_DIR / "static" / "vendor"
-    entries: list[dict[str, Any]] = json.loads((folder / "manifest.json").read_text())
-    return [entry | {"text": (folder / entry["license_file"]).read_text()} for entry in entries]
+    packages: dict[tuple[str, str], dict[str, Any]] = {}
+    for entry in json.loads((folder / "manifest.json").read_text()):
+        text = (folder / entry["license_file"]).read_text()
+        package = packages.setdefault(
+            (entry["package"], entry["license_file"]), entry | {"text": text, "files": []}
+        )
+        package["files"].append(entry["file"])
+    return list(packages.values())
 
 
 @require_safe

@@ -34,6 +34,18 @@ BLOCK = "recent_orders"
 PAGE = "about"
 ICON = Path(__file__).parent / "pictures" / "order-bell.png"
 SCREENSHOT = settings.BASE_DIR / "docs" / "images" / "sample-app.png"
+LONG_DESCRIPTION = """Order Bell is the sample app of this platform. It uses everything that an app can do in a store:
+
+- its page lists each webhook as it arrives, with its signature checked
+- **Recent orders** is a block for your pages, with a title and a colour of your choice
+- a line at the top of every page, and a bell in the corner
+- at checkout, a way to pay, and answers about orders, discounts and delivery prices
+
+## For developers
+
+Its source is in the folder `examples/sample_app`. Start there to see how an app is installed, verifies signatures and
+answers hooks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +118,15 @@ def _create(developer: User, addresses: dict[str, Any]) -> App:
         version="1.0.0",
         **addresses,
     ).app
-    return update_app(app=app, changes={"icon": _picture(ICON), "screenshots": [_picture(SCREENSHOT)]})
+    changes = {
+        "icon": _picture(ICON),
+        "screenshots": [_picture(SCREENSHOT)],
+        "screenshot_alts": [
+            "Order Bell's page: a store that is connected, and the webhooks that arrived from it."
+        ],
+        "long_description": LONG_DESCRIPTION,
+    }
+    return update_app(app=app, changes=changes)
 
 
 def _pass_review(app: App) -> None:

@@ -1,10 +1,15 @@
 """The demo's people and the merchant's store, created by the same services that users reach. Safe to run at every start."""
 
+from django.conf import settings
+from django.core.files import File
+
 from accounts.enums import Role
 from accounts.models import Business, User
 from accounts.services import create_reviewer, register
 from accounts.services.confirmation import confirm
+from stores.models import StorePicture, StoreSettings
 from stores.sandbox import fill_store
+from stores.services.pictures import decode, save_picture
 
 PASSWORD = "extension-demo"  # noqa: S105  the demo prints it at every start
 DEVELOPER = "developer@example.com"
@@ -27,10 +32,19 @@ def seed() -> None:
             address="1 Harbour Street, Portside",
         )
         fill_store(business=made.business)
+        dress_store(made.business)
     if not User.objects.filter(email=REVIEWER).exists():
         create_reviewer(email=REVIEWER, name="Rae Reviewer", password=PASSWORD)
     for person in User.objects.filter(email__in=[DEVELOPER, MERCHANT, REVIEWER]):
         confirm(user=person)
+
+
+def dress_store(business: Business) -> None:
+    """The large picture of the bakery's home page."""
+    with (settings.BASE_DIR / "static/vendor/sample-products/hero.webp").open("rb") as file:
+        decoded = decode(File(file))
+    row = StorePicture(business=business, alt="A basket of bread, with a croissant and butter beside it")
+    StoreSettings.objects.filter(business=business).update(hero_picture=save_picture(row, decoded))
 
 
 def merchants_shop() -> Business:

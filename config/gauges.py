@@ -1,0 +1,158 @@
+"""Figures at `/metrics` that belong to no process: they are read from the database, the cache and the broker.
+
+Each source that can't be reached is left out, so that the others are there when they are needed most.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from config import scheduler_seen
+from config.celery import app as celery_app
+from extensions.hooks.breaker import count_states
+from webhooks.engine.backlog import COUNTED, backlog, in_flight
+from webhooks.engine.recent import READ, RECENT, recent_attempts
+from webhooks.services.audit import last_audit
+
+log = logging.getLogger(__name__)
+
+NAME: Final = "extension_platform"
+
+
+def registry() -> CollectorRegistry:
+    made = CollectorRegistry()
+    for what, figures in SOURCES.items():
+        made.register(_Source(what, figures))
+    return made
+
+
+class _Source(Collector):
+    def __init__(self, what: str, figures: Callable[[], Iterable[Metric]]) -> None:
+        self._what = what
+        self._figures = figures
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            yield from list(self._figures())
+        except Exception as error:  # whatever the client of a server that is away raises
+            log.warning("The metrics lack the %s: %s", self._what, error)
+
+
+def _deliveries() -> Iterator[Metric]:
+    found = backlog(timezone.now())
+    yield _gauge("deliveries_due", f"Due and not being sent; counted up to {COUNTED}.", found.due)
+    yield _gauge(
+        "deliveries_oldest_due_seconds",
+        "Since the first became due whose endpoint could take it now.",
+        found.waited.total_seconds(),
+    )
+    yield _gauge("deliveries_in_flight", f"Being sent; counted up to {COUNTED}.", in_flight())
+    yield _gauge("dispatchers", "Dispatchers that take on deliveries.", found.dispatchers)
+
+
+def _attempts() -> Iterator[Metric]:
+    found = recent_attempts(timezone.now())
+    family = _family(
+        "attempts_last_minute",
+        f"Attempts of the last {RECENT.seconds} seconds, by what they came to; of the newest {READ}.",
+        "outcome",
+    )
+    for outcome, count in found.by_outcome.items():
+        family.add_metric([outcome], count)
+    yield family
+    if found.lag_p99 is not None:
+        yield _gauge(
+            "deliveries_lag_p99_seconds",
+            "Between an event and its first attempt: 99 of 100 of the same attempts took less.",
+            found.lag_p99,
+        )
+
+
+def _breakers() -> Iterator[Metric]:
+    family = _family("hook_breakers", "Breakers of hooks that failed, each of one app on one store.", "state")
+    for state, count in count_states(timezone.now()).items():
+        family.add_metric([state], count)
+    yield family
+
+
+def _sessions() -> Iterator[Metric]:
+    """PostgreSQL counts them for all processes."""
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(state, 'unknown') FROM pg_stat_activity WHERE datname = current_database()"
+        )
+        states = Counter(state for (state,) in cursor.fetchall())
+        cursor.execute(
+            "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+        )
+        (most,) = cursor.fetchone()
+    family = _family("database_sessions", "Sessions of this database, by what they do.", "state")
+    for state, count in states.items():
+        family.add_metric([state.replace(" ", "_")], count)
+    yield family
+    yield _gauge(
+        "database_sessions_limit", "Sessions that the PostgreSQL server allows, of all databases.", most
+    )
+
+
+def _queues() -> Iterator[Metric]:
+    if settings.CELERY_BROKER_URL.startswith("memory:"):
+        return  # in another process, or in this one
+    family = _family("queue_length", "Tasks that no worker has taken yet.", "queue")
+    queue = celery_app.conf.task_default_queue
+    with celery_app.connection_for_write() as broker:
+        broker.ensure_connection(max_retries=1, timeout=2)
+        try:
+            waiting = broker.default_channel.queue_declare(queue, passive=True).message_count
+        except broker.channel_errors:  # Redis keeps no empty queues
+            waiting = 0
+    family.add_metric([queue], waiting)
+    yield family
+
+
+def _scheduler() -> Iterator[Metric]:
+    age = scheduler_seen.age()
+    if age is not None:
+        yield _gauge("scheduler_heartbeat_age_seconds", "Since the scheduler last sent a task.", age)
+
+
+def _audit() -> Iterator[Metric]:
+    """What the nightly audit found; nothing without a run within two days."""
+    family = _family(
+        "misplaced_rows", "Rows that the nightly audit found without their counterpart or partition.", "kind"
+    )
+    for kind, count in last_audit().items():
+        family.add_metric([kind], count)
+    yield family
+
+
+SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
+    "deliveries": _deliveries,
+    "attempts": _attempts,
+    "breakers of hooks": _breakers,
+    "database sessions": _sessions,
+    "queues": _queues,
+    "scheduler": _scheduler,
+    "audit": _audit,
+}
+
+
+def _gauge(name: str, description: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"{NAME}_{name}", description, value=value)
+
+
+def _family(name: str, description: str, label: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"{NAME}_{name}", description, labels=[label])

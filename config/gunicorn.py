@@ -1,0 +1,49 @@
+"""gunicorn's configuration: `gunicorn --config python:config.gunicorn config.wsgi`, which `manage.py serve` runs.
+
+gunicorn reads every name here that is one of its settings.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+from django.conf import settings
+
+bind = settings.BIND
+workers = settings.WEB_PROCESSES
+worker_class = "gthread"
+threads = settings.WEB_THREADS
+timeout = 60  # seconds without a sign of life from a process, not the longest request
+graceful_timeout = 30  # seconds for requests in progress at a stop
+keepalive = (
+    75  # seconds; longer than proxies keep idle connections, so they never send a request into a closing one
+)
+# `TRUSTED_PROXIES` decides whose headers count. By itself gunicorn would trust everything on this machine.
+forwarded_allow_ips = ""
+control_socket_disable = True
+if Path("/dev/shm").is_dir():  # noqa: S108  in memory: on a busy disk a sign of life can take too long
+    worker_tmp_dir = "/dev/shm"  # noqa: S108
+
+METRICS = "PROMETHEUS_MULTIPROC_DIR"
+if settings.METRICS_TOKEN:
+    # Before the processes import the library, which looks for the variable once.
+    os.environ.setdefault(METRICS, str(settings.VAR_DIR / "metrics" / bind.replace("/", "_")))
+
+
+def on_starting(server: Any) -> None:
+    """Remove counters of earlier processes."""
+    if METRICS in os.environ:
+        folder = Path(os.environ[METRICS])
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in folder.glob("*.db"):
+            file.unlink(missing_ok=True)
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """Leave a process that ended out of gauges; its counters stay in the sums."""
+    if METRICS in os.environ:
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(worker.pid)

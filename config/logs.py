@@ -1,0 +1,50 @@
+"""How everything logs: a line in development, JSON in production, with the id of the request."""
+
+from typing import Any
+
+
+def log_settings(*, debug: bool, level: str) -> dict[str, Any]:
+    """Django's setting `LOGGING`; `level` is that of the root logger."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {"format": "%(asctime)s %(levelname)s %(request_id)s %(name)s: %(message)s"},
+            "json": {
+                "()": "pythonjsonlogger.orjson.OrjsonFormatter",
+                "fmt": "%(levelname)s %(name)s %(message)s %(request_id)s %(trace_id)s",
+                "rename_fields": {"levelname": "level", "name": "logger"},
+                "timestamp": True,
+            },
+        },
+        "filters": {
+            "crashes": {"()": "common.crashes.CrashFilter"},
+            "request_id": {"()": "common.tracing.LogFilter"},
+        },
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": "line" if debug else "json",
+                "filters": ["request_id"],
+            },
+            "crash_mail": {
+                "class": "common.crashes.CrashMail",
+                "level": "ERROR",
+                "filters": ["crashes"],
+                "reporter_class": "common.crashes.CrashReport",
+            },
+        },
+        "root": {"handlers": ["console", "crash_mail"], "level": level},
+        "loggers": {
+            "django": {"handlers": [], "level": "INFO"},  # Django's own mails would show settings and headers
+            "django.request": {"level": "ERROR"},
+            "django.server": {"level": "WARNING"},
+            # At DEBUG it logs the whole context of a page, with secrets that are shown only once.
+            "django.template": {"level": "INFO"},
+            "waitress.queue": {"level": "ERROR"},
+            "oauthlib": {"level": "WARNING"},  # at DEBUG it logs authorization codes
+            "oauth2_provider": {"level": "WARNING"},
+            "celery": {"level": "WARNING"},
+            "kombu": {"level": "WARNING"},
+        },
+    }

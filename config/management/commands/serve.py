@@ -1,0 +1,25 @@
+"""`manage.py serve`: a web server for production."""
+
+import os
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
+from django.core.management.base import BaseCommand, CommandError
+
+COMMAND = (sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
+
+
+class Command(BaseCommand):
+    help = (
+        "Serves pages and APIs by gunicorn at BIND, with WEB_PROCESSES of WEB_THREADS each. SIGTERM finishes requests in "
+        "progress, SIGHUP replaces the processes."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if isinstance(staticfiles_storage, ManifestFilesMixin) and not staticfiles_storage.hashed_files:
+            raise CommandError(
+                f"There are no collected static files in {settings.STATIC_ROOT}. Run `manage.py collectstatic` first."
+            )
+        os.execv(COMMAND[0], COMMAND)  # noqa: S606  gunicorn takes over this process, and with it the signals

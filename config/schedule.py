@@ -1,0 +1,56 @@
+"""Which task runs when. docs/operations.md describes each.
+
+A task that waited for a worker until the next one is due expires: that one does its work.
+"""
+
+from typing import Any, Final
+
+from celery.schedules import crontab
+
+# Seconds from one run to the next.
+PERIODS: Final = {
+    "webhooks.tasks.dispatch": 1.0,
+    "installations.tasks.follow_approvals": 5.0,  # promised within 10 s
+    "webhooks.tasks.follow_erasures": 10.0,
+    "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
+    "conformance.tasks.remove_ended_checks": 30.0,
+    "developers.review.tasks.check_submissions": 30.0,
+    "extensions.tasks.notify_merchants": 30.0,
+    "appapi.tasks.make_exports": 60.0,  # those whose message was lost, or whose worker died
+    "webhooks.tasks.judge_webhooks": 60.0,
+}
+# The minute of each hour.
+HOURLY: Final = {
+    "webhooks.tasks.count_deliveries": 7,
+    "stores.tasks.remove_records_of_deleted_stores": 17,
+    "appapi.tasks.delete_expired_idempotency_keys": 22,
+    "common.tasks.make_partitions": 27,
+    "appapi.tasks.delete_expired_exports": 32,
+    "webhooks.tasks.remove_old_deliveries": 37,
+    "extensions.tasks.remove_old_hook_calls": 47,
+    "activity.tasks.remove_old_calls": 57,
+}
+# Hour and minute of each day, in UTC.
+DAILY: Final = {
+    "stores.tasks.remove_stray_pictures": (3, 12),
+    "stores.tasks.recount_totals": (3, 17),
+    "stores.tasks.remove_old_carts": (3, 27),
+    "accounts.tasks.remove_ended_sign_ins": (3, 37),
+    "installations.tasks.remove_old_grants": (3, 47),
+    "accounts.tasks.remove_old_security_events": (3, 57),
+    "webhooks.tasks.audit_tables": (4, 7),
+}
+
+
+def _entry(task: str, schedule: float | crontab, expires: float) -> tuple[str, dict[str, Any]]:
+    return task, {"task": task, "schedule": schedule, "options": {"expires": expires}}
+
+
+# In the form of Celery's setting `beat_schedule`.
+SCHEDULE: Final = dict(
+    [
+        *(_entry(task, seconds, max(2.0, seconds)) for task, seconds in PERIODS.items()),
+        *(_entry(task, crontab(minute=minute), 1800.0) for task, minute in HOURLY.items()),
+        *(_entry(task, crontab(minute=minute, hour=hour), 3600.0) for task, (hour, minute) in DAILY.items()),
+    ]
+)
