@@ -71,7 +71,9 @@
     button.setAttribute("aria-label", "Close the announcement");
     button.addEventListener("click", () => close(bar, text));
     bar.append(words(text, link), button);
-    document.body.prepend(bar);
+    const header = document.querySelector("body > header");
+    if (header) header.before(bar); // behind the link that skips to the content
+    else document.body.prepend(bar);
   }
 
   show(settings());

@@ -29,6 +29,8 @@ from .seen import MemorySeen, SeenStore
 from .sessions import InvalidSession, Session, read_session_token
 from .signatures import InvalidSignature, sign, verify
 
+__version__ = "0.1.0"
+
 __all__ = [
     "ApiError",
     "AppClient",

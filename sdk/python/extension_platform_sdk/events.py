@@ -5,7 +5,7 @@ The router knows no web framework: hand it headers and raw body, and send back t
     router = WebhookRouter()
 
     @router.on("order.created")
-    def ring(event: WebhookEvent) -> None:
+    def ring(event: WebhookEvent[OrderCreated]) -> None:  # from extension_platform_sdk.types
         print("New order", event.data["orderNumber"])
 
     response = router.handle(request.headers, request.body, secret)
@@ -18,11 +18,22 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from .envelope import read_envelope
 from .seen import MemorySeen, SeenStore
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from .types import OnEvent
+
+    Data = TypeVar("Data", default=dict[str, Any])
+else:
+    from typing import TypeVar
+
+    Data = TypeVar("Data")
 
 WEBHOOK_ID_HEADER = "X-Webhook-Id"
 DELIVERY_ID_HEADER = "X-Service-Event-Id"
@@ -31,9 +42,10 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookEvent:
+class WebhookEvent(Generic[Data]):
     """A verified delivery: the envelope of its body, and the delivery's id from the headers.
 
+    ``data`` depends on the ``event``; ``types`` has a type for each, named after it: ``WebhookEvent[OrderCreated]``.
     ``timestamp`` is when the event happened; each attempt's own time stays in ``X-Webhook-Timestamp``.
     ``delivery_id`` is the same over all retries of one delivery, and ``None`` where the header is missing.
     """
@@ -42,18 +54,18 @@ class WebhookEvent:
     timestamp: datetime
     webhook_id: str
     business_id: str
-    data: dict[str, Any]
+    data: Data
     delivery_id: str | None = None
 
     @classmethod
-    def from_body(cls, body: bytes, delivery_id: str | None = None) -> WebhookEvent:
+    def from_body(cls, body: bytes, delivery_id: str | None = None) -> WebhookEvent[Any]:
         """Read the JSON object ``{event, timestamp, webhookId, businessId, data}``; further keys are ignored.
 
         Raises ``ValueError`` that says what is wrong with it.
         """
         envelope = read_envelope(body, "event", "webhookId", "businessId")
         event, webhook_id, business_id = envelope.names
-        return cls(event, envelope.timestamp, webhook_id, business_id, envelope.data, delivery_id)
+        return WebhookEvent(event, envelope.timestamp, webhook_id, business_id, envelope.data, delivery_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +79,7 @@ class Response:
     status: int
     body: bytes
     reason: str | None = None
-    event: WebhookEvent | None = None
+    event: WebhookEvent[Any] | None = None
     repeat: bool = False
 
 
@@ -78,9 +90,8 @@ class Headers(Protocol):
         """Pairs of name and value; the names' case doesn't matter."""
 
 
-Handler = Callable[[WebhookEvent], object]
+Handler = Callable[[WebhookEvent[Any]], object]
 SecretLookup = Callable[[str], str | None]
-H = TypeVar("H", bound=Handler)
 
 
 class WebhookRouter:
@@ -94,13 +105,17 @@ class WebhookRouter:
         self._seen: SeenStore = MemorySeen() if seen is None else seen
         self._tolerance = tolerance
 
-    def on(self, *events: str) -> Callable[[H], H]:
-        """Make the decorated function the handler of these events.
+    @property
+    def on(self) -> OnEvent:
+        """``on(*events)``: make the decorated function the handler of these events.
 
-        Raises ``ValueError`` where an event has its handler already.
+        Type checkers hold the handler of a single event to the event's data. Raises ``ValueError`` where an event has
+        its handler already.
         """
+        return self._on
 
-        def register(handler: H) -> H:
+    def _on(self, *events: str) -> Callable[[Any], Any]:
+        def register(handler: Handler) -> Handler:
             for event in events:
                 if event in self._handlers:
                     raise ValueError(f"{event} has a handler already")
@@ -147,7 +162,7 @@ class WebhookRouter:
             return _refuse(400, f"{WEBHOOK_ID_HEADER} is not the body's webhookId")
         return self._dispatch(event)
 
-    def _dispatch(self, event: WebhookEvent) -> Response:
+    def _dispatch(self, event: WebhookEvent[Any]) -> Response:
         # The header is not under the signature, the webhook id is: together they can't name another's delivery.
         key = f"{event.webhook_id}/{event.delivery_id}" if event.delivery_id else None
         if key is not None and self._seen.seen(key):
@@ -175,9 +190,9 @@ def _find_secret(secret: str | SecretLookup, webhook_id: str | None) -> str:
     return found
 
 
-def _acknowledge(event: WebhookEvent, *, repeat: bool = False) -> Response:
+def _acknowledge(event: WebhookEvent[Any], *, repeat: bool = False) -> Response:
     return Response(200, b'{"received": true}', event=event, repeat=repeat)
 
 
-def _refuse(status: int, reason: str, event: WebhookEvent | None = None) -> Response:
+def _refuse(status: int, reason: str, event: WebhookEvent[Any] | None = None) -> Response:
     return Response(status, json.dumps({"message": reason}).encode(), reason=reason, event=event)

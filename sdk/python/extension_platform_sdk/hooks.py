@@ -5,7 +5,7 @@ The platform waits for the answer and uses it at once. As with webhooks, no web 
     router = HookRouter()
 
     @router.on("checkout.shipping_rates")
-    def rate(call: HookCall) -> dict[str, object]:
+    def rate(call: HookCall[CheckoutShippingRatesData]) -> CheckoutShippingRatesAnswer:
         return {"fee": 0 if call.data["subtotal"] >= 5000 else call.data["builtInFee"]}
 
     response = router.handle(request.headers, request.body, secret_of_business)
@@ -18,35 +18,39 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 from .envelope import read_envelope
-from .events import Headers
+from .events import Data, Headers
 from .signatures import SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, InvalidSignature, verify
+
+if TYPE_CHECKING:
+    from .types import OnHook
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class HookCall:
+class HookCall(Generic[Data]):
     """A verified call: what is asked (``data``), where, and when the platform asked.
 
-    ``data`` depends on the ``hook_point``; money in it is in minor units.
+    ``data`` depends on the ``hook_point``; ``types`` has one for each, and one for the answer. Money is in minor units.
     """
 
     hook_point: str
     business_id: str
     timestamp: datetime
-    data: dict[str, Any]
+    data: Data
 
     @classmethod
-    def from_body(cls, body: bytes) -> HookCall:
+    def from_body(cls, body: bytes) -> HookCall[Any]:
         """Read the JSON object ``{hookPoint, businessId, timestamp, data}``; further keys are ignored.
 
         Raises ``ValueError`` that says what is wrong with it.
         """
         envelope = read_envelope(body, "hookPoint", "businessId")
-        return cls(*envelope.names, envelope.timestamp, envelope.data)
+        hook_point, business_id = envelope.names
+        return HookCall(hook_point, business_id, envelope.timestamp, envelope.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +64,11 @@ class HookResponse:
     status: int
     body: bytes
     reason: str | None = None
-    call: HookCall | None = None
+    call: HookCall[Any] | None = None
 
 
-HookHandler = Callable[[HookCall], Mapping[str, object]]
+HookHandler = Callable[[HookCall[Any]], Mapping[str, object]]
 SecretOfBusiness = Callable[[str], str | None]
-H = TypeVar("H", bound=HookHandler)
 
 
 class HookRouter:
@@ -79,13 +82,17 @@ class HookRouter:
         self._handlers: dict[str, HookHandler] = {}
         self._tolerance = tolerance
 
-    def on(self, *hook_points: str) -> Callable[[H], H]:
-        """Make the decorated function the handler of these hook points.
+    @property
+    def on(self) -> OnHook:
+        """``on(*hook_points)``: make the decorated function the handler of these hook points.
 
-        Raises ``ValueError`` where a hook point has its handler already.
+        Type checkers hold the handler of a single point to its data and answer. Raises ``ValueError`` where a hook point
+        has its handler already.
         """
+        return self._on
 
-        def register(handler: H) -> H:
+    def _on(self, *hook_points: str) -> Callable[[Any], Any]:
+        def register(handler: HookHandler) -> HookHandler:
             for point in hook_points:
                 if point in self._handlers:
                     raise ValueError(f"{point} has a handler already")
@@ -130,7 +137,7 @@ class HookRouter:
             return _refuse(400, str(error))
         return self._answer(call)
 
-    def _answer(self, call: HookCall) -> HookResponse:
+    def _answer(self, call: HookCall[Any]) -> HookResponse:
         handler = self._handlers.get(call.hook_point)
         if handler is None:
             return _refuse(404, f"there is no handler for {call.hook_point}", call)
@@ -156,5 +163,5 @@ def _find_secret(secret: str | SecretOfBusiness, body: bytes) -> str:
     return found
 
 
-def _refuse(status: int, reason: str, call: HookCall | None = None) -> HookResponse:
+def _refuse(status: int, reason: str, call: HookCall[Any] | None = None) -> HookResponse:
     return HookResponse(status, json.dumps({"message": reason}).encode(), reason=reason, call=call)

@@ -26,4 +26,5 @@ def to_minor(amount: float, currency: str) -> int:
 
 def to_major(minor: int, currency: str) -> float:
     """1250 USD is 12.5."""
-    return minor / 10 ** decimals(currency)
+    scale: int = 10 ** decimals(currency)
+    return minor / scale

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import requests
 from requests.auth import AuthBase
@@ -11,6 +11,7 @@ from requests.auth import AuthBase
 from .errors import ApiError, RateLimited, Unreachable, error_from
 
 Record = dict[str, Any]
+T = TypeVar("T")
 
 
 class Transport:
@@ -30,14 +31,15 @@ class Transport:
 
     def record(
         self,
+        kind: type[T],
         method: str,
         path: str,
         body: Record | None = None,
         *,
         query: Record | None = None,
         headers: dict[str, str] | None = None,
-    ) -> Record:
-        """Send a call that is answered with a JSON object, and return that."""
+    ) -> T:
+        """Send a call that is answered with a JSON object, and return that. ``kind`` is for type checkers alone."""
         response = self.send(method, path, body, query=query, headers=headers)
         try:
             record = response.json()
@@ -45,7 +47,7 @@ class Transport:
             record = None
         if not isinstance(record, dict):
             raise ApiError(response.status_code, "the answer is not a JSON object")
-        return record
+        return cast(T, record)
 
     def send(
         self,

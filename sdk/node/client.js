@@ -1,0 +1,129 @@
+// The app API and the webhook endpoints, for one installation. Records are the platform's JSON objects, unchanged.
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { ApiError, errorFrom, jsonObject, RateLimited, Unreachable } from "./errors.js";
+
+export class AppClient {
+  #token;
+
+  constructor({ baseUrl, accessToken, timeout = 10_000, waitOnRateLimit = false }) {
+    this.baseUrl = baseUrl.replace(/\/+$/, "");
+    this.timeout = timeout;
+    this.waitOnRateLimit = waitOnRateLimit;
+    this.#token = accessToken;
+  }
+
+  installation() { return this.#get("/app-api/installation"); }
+  business() { return this.#get("/app-api/business"); }
+
+  products(query) { return this.#get("/app-api/products", query); }
+  product(id) { return this.#get(path`/app-api/products/${id}`); }
+  productBySlug(slug) { return this.#get(path`/app-api/products/slug/${slug}`); }
+
+  orders(query) { return this.#get("/app-api/orders", query); }
+  order(id) { return this.#get(path`/app-api/orders/${id}`); }
+  /** The same `idempotencyKey` and order within 24 hours give the first answer again instead of a second order. */
+  createOrder(order, { idempotencyKey } = {}) {
+    const headers = idempotencyKey ? { "Idempotency-Key": idempotencyKey } : {};
+    return this.#record("POST", "/app-api/orders", { body: order, headers });
+  }
+  setOrderStatus(id, status) { return this.#patch(path`/app-api/orders/${id}/status`, { status }); }
+  async paymentMethods() { return (await this.#get("/app-api/payment-methods")).methods; }
+  settlePayment(id, status, { reference } = {}) {
+    return this.#patch(path`/app-api/orders/${id}/payment`, { status, reference });
+  }
+
+  reviews(query) { return this.#get("/app-api/reviews", query); }
+  reviewStats() { return this.#get("/app-api/reviews/stats"); }
+  dashboard(query) { return this.#get("/app-api/analytics/dashboard", query); }
+  pages(query) { return this.#get("/app-api/pages", query); }
+  pageBySlug(slug) { return this.#get(path`/app-api/pages/${slug}`); }
+
+  events(query) { return this.#get("/app-api/events", query); }
+  /** Every event behind a cursor, oldest first, until there is none left. Keep the cursor of each that you handled. */
+  async *reconcile(cursor, { only = [] } = {}) {
+    for (let after = cursor, more = true; more; ) {
+      const page = await this.events({ after, type: only.join(",") || undefined, limit: 500 });
+      yield* page.data;
+      ({ nextCursor: after, hasMore: more } = page);
+    }
+  }
+  createExport(resource) { return this.#record("POST", "/app-api/exports", { body: { resource } }); }
+  export(id) { return this.#get(path`/app-api/exports/${id}`); }
+
+  createWebhook(webhook) { return this.#record("POST", "/webhooks", { body: webhook }); }
+  webhooks(query) { return this.#get("/webhooks", query); }
+  webhook(id) { return this.#get(path`/webhooks/${id}`); }
+  updateWebhook(id, changes) { return this.#patch(path`/webhooks/${id}`, changes); }
+  async deleteWebhook(id) { await this.#send("DELETE", path`/webhooks/${id}`); }
+  testWebhook(id) { return this.#record("POST", path`/webhooks/${id}/test`); }
+  deliveries(id, query) { return this.#get(path`/webhooks/${id}/deliveries`, query); }
+  delivery(id, deliveryId) { return this.#get(path`/webhooks/${id}/deliveries/${deliveryId}`); }
+  redeliver(id, deliveryId) { return this.#record("POST", path`/webhooks/${id}/deliveries/${deliveryId}/redeliver`); }
+  async recover(id, { since, until }) {
+    const answer = await this.#record("POST", path`/webhooks/${id}/recover`, { body: { since, until } });
+    return answer.deliveries;
+  }
+
+  /** Every record of a list, page after page: `for await (const order of client.every("orders", { status: "READY" }))`. */
+  async *every(list, query = {}) {
+    for (let page = 1, more = true; more; page += 1) {
+      const { data, total, limit } = await this[list]({ limit: 100, ...query, page });
+      yield* data;
+      more = data.length > 0 && page * limit < total;
+    }
+  }
+
+  #get(url, query) { return this.#record("GET", url, { query }); }
+  #patch(url, body) { return this.#record("PATCH", url, { body }); }
+
+  async #record(method, url, options) {
+    const response = await this.#send(method, url, options);
+    const record = await jsonObject(response);
+    if (!record) throw new ApiError(response.status, "the answer is not a JSON object");
+    return record;
+  }
+
+  async #send(method, url, options) {
+    try {
+      return await this.#once(method, url, options);
+    } catch (error) {
+      if (!(this.waitOnRateLimit && error instanceof RateLimited && error.retryAfter !== null)) throw error;
+      await sleep(error.retryAfter * 1000);
+      return this.#once(method, url, options);
+    }
+  }
+
+  async #once(method, url, { query = {}, body, headers = {} } = {}) {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const address = new URL(this.baseUrl + url);
+    for (const [name, value] of given) {
+      address.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
+    }
+    let response;
+    try {
+      response = await fetch(address, {
+        method,
+        headers: {
+          Accept: "application/json",
+          Authorization: `Bearer ${this.#token}`,
+          ...(body && { "Content-Type": "application/json" }),
+          ...headers,
+        },
+        body: body && JSON.stringify(body),
+        redirect: "manual", // no endpoint redirects, and the token goes nowhere else
+        signal: AbortSignal.timeout(this.timeout),
+      });
+    } catch (error) {
+      throw new Unreachable(`no answer from ${this.baseUrl} (${error.name})`, { cause: error });
+    }
+    if (!response.ok) throw await errorFrom(response);
+    return response;
+  }
+}
+
+/** Each value is one segment of the path, whatever it holds. */
+function path(texts, ...values) {
+  return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
+}

@@ -1,0 +1,29 @@
+// The JSON object around the data of a delivery or a hook call.
+
+/** An object with these texts, `timestamp` and `data`; other keys are ignored. Throws an Error that says what is wrong. */
+export function readEnvelope(body, ...names) {
+  let found;
+  try {
+    found = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw new Error("the body is not JSON");
+  }
+  if (!isObject(found)) throw new Error("the body is not a JSON object");
+  for (const name of [...names, "timestamp"]) {
+    if (typeof found[name] !== "string" || !found[name]) throw new Error(`${name} is missing or not a string`);
+  }
+  if (!isObject(found.data)) throw new Error("data is missing or not an object");
+  const timestamp = new Date(found.timestamp);
+  if (Number.isNaN(timestamp.getTime())) throw new Error("timestamp is not an ISO 8601 time");
+  return { ...Object.fromEntries(names.map((name) => [name, found[name]])), timestamp, data: found.data };
+}
+
+/** Headers by lower-case name, from node's `request.headers`, a Headers object, or any object. */
+export function lowerCased(headers) {
+  const pairs = typeof headers.entries === "function" ? [...headers.entries()] : Object.entries(headers);
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+export function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

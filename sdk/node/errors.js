@@ -1,0 +1,65 @@
+// What can go wrong when an app calls the platform.
+
+export class PlatformError extends Error {
+  constructor(message, options) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** No answer came. Whether the call had an effect is unknown; `createOrder` accepts an idempotency key for that. */
+export class Unreachable extends PlatformError {}
+
+/** The platform answered with an error. `details` is empty unless the input was invalid. */
+export class ApiError extends PlatformError {
+  constructor(statusCode, message, error = "", details = []) {
+    super(`${statusCode}: ${message}`);
+    this.statusCode = statusCode;
+    this.reason = message;
+    this.error = error;
+    this.details = details;
+  }
+}
+
+/** 429. `retryAfter` is in seconds, null if the answer has none. */
+export class RateLimited extends ApiError {
+  constructor(message, error = "", retryAfter = null) {
+    super(429, message, error);
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The authorization server refused (RFC 6749, sections 4.1.2.1 and 5.2). */
+export class OAuthError extends PlatformError {
+  constructor(error, description = "", statusCode = null) {
+    super(description ? `${error}: ${description}` : error);
+    this.error = error;
+    this.description = description;
+    this.statusCode = statusCode;
+  }
+}
+
+/** The browser brought the answer to a request that it didn't make: use nothing of it. */
+export class StateMismatch extends PlatformError {}
+
+/** A response that isn't 2xx, as an error. It may come from a proxy in between, and not be JSON. */
+export async function errorFrom(response) {
+  const body = (await jsonObject(response)) ?? {};
+  const message = String(body.message || response.statusText || "no message");
+  const error = String(body.error || response.statusText || "");
+  if (response.status === 429) {
+    const wait = response.headers.get("Retry-After") ?? "";
+    return new RateLimited(message, error, /^\d+$/.test(wait) ? Number(wait) : null);
+  }
+  return new ApiError(response.status, message, error, Array.isArray(body.details) ? body.details : []);
+}
+
+/** The JSON object of a response, or null. */
+export async function jsonObject(response) {
+  try {
+    const found = await response.json();
+    return found !== null && typeof found === "object" && !Array.isArray(found) ? found : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,10 @@
+export { AppClient } from "./client.js";
+export { ApiError, OAuthError, PlatformError, RateLimited, StateMismatch, Unreachable } from "./errors.js";
+export { HookRouter } from "./hooks.js";
+export { listener } from "./listener.js";
+export { toMajor, toMinor } from "./money.js";
+export { codeChallenge, OAuthClient, readCallback, statesMatch } from "./oauth.js";
+export { MemorySeen } from "./seen.js";
+export { InvalidSession, readSessionToken } from "./sessions.js";
+export { InvalidSignature, sign, verify } from "./signatures.js";
+export { WebhookRouter } from "./webhooks.js";

@@ -1,0 +1,164 @@
+"""``check``: try whether your app's server behaves as the documentation asks.
+
+The platform makes a throwaway store, signs the requests and judges the responses. This command sends the requests, so the
+server may be one that only this machine reaches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from xml.etree import ElementTree
+
+import requests
+
+from extension_platform_sdk.transport import Record
+
+from .errors import CliError
+from .platform import app_path, signed_in
+from .project import add_app_argument, chosen_app
+
+NAME = "check"
+HELP = "try whether your app's server behaves as the documentation asks"
+
+AT_A_TIME = 8  # requests
+MOST_BYTES = 700_000  # of all response bodies of a step together
+HEADERS = ("content-type", "location", "content-security-policy", "x-frame-options")
+MARKS = {"PASS": "ok", "WARN": "warn", "FAIL": "FAIL", "SKIPPED": "skip"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "url",
+        nargs="?",
+        default="",
+        help="your server, such as http://localhost:3000 (default: the app's registered URLs)",
+    )
+    add_app_argument(parser)
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the results as JUnit XML, for a CI")
+    parser.add_argument(
+        "--verbose", action="store_true", help="print what was seen for rules that passed, too"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    began = time.monotonic()
+    with signed_in() as platform, ThreadPoolExecutor(AT_A_TIME) as senders:
+        app = chosen_app(platform, args)
+        path = app_path(app, "/checks")
+        check = platform.post(path, {"url": args.url})
+        print(
+            f"Checking {app['name']} at {args.url or 'its registered URLs'}, on a throwaway store.",
+            flush=True,
+        )
+        while check["status"] == "RUNNING":
+            most = MOST_BYTES // max(1, len(check["requests"]))
+            responses = list(senders.map(_sent, check["requests"], repeat(most)))
+            body = {"step": check["step"], "responses": responses}
+            check = platform.post(f"{path}/{check['id']}/responses", body)
+    if args.junit:
+        _write_junit(args.junit, app["name"], check["results"], time.monotonic() - began)
+    for line in _lines(check["results"], verbose=args.verbose):
+        print(line)
+    return 0 if check["status"] == "PASSED" else 1
+
+
+def _sent(request: Record, most: int) -> Record:
+    """Send one request as it is. Returns its response, or why there is none."""
+    began, seconds = time.monotonic(), request["timeoutMs"] / 1000
+    answer: Record = {"name": request["name"], "status": None, "durationMs": 0}
+    try:
+        with requests.Session() as session:
+            session.trust_env = False  # the requests carry signatures, and go nowhere else
+            response = session.request(
+                request["method"],
+                request["url"],
+                headers=request["headers"],
+                data=request["body"].encode(),
+                timeout=seconds,
+                allow_redirects=False,
+                stream=True,
+            )
+            body = _beginning(response, min(most, request["maxBytes"]), began + seconds)
+    except requests.RequestException as error:
+        answer["error"] = _reason(error)
+    else:
+        answer |= {"status": response.status_code, "headers": _headers(response), "body": body}
+    answer["durationMs"] = round((time.monotonic() - began) * 1000)
+    if answer["status"] is not None and answer["durationMs"] > request["timeoutMs"]:
+        answer |= {"status": None, "error": f"no complete response in {seconds:g} seconds"}
+    return answer
+
+
+def _beginning(response: requests.Response, most: int, until: float) -> str:
+    found = b""
+    for part in response.iter_content(8192):
+        found += part
+        if len(found) >= most or time.monotonic() > until:
+            break
+    return found[:most].decode("utf-8", "replace")
+
+
+def _headers(response: requests.Response) -> dict[str, str]:
+    kept = {name: response.headers[name] for name in HEADERS if name in response.headers}
+    cookies = ", ".join(f"{cookie.name}={cookie.value}" for cookie in response.cookies)
+    return kept | ({"set-cookie": cookies} if cookies else {})
+
+
+def _reason(error: requests.RequestException) -> str:
+    if isinstance(error, requests.Timeout):
+        return "it took too long"
+    if isinstance(error, requests.ConnectionError):
+        return "the server can't be reached"
+    return type(error).__name__
+
+
+def _lines(results: Sequence[Record], *, verbose: bool) -> Iterator[str]:
+    for result in results:
+        yield f"{MARKS.get(result['outcome'], result['outcome']):>4}  {result['rule']}  {result['title']}"
+        if verbose or result["outcome"] in ("WARN", "FAIL"):
+            yield from (f"        {detail}" for detail in result["details"])
+        if result["outcome"] in ("WARN", "FAIL"):
+            yield f"        {result['documentation']}"
+    counts = {outcome: sum(each["outcome"] == outcome for each in results) for outcome in MARKS}
+    yield (
+        f"{counts['PASS']} passed, {counts['FAIL']} failed, {counts['WARN']} with warnings, "
+        f"{counts['SKIPPED']} not tried."
+    )
+
+
+def _write_junit(file: Path, app: str, results: Sequence[Record], seconds: float) -> None:
+    """One test case for each rule. A warning passes, and its details are in the output of the case."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"extension-platform check: {app}",
+        tests=str(len(results)),
+        failures=str(sum(each["outcome"] == "FAIL" for each in results)),
+        skipped=str(sum(each["outcome"] == "SKIPPED" for each in results)),
+        errors="0",
+        time=f"{seconds:.3f}",
+    )
+    for each in results:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname="check", name=f"{each['rule']} {each['title']}"
+        )
+        text = _printable("\n".join([*each["details"], each["documentation"]]))
+        if each["outcome"] == "FAIL":
+            ElementTree.SubElement(case, "failure", message=_printable(each["details"][0])).text = text
+        elif each["outcome"] == "SKIPPED":
+            ElementTree.SubElement(case, "skipped", message=_printable(each["details"][0]))
+        else:
+            ElementTree.SubElement(case, "system-out").text = text
+    try:
+        ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise CliError(f"{file} can't be written: {error.strerror}.") from None
+
+
+def _printable(text: str) -> str:
+    """XML has no control characters."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)

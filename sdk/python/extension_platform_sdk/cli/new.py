@@ -1,0 +1,155 @@
+"""``new NAME``: a folder with an app that runs, registered and installed on the sandbox store."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import unicodedata
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from extension_platform_sdk.errors import ApiError
+from extension_platform_sdk.transport import Record
+
+from . import config, install, manifest, project
+from .errors import CliError
+from .platform import Platform, signed_in
+
+NAME = "new"
+HELP = "make a folder with an app that runs: OAuth, a webhook, a hook, a block, tests"
+
+LOCAL = "http://localhost:3000"
+ELSEWHERE = "https://your-server.example"  # until the app has an address of its own
+SCOPES = ["read_orders", "read_pages", "read_products"]
+PYTHON = ("common", "python")
+# The folders that make up a template; a later one wins.
+TEMPLATES = {
+    "flask": (*PYTHON, "flask"),
+    "django": (*PYTHON, "django"),
+    "fastapi": (*PYTHON, "fastapi"),
+    "node": ("common", "node"),
+}
+STARTS = {
+    "flask": ("pip install -r requirements.txt", "pytest", "flask run --port 3000"),
+    "django": ("pip install -r requirements.txt", "pytest", "python manage.py runserver 3000"),
+    "fastapi": ("pip install -r requirements.txt", "pytest", "uvicorn app:app --port 3000"),
+    "node": ("npm install", "npm test", "npm start"),
+}
+FILES = {
+    "flask": {"app.py": "the app's addresses"},
+    "django": {"urls.py": "the app's addresses", "views.py": "the pages, and installing on a store"},
+    "fastapi": {"app.py": "the app's addresses"},
+    "node": {"app.js": "the app's addresses"},
+}
+RENAMED = {"gitignore": ".gitignore"}  # a package leaves out files whose names begin with a dot
+ATTEMPTS = 20  # at a free slug
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the app's name, and that of its folder")
+    parser.add_argument("--template", choices=tuple(TEMPLATES), required=True)
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        help=f"where your app will be (default for a platform on this machine: {LOCAL})",
+    )
+    parser.add_argument("--local", action="store_true", help="make the folder only, and register nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    slug = slug_of(args.name)
+    folder = Path(slug)
+    if folder.exists():
+        raise CliError(f"{folder} exists already. Choose another name, or delete it.")
+    if args.local:
+        make(folder, args.name, slug, args.template, args.server or LOCAL)
+        print(f"Made {folder}.")
+        return 0
+    with signed_in() as platform:
+        server = _server(platform, args.server)
+        app, secret = _register(platform, args.name, slug, server)
+        make(folder, args.name, slug, args.template, server)
+        project.write(folder, app)
+        values = {"CLIENT_ID": app["clientId"], "CLIENT_SECRET": secret, "REDIRECT_URL": app["redirectUrl"]}
+        install.keep(folder, values)
+        status = manifest.push(platform, app, folder / manifest.FILE)
+        install.keep(folder, install.install(platform, app))
+    print(f"Made {folder}, and registered {app['name']} ({app['slug']}). It is on your sandbox store.")
+    print("Its credentials are in .env. Go on with:")
+    for command in (f"cd {folder}", *STARTS[args.template]):
+        print(f"  {command}")
+    return status
+
+
+def slug_of(name: str) -> str:
+    """A name in lower case, with letters, digits and hyphens. Raises ``CliError`` if nothing is left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].strip("-")
+    if not slug:
+        raise CliError("The name needs a letter from a to z, or a digit.")
+    return slug
+
+
+def make(folder: Path, name: str, slug: str, template: str, server: str) -> None:
+    """Write the files of a template."""
+    texts: dict[str, str] = {}
+    for part in TEMPLATES[template]:
+        for file in _files(part):
+            texts[RENAMED.get(file.name, file.name)] = file.read_text(encoding="utf-8")
+    ending = "js" if template == "node" else "py"
+    described = FILES[template] | {f"handlers.{ending}": "what it does: one function for each event and hook"}
+    rows = "".join(f"| `{file}` | {about} |\n" for file, about in described.items())
+    start = "Start it with:\n\n```sh\n" + "\n".join(STARTS[template]) + "\n```"
+    texts["README.md"] = texts["README.md"].replace("START", start).replace("FILES", rows)
+    folder.mkdir()
+    for file_name, text in texts.items():
+        filled = text.replace("NAME", _shown(name, file_name)).replace("SLUG", slug)
+        (folder / file_name).write_text(filled.replace("SERVER", server), encoding="utf-8")
+
+
+def _shown(name: str, file_name: str) -> str:
+    """The name where a file shows it: inside HTML inside a string of the code."""
+    if file_name.endswith(".md"):
+        return name
+    return re.sub(r"[^\w .,!-]", "", name)
+
+
+def _files(part: str) -> list[Traversable]:
+    folder = files("extension_platform_sdk.cli") / "templates" / part
+    return sorted((file for file in folder.iterdir() if file.is_file()), key=lambda file: file.name)
+
+
+def _server(platform: Platform, given: str | None) -> str:
+    """Where the app will be.
+
+    A platform elsewhere sends nothing to this machine. Until the app has a public address, it gets one that never exists
+    (RFC 2606): ``listen`` brings what is sent there to this machine.
+    """
+    if given:
+        return given.rstrip("/")
+    return LOCAL if config.is_local(urlsplit(platform.url).hostname or "") else ELSEWHERE
+
+
+def _register(platform: Platform, name: str, slug: str, server: str) -> tuple[Record, str]:
+    """Create the app, under the first slug that is free. Returns it with its client secret."""
+    body = {
+        "name": name,
+        "description": f"{name}, made from a template.",
+        "category": "other",
+        "scopes": SCOPES,
+        "redirectUrl": f"{server}/callback",
+        "webhookUrl": f"{server}/webhooks",
+    }
+    for number in range(1, ATTEMPTS):
+        try:
+            app = platform.post(
+                "/developer/apps", body | {"slug": slug if number == 1 else f"{slug}-{number}"}
+            )
+        except ApiError as error:
+            if error.status_code != 409:
+                raise
+        else:
+            return app, str(app["clientSecret"])
+    raise CliError(f"The slugs {slug} to {slug}-{ATTEMPTS - 1} are taken. Choose another name.")

@@ -1,0 +1,20 @@
+// What the app does: one function for each event and each hook.
+
+import { HookRouter, WebhookRouter } from "extension-platform-node";
+
+import { forget } from "./installations.js";
+
+export const webhooks = new WebhookRouter()
+  .on("order.created", (event) => console.log(`New order ${event.data.orderNumber}`))
+  .on("business.data_erasure", async (event) => {
+    // 48 hours after a store uninstalled the app: delete everything about it.
+    await forget(event.businessId);
+    console.log(`Erased the data of ${event.businessId}`);
+  });
+
+// 10 % off orders of 20.00 and more. Amounts are in minor units: 2000 is 20.00.
+export const hooks = new HookRouter().on("order.calculate_discounts", ({ data }) =>
+  data.subtotal < 2000
+    ? { discount: 0 }
+    : { discount: Math.floor(data.subtotal / 10), reason: "10 % off orders of 20.00 and more" },
+);

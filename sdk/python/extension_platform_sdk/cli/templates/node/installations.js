@@ -1,0 +1,42 @@
+// The stores that installed the app: a JSON file. Use your database instead once you have one.
+
+import { readFile, rename, writeFile } from "node:fs/promises";
+
+const FILE = new URL("installations.json", import.meta.url);
+const FRESH = new URL("installations.json.new", import.meta.url);
+let last = Promise.resolve(); // one change at a time
+
+export const keep = (installation) => change((stores) => (stores[installation.businessId] = installation));
+
+/** Delete everything about a store but its webhook secret, which verifies a repeat of the erasure. */
+export const forget = (businessId) =>
+  change((stores) => {
+    const webhookSecret = stores[businessId]?.webhookSecret;
+    if (webhookSecret) stores[businessId] = { webhookSecret };
+  });
+
+/** The webhook secret of a store; null for an unknown one. */
+export async function secretOf(businessId) {
+  const { BUSINESS_ID, WEBHOOK_SECRET } = process.env; // of the install on your sandbox store
+  const found = (await read())[businessId]?.webhookSecret;
+  return found ?? (businessId && businessId === BUSINESS_ID ? WEBHOOK_SECRET : null);
+}
+
+function change(edit) {
+  last = last.catch(() => {}).then(async () => {
+    const stores = await read();
+    edit(stores);
+    await writeFile(FRESH, JSON.stringify(stores, null, 2), { mode: 0o600 });
+    await rename(FRESH, FILE);
+  });
+  return last;
+}
+
+async function read() {
+  try {
+    return JSON.parse(await readFile(FILE, "utf8"));
+  } catch (error) {
+    if (error.code === "ENOENT") return {};
+    throw error;
+  }
+}

@@ -1,0 +1,8 @@
+// Starts the app: npm start
+
+import { createServer } from "node:http";
+
+import { app } from "./app.js";
+
+const port = process.env.PORT ?? 3000;
+createServer(app).listen(port, () => console.log(`http://localhost:${port}`));

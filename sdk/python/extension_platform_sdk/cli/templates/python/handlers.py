@@ -1,0 +1,33 @@
+"""What the app does: one function for each event and each hook."""
+
+import installations
+from extension_platform_sdk import HookCall, HookRouter, WebhookEvent, WebhookRouter
+from extension_platform_sdk.types import (
+    BusinessDataErasure,
+    OrderCalculateDiscountsAnswer,
+    OrderCalculateDiscountsData,
+    OrderCreated,
+)
+
+webhooks = WebhookRouter()
+hooks = HookRouter()
+
+
+@webhooks.on("order.created")
+def note_order(event: WebhookEvent[OrderCreated]) -> None:
+    print(f"New order {event.data['orderNumber']}", flush=True)
+
+
+@webhooks.on("business.data_erasure")
+def erase(event: WebhookEvent[BusinessDataErasure]) -> None:
+    """48 hours after a store uninstalled the app: delete everything about it."""
+    installations.forget(event.business_id)
+    print(f"Erased the data of {event.business_id}", flush=True)
+
+
+@hooks.on("order.calculate_discounts")
+def discount(call: HookCall[OrderCalculateDiscountsData]) -> OrderCalculateDiscountsAnswer:
+    """10 % off orders of 20.00 and more. Amounts are in minor units: 2000 is 20.00."""
+    if call.data["subtotal"] < 2000:
+        return {"discount": 0}
+    return {"discount": call.data["subtotal"] // 10, "reason": "10 % off orders of 20.00 and more"}
