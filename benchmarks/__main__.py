@@ -19,9 +19,11 @@ from benchmarks.results import Row, heading, line
 BENCHMARKS = {
     "drain": "benchmarks.drain.drain",
     "drain-slow": "benchmarks.drain.drain_slow",
+    "dispatchers": "benchmarks.sharing.dispatchers",
     "latency": "benchmarks.latency.latency",
     "isolation": "benchmarks.latency.isolation",
     "claims": "benchmarks.claiming.claims_among_finished",
+    "month": "benchmarks.history.month",
     "fan-out": "benchmarks.fanout.fan_out",
     "backlog": "benchmarks.backlog.backlog",
     "memory": "benchmarks.memory.memory",
@@ -31,7 +33,12 @@ BENCHMARKS = {
     "product-list-size": "benchmarks.app_api.product_list_size",
     "app-api": "benchmarks.app_api.app_api_calls",
     "hook": "benchmarks.hooks.hook",
+    "approval": "benchmarks.approval.approvals",
     "portal": "benchmarks.portal.portal",
+    "export-size": "benchmarks.exports.export_size",
+    "export-seam": "benchmarks.exports.export_seam",
+    "feed-page": "benchmarks.feed.feed_page",
+    "feed-proof": "benchmarks.feed.feed_proof",
 }
 QUIET = 0.25  # load per core that leaves figures as they are
 

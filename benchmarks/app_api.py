@@ -43,16 +43,16 @@ def product_list(options: Options) -> Iterator[Row]:
         ours = stack.enter_context(serving(options.folder, "app-api", OURS))
         bare = stack.enter_context(serving(options.folder, "bare", "benchmarks.baselines.bare_settings"))
         stock = stack.enter_context(serving(options.folder, "stock", "benchmarks.baselines.stock_settings"))
-        rounds, batch = _size(options)
+        rounds, batch = rounds_and_batch(options)
         tokens = shelves.tokens(shop, (rounds + 1) * batch)
         shelves.tidy()
         by_path = f"/{shop.pk}/products"
         stock_token = _stock_token()
-        ours_costs, bare_costs, stock_costs = _by_turns(
+        ours_costs, bare_costs, stock_costs = by_turns(
             options,
-            Asked(ours, lambda count: _gets("/app-api/products", islice(tokens, count))),
+            Asked(ours, lambda count: get_requests("/app-api/products", islice(tokens, count))),
             Asked(bare, lambda count: [request("GET", by_path)] * count),
-            Asked(stock, lambda count: _gets(by_path, [stock_token] * count)),
+            Asked(stock, lambda count: get_requests(by_path, [stock_token] * count)),
         )
     mine, least, usual = (_workers(costs) for costs in (ours_costs, bare_costs, stock_costs))
     yield Row(
@@ -75,7 +75,7 @@ def product_list(options: Options) -> Iterator[Row]:
 def call_log(options: Options) -> Iterator[Row]:
     """The list of 50 products with and without the log of calls; the thread that writes it counts."""
     shop = shelves.shop(PRODUCTS)
-    rounds, batch = _size(options)
+    rounds, batch = rounds_and_batch(options)
     with (
         serving(options.folder, "app-api", OURS) as logging,
         serving(options.folder, "app-api-off", "benchmarks.without_log") as silent,
@@ -84,9 +84,9 @@ def call_log(options: Options) -> Iterator[Row]:
         shelves.tidy()
 
         def requests(count: int) -> Sequence[bytes]:
-            return _gets("/app-api/products", islice(tokens, count))
+            return get_requests("/app-api/products", islice(tokens, count))
 
-        on, off = _by_turns(
+        on, off = by_turns(
             options, Asked(logging, requests, settles=1.0), Asked(silent, requests, settles=1.0)
         )
     yield Row(
@@ -104,16 +104,18 @@ def product_list_size(options: Options) -> Iterator[Row]:
     many = 20_000 if options.quick else 1_000_000
     far = 200 if options.quick else 1_000
     small, large = shelves.shop(PRODUCTS), shelves.shop(many)
-    rounds, batch = _size(options)
+    rounds, batch = rounds_and_batch(options)
     with serving(options.folder, "app-api", OURS) as server:
         of_small = shelves.tokens(small, (rounds + 1) * batch)
         of_large = shelves.tokens(large, 3 * (rounds + 1) * batch)
         shelves.tidy()
-        first, first_of_many, far_down, onwards = _by_turns(
+        first, first_of_many, far_down, onwards = by_turns(
             options,
-            Asked(server, lambda count: _gets("/app-api/products", islice(of_small, count))),
-            Asked(server, lambda count: _gets("/app-api/products", islice(of_large, count))),
-            Asked(server, lambda count: _gets(f"/app-api/products?page={far}", islice(of_large, count))),
+            Asked(server, lambda count: get_requests("/app-api/products", islice(of_small, count))),
+            Asked(server, lambda count: get_requests("/app-api/products", islice(of_large, count))),
+            Asked(
+                server, lambda count: get_requests(f"/app-api/products?page={far}", islice(of_large, count))
+            ),
             Asked(server, lambda count: _pages(far, islice(of_large, count))),
         )
     for what, baseline, ours, goal in (
@@ -134,7 +136,7 @@ def product_list_size(options: Options) -> Iterator[Row]:
 def app_api_calls(options: Options) -> Iterator[Row]:
     """Single reads, the list of orders, and placing one; no baseline of their own, so the list of products."""
     shop = shelves.shop(PRODUCTS, orders=PRODUCTS)
-    rounds, batch = _size(options)
+    rounds, batch = rounds_and_batch(options)
     products, orders = (shelves.newest(model, shop, 50) for model in (Product, Order))
     wanted = list(Product.objects.filter(business=shop, is_available=True)[:2])
     ids = [product.pk for product in wanted]
@@ -144,10 +146,10 @@ def app_api_calls(options: Options) -> Iterator[Row]:
         shelves.tidy()
 
         def gets(path: str) -> Requests:
-            return lambda count: _gets(path, islice(tokens, count))
+            return lambda count: get_requests(path, islice(tokens, count))
 
         names = ("one product", "one order", "20 orders", "placing an order of two lines")
-        listed, *others = _by_turns(
+        listed, *others = by_turns(
             options,
             Asked(server, gets("/app-api/products")),
             Asked(server, gets(f"/app-api/products/{products[0]}")),
@@ -156,18 +158,20 @@ def app_api_calls(options: Options) -> Iterator[Row]:
             Asked(server, lambda count: [_order(token, ids) for token in islice(tokens, count)], 201),
         )
     for name, costs in zip(names, others, strict=True):
+        goal = Goal(3.0, 2.5) if name == names[-1] else None
         yield Row(
             f"CPU of {name}, to a list of 50 products",
             milliseconds(median(_workers(listed))),
             milliseconds(median(_workers(costs))),
             paired(_workers(costs), _workers(listed)),
+            goal,
             note=f"With PostgreSQL's: {_with_postgres(costs)}; until the answer: {_answered(costs)}.",
         )
 
 
-def _by_turns(options: Options, *contestants: Asked) -> list[list[Cost]]:
+def by_turns(options: Options, *contestants: Asked) -> list[list[Cost]]:
     """The costs of each contestant, round by round, after one round that only warms up."""
-    rounds, batch = _size(options)
+    rounds, batch = rounds_and_batch(options)
     costs: list[list[Cost]] = [[] for _ in contestants]
     for turn in range(rounds + 1):
         for asked, told in zip(contestants, costs, strict=True):
@@ -177,12 +181,12 @@ def _by_turns(options: Options, *contestants: Asked) -> list[list[Cost]]:
     return costs
 
 
-def _size(options: Options) -> tuple[int, int]:
+def rounds_and_batch(options: Options) -> tuple[int, int]:
     """Rounds, and requests of one kind in each."""
     return (1, 50) if options.quick else (ROUNDS, BATCH)
 
 
-def _gets(path: str, tokens: Any) -> list[bytes]:
+def get_requests(path: str, tokens: Any) -> list[bytes]:
     return [request("GET", path, {"Authorization": f"Bearer {token}"}) for token in tokens]
 
 

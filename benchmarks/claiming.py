@@ -32,13 +32,13 @@ def claims_among_finished(options: Options) -> Iterator[Row]:
     shops.forget_deliveries()
     webhooks = shops.endpoints([options.sink.url(f"instant/{n}") for n in range(ENDPOINTS)])
     with ExitStack() as stack:
-        large = stack.enter_context(_copy())
+        large = stack.enter_context(copied())
         for store, finished in ((connections["default"], FEW), (large, many)):
-            with _as_default(store):
+            with as_default(store):
                 _add_finished(webhooks, finished)
                 shops.add_due(webhooks, AT_ONCE * rounds + 10 * ENDPOINTS)
-                _tidy()
-        with_few, with_many = _by_turns([connections["default"], large], rounds)
+                tidied(Event, Delivery)
+        with_few, with_many = by_turns([connections["default"], large], rounds)
     yield Row(
         f"Claim of {AT_ONCE} with {many:,} finished rows, to {FEW:,}",
         milliseconds(median(with_few)),
@@ -50,7 +50,7 @@ def claims_among_finished(options: Options) -> Iterator[Row]:
 
 
 @contextmanager
-def _copy() -> Iterator[Any]:
+def copied() -> Iterator[Any]:
     """A connection to a copy of the run's database."""
     name = urlsplit(os.environ["DATABASE_URL"]).path[1:]
     connections.close_all()
@@ -64,7 +64,7 @@ def _copy() -> Iterator[Any]:
 
 
 @contextmanager
-def _as_default(store: Any) -> Iterator[None]:
+def as_default(store: Any) -> Iterator[None]:
     """Let everything that asks for the database get this one."""
     before = connections["default"]
     connections["default"] = store
@@ -74,13 +74,13 @@ def _as_default(store: Any) -> Iterator[None]:
         connections["default"] = before
 
 
-def _by_turns(stores: Sequence[Any], rounds: int) -> list[list[float]]:
+def by_turns(stores: Sequence[Any], rounds: int) -> list[list[float]]:
     """The seconds of each claim, for each of the databases."""
     seconds: list[list[float]] = [[] for _ in stores]
     for turn in range(rounds):
         pairs = list(zip(stores, seconds, strict=True))
         for store, taken in reversed(pairs) if turn % 2 else pairs:  # neither is always the first
-            with _as_default(store):
+            with as_default(store):
                 planning.by_index()  # as in a dispatcher's session
                 taken.append(_timed_claim(warm=turn > 0))
     return seconds
@@ -124,10 +124,10 @@ def _add_finished(webhooks: Sequence[Webhook], count: int) -> None:
     events = f"generate_series(1, {count // len(webhooks)}) AS event"
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")  # no look-ups of foreign keys
-        cursor.execute(_repeat(event, events, {"id": _id("7001", "event")}))
+        cursor.execute(repeated(event, events, {"id": _id("7001", "event")}))
         # Each webhook has its number beside it, so that a delivery's id follows from the two.
         cursor.execute(
-            _repeat(
+            repeated(
                 delivery,
                 f"{events} CROSS JOIN (SELECT *, row_number() OVER () AS place FROM {Webhook._meta.db_table}"
                 " WHERE id = ANY(%s)) AS webhook",
@@ -143,14 +143,14 @@ def _add_finished(webhooks: Sequence[Webhook], count: int) -> None:
         cursor.execute("SET session_replication_role = origin")
 
 
-def _repeat(row: Model, source: str, changed: Mapping[str, str]) -> str:
-    """Insert copies of a row, one for each row of `source`, with some columns changed."""
+def repeated(row: Model, source: str, changed: Mapping[str, str], *, key: str = "id") -> str:
+    """Insert copies of a row, one for each row of `source`, with some columns changed. `key` is a column that finds it."""
     table = row._meta.db_table
     columns = [str(field.column) for field in row._meta.concrete_fields]
     values = ", ".join(changed.get(column, f"template.{column}") for column in columns)
     return (
         f"INSERT INTO {table} ({', '.join(columns)}) SELECT {values} "
-        f"FROM {source} CROSS JOIN (SELECT * FROM {table} WHERE id = '{row.pk}') AS template"
+        f"FROM {source} CROSS JOIN (SELECT * FROM {table} WHERE {key} = '{getattr(row, key)}') AS template"
     )
 
 
@@ -159,7 +159,7 @@ def _id(kind: str, expression: str) -> str:
     return f"('018d0000-0000-{kind}-8000-' || lpad(to_hex({expression}), 12, '0'))::uuid"
 
 
-def _tidy() -> None:
+def tidied(*models: type[Model]) -> None:
     """As autovacuum leaves tables that have stood for a while."""
     with connection.cursor() as cursor:
-        cursor.execute(f"VACUUM ANALYZE {Event._meta.db_table}, {Delivery._meta.db_table}")
+        cursor.execute(f"VACUUM ANALYZE {', '.join(model._meta.db_table for model in models)}")

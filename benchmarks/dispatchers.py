@@ -48,7 +48,7 @@ class Dispatchers:
 def cpu_of_sessions(names: Sequence[str]) -> float | None:
     """Seconds of processor of PostgreSQL's processes that serve those with these names; None where it is elsewhere."""
     pids = _sessions(names)
-    if not all(_is_postgres(pid) for pid in pids):
+    if not all(is_postgres(pid) for pid in pids):
         return None
     return sum(cpu_of(pid) for pid in pids)
 
@@ -64,7 +64,7 @@ def _sessions(names: Sequence[str]) -> list[int]:
         return [pid for (pid,) in cursor.fetchall()]
 
 
-def _is_postgres(pid: int) -> bool:
+def is_postgres(pid: int) -> bool:
     """Whether the number means a session of PostgreSQL on this machine too."""
     try:
         return "postgres" in Path(f"/proc/{pid}/comm").read_text()
@@ -82,7 +82,7 @@ def dispatching(folder: Path, count: int = 2) -> Iterator[Dispatchers]:
                 for number in range(count)
             ]
         )
-        wait_for(lambda: len(dispatchers.sessions()) == count, 60, "the dispatchers to come up")
+        wait_for(lambda: len(dispatchers.sessions()) == count, 120, "the dispatchers to come up")
         yield dispatchers
         for process in dispatchers.processes:
             process.end()

@@ -51,7 +51,7 @@ def prepared() -> Iterator[Path]:
             "FIELD_ENCRYPTION_KEYS": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
             "VAR_DIR": str(folder),
             "LOG_LEVEL": "WARNING",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "sdk" / "python")]),
         }
         django.setup()
         _migrate()

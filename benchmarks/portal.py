@@ -20,6 +20,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from accounts.enums import Role
 from accounts.models import Business
@@ -120,6 +121,7 @@ def portal(options: Options) -> Iterator[Row]:
         cursor.execute("SET max_parallel_workers_per_gather = 0")  # its workers' time isn't measured
     client = Client(headers={"accept": "text/html"})
     client.force_login(developer)
+    import_string("config.wsgi.settle")()  # as in each web process
     yield _measured("apps", client, "/portal/", "/portal/", times, rows)
     for name, text in PAGES.items():
         yield _measured(name, client, few.path(text), many.path(text), times, rows)
@@ -177,7 +179,7 @@ def _seed(developer: Any, rows: int, since: datetime, until: datetime) -> Seeded
     webhook.save()
     hook = shops.hook_of(made, HookPoint.SHIPPING_RATES)
     at = (until - since) / rows
-    seeding = _Copies(rows, since, at)
+    seeding = Copies(rows, since, at)
     seeding.copy(owner, {"id": seeding.id("b"), "slug": "'shop-' || %(salt)s || '-' || n"})
     seeding.copy(
         installed, {"id": seeding.id("c"), "business_id": seeding.id("b"), "installed_at": seeding.time}
@@ -253,7 +255,7 @@ def _seed(developer: Any, rows: int, since: datetime, until: datetime) -> Seeded
     return Seeded(made.slug, webhook, middle.earliest("id"), rows)
 
 
-class _Copies:
+class Copies:
     """Copies of a row, numbered by `n`, evenly over a time."""
 
     def __init__(self, rows: int, since: datetime, step: timedelta) -> None:

@@ -20,6 +20,7 @@ from stores.models import Order, OrderItem, Product, StoreTotals
 DESCRIPTION = "A fine thing for the house, made by hand of good wood. " * 2
 SCOPES = ["read_products", "read_orders", "write_orders"]
 CATEGORIES = 10
+PART = 20_000  # products in a transaction
 PER_TOKEN = 55  # requests a minute, of the 60 that an installation has
 
 
@@ -70,13 +71,19 @@ def _installation(app: App, business: Business, token: str) -> Installation:
 
 
 def _fill(business: Business, count: int) -> None:
+    """In parts, each a transaction of its own: a long one would delay the feed of every store."""
+    for start in range(0, count, PART):
+        _copy(business, range(start, min(start + PART, count)))
+
+
+def _copy(business: Business, numbers: range) -> None:
     now = timezone.now()
     columns = (
         "id, business_id, name, slug, description, price, category, is_available, image, status, stock, "
         "created_at, updated_at"
     )
     with connection.cursor() as cursor, cursor.copy(f"COPY stores_product ({columns}) FROM STDIN") as copy:
-        for n in range(count):
+        for n in numbers:
             words = (f"Product {n}", f"product-{n}", DESCRIPTION)
             shelf = (1250 + n % 1000, f"Category {n % CATEGORIES}", n % 7 != 0, "", "ACTIVE", n % 50)
             copy.write_row((new_id(), business.pk, *words, *shelf, now, now))

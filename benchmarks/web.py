@@ -80,7 +80,7 @@ class Server:
 @contextmanager
 def serving(folder: Path, name: str, settings: str) -> Iterator[Server]:
     """One worker of 8 threads with a settings module."""
-    port = _free_port()
+    port = free_port()
     arguments = (
         f"-m gunicorn config.wsgi --workers 1 --threads 8 --keep-alive 30 --bind 127.0.0.1:{port} "
         f"--env DJANGO_SETTINGS_MODULE={settings} --log-level warning"
@@ -122,6 +122,6 @@ def _children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])

@@ -1,8 +1,8 @@
 """Records a release's database for `tests/upgrades/`: `python -m tools.record_release v0.1.0`.
 
 Makes a database on the server of `DATABASE_URL` (PostgreSQL), migrates it, fills it by the demo's services, and writes it to
-`tests/upgrades/releases/<name>.sql`, and its migrations to the list beside it, so that they never change. Needs `pg_dump`. Run
-it on the commit that gets the tag.
+`tests/upgrades/releases/<name>.sql`, and its migrations to the list beside it, so that they never change. Its wire contract
+goes to `docs/contract/`. Needs `pg_dump`. Run it on the commit that gets the tag.
 """
 
 import base64
@@ -21,7 +21,7 @@ import django
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from tools import released_migrations
+from tools import contract_changes, released_migrations
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASES = ROOT / "tests" / "upgrades" / "releases"
@@ -47,6 +47,7 @@ def main(name: str) -> None:
         fill()
         file = RELEASES / f"{name}.sql"
         file.write_text(dump(url))
+        contract_changes.record(name)
     released_migrations.record()
     print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
 

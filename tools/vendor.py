@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools import sample_pictures
+
 ROOT = Path(__file__).resolve().parent.parent
 SERVED = ROOT / "static" / "vendor"
 FOR_TESTS = ROOT / "tests" / "browser" / "vendor"
@@ -65,6 +67,10 @@ PACKAGES = (
 )  # fmt: skip
 
 
+PICTURES = Package("@lobehub/fluent-emoji-3d", "1.1.0", "sample-products", "MIT")
+"""Microsoft's emoji. Stores' rows name the pictures made of them, so their folder has no version in its name.
+The package names its licence and has no text of it: the file beside the pictures was written by hand."""
+
 EDITOR = Package("codemirror", "6.0.2", "codemirror", "MIT")
 """Its tag `latest` is an old CodeMirror 5 under a wrong number."""
 
@@ -108,6 +114,7 @@ def main() -> None:
                     entry(package, target / "sprite.svg", change="some icons, joined into a sprite")
                 )
         entries[SERVED].append(editor(Path(folder)))
+        entries[SERVED] += pictures(Path(folder))
     for root, listed in entries.items():
         (root / "manifest.json").write_text(json.dumps(listed, indent=2) + "\n")
 
@@ -146,6 +153,13 @@ def editor(folder: Path) -> dict[str, Any]:
     ]
     (target / "LICENSE").write_text(f"\n{'-' * 72}\n\n".join(notices))
     return entry(EDITOR, target / "editor.js", change="with its parts, joined into one file by esbuild")
+
+
+def pictures(folder: Path) -> list[dict[str, Any]]:
+    """The pictures of the sample products, and of the top of their store's page."""
+    assets, target = unpack(PICTURES, folder) / "assets", SERVED / PICTURES.folder
+    files = sample_pictures.draw_all(assets, target)
+    return [entry(PICTURES, file, change="several emoji, arranged into a picture") for file in files]
 
 
 def sprite(icons: Path) -> str:

@@ -129,6 +129,9 @@ class Camera:
             page.emulate_media(color_scheme="dark")
             page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
             self._note_all(shot, "dark", violations(page, "color-contrast"))
+            page.emulate_media(color_scheme="light", forced_colors="active")
+            self._note_all(shot, "forced colors", violations(page, "color-contrast"))
+            page.emulate_media(forced_colors="none")
             self._check_width(shot, page)
             self._note_all(shot, str(NARROWEST), violations(page, *ABOUT_WIDTH))
 

@@ -56,6 +56,7 @@ def seed(app_url: str) -> SimpleNamespace:
         framed=framed(dana, person("Lena Vogel", Role.MERCHANT, business_name="Vogel Ceramics"), app_url),
         at_shop=at_shop,
         rae=rae,
+        ada=create_reviewer(email="ada@example.com", name="Ada Brandt"),  # without a test store
         **apps,
         **listed_apps(mira),
         **reviews_of(person("Ines Faro", Role.DEVELOPER), rae),
@@ -87,13 +88,16 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
     from django.utils import timezone
 
     from accounts.models import Business
-    from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, filled
+    from config.demo.people import dress_store
+    from stores.enums import HookOutcome
+    from stores.hookpoints import Discount, HookPart, PaymentDetails, PaymentMethod, filled
     from stores.models import Product
     from stores.services.payments import expire_payments, settle_payment
     from stores.services.storefront import place_once
     from tests.factories import order_request
 
     shop = Business.objects.sandbox_of(developer)
+    dress_store(shop)
     bread, cake = (
         Product.objects.get(business=shop, slug=slug)
         for slug in ("butter-croissant", "birthday-cake-to-order")
@@ -121,7 +125,33 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
         return key
 
     keys = {}
-    with filled("order.calculate_discounts", lambda question: Discount(456, "Ten stars: a treat on us")):
+
+    def discount(question: Any) -> Discount:
+        point = question.point
+        reason = "Ten stars: a treat on us"
+        question.parts.append(
+            HookPart(
+                point=point,
+                provider="1",
+                app_name="Stars",
+                outcome=HookOutcome.ANSWERED,
+                amount=456,
+                reason=reason,
+            )
+        )
+        left_out = "This app gave no discount."
+        question.parts.append(
+            HookPart(
+                point=point,
+                provider="2",
+                app_name="Corner Stamps",
+                outcome=HookOutcome.FAILED,
+                instead=left_out,
+            )
+        )
+        return Discount(456, reason)
+
+    with filled("order.calculate_discounts", discount):
         address = {
             "delivery_method": "DELIVERY",
             "address": "5 Orchard Close\nUpper Portside",

@@ -28,13 +28,32 @@ def on_the_desk(developer: Any) -> dict[str, Any]:
         "paid": placed("paid"),
         "cancelled": Order.objects.filter(business=shop, status="CANCELLED").latest("id"),
         "product": Product.objects.get(business=shop, slug="almond-croissant"),
+        "pictured": _with_pictures(Product.objects.get(business=shop, slug="birthday-cake-to-order")),
         "review": Review.objects.filter(business=shop, rating=1).latest("id"),
         "page": SitePage.objects.get(business=shop, slug="about"),
     }
 
 
+def _with_pictures(product: Any) -> Any:
+    """A wide, a high and a square picture, of which one has a description."""
+    from common.pictures import Decoded
+    from stores.services.product_pictures import PictureChanges
+    from stores.services.products import edit_product
+    from tests.pictures import picture
+
+    sizes = ((1600, 900), (600, 900), (700, 700))
+    new = [Decoded(picture(size=size), "PNG", *size) for size in sizes]
+    edit_product(product=product, stock_seen=product.stock, pictures=PictureChanges(new=new))
+    first = product.pictures.first()
+    first.alt = "A round cake with three layers and candles"
+    first.save()
+    return product
+
+
 def listed_apps(merchant: Any) -> dict[str, Any]:
     """Apps of the marketplace: one with pictures that the merchant has, and others with short and long words."""
+    from django.utils import timezone
+
     from accounts.enums import Role
     from accounts.models import Business
     from accounts.services import register
@@ -46,7 +65,8 @@ def listed_apps(merchant: Any) -> dict[str, Any]:
     from marketplace.services.pictures import decode
     from tests import factories
     from tests.extensions.manifests import full, script, widget
-    from tests.pictures import upload
+    from tests.pictures import picture, upload
+    from webhooks.models import DailyDeliveryCount
 
     nora = register(
         email="nora@example.com",
@@ -73,7 +93,23 @@ def listed_apps(merchant: Any) -> dict[str, Any]:
         "Rings for every order: a page for the counter that shows what was ordered, and whether it is paid."
     )
     bell = make("Order Bell", about, Category.COMMUNICATION, "read_orders", 1203)
-    update_app(app=bell, changes={"screenshots": [*pages, decode(upload())]})
+    update_app(
+        app=bell,
+        changes={
+            "screenshots": [
+                *pages,
+                *(decode(upload(picture(size=size))) for size in ((800, 500), (400, 700))),
+            ],
+            "screenshot_alts": ["The page for the counter, with three new orders."],
+            "long_description": LONG_DESCRIPTION,
+            "support_url": "help@apps.example.com",
+            "privacy_url": "https://apps.example.com/privacy",
+        },
+    )
+    today = timezone.now().date()
+    DailyDeliveryCount.objects.create(
+        app=bell, date=today, successful=1190, failed=4, answered=1194, duration_ms=214_000
+    )
     long_words = (
         "Asks four carriers for the price of each parcel, and offers your customers the two best. " * 3
     )
@@ -93,6 +129,19 @@ def listed_apps(merchant: Any) -> dict[str, Any]:
         app=bell, business=shop, installed_by=merchant, is_test=False, granted_scopes=bell.scopes
     )
     return {"bell": bell, "quotes": quotes}
+
+
+LONG_DESCRIPTION = """Open one page on the tablet behind the counter. It rings when somebody orders, and shows:
+
+- what was ordered, and for whom
+- whether it is **paid**, picked up or delivered
+- how long it has been waiting
+
+## Made for busy mornings
+
+Two people can use it at once: an order that one of them takes disappears from the other's page. Read the
+[guide](https://apps.example.com/guide) for printers and sounds.
+"""
 
 
 def reviewed(app: Any, reviewer: Any) -> Any:
@@ -143,13 +192,19 @@ def reviewed(app: Any, reviewer: Any) -> Any:
 
 def reviews_of(developer: Any, reviewer: Any) -> dict[str, Any]:
     """A submission in each state: new with a long name, an update with more scopes, held, decided; a suspended app."""
+    from datetime import timedelta
+
+    from django.utils import timezone
+
     from accounts.services import create_reviewer
-    from developers.review.checks import run_checks
+    from developers.review.check_runs import run_checks
     from installations.services import test_install
+    from installations.services.review_installs import review_install
     from marketplace.models import App
     from marketplace.services import findings, reviews
     from marketplace.services.apps import update_app
     from marketplace.services.pictures import decode
+    from marketplace.services.review_messages import send_message
     from tests import factories
     from tests.pictures import picture, upload
 
@@ -197,6 +252,12 @@ def reviews_of(developer: Any, reviewer: Any) -> dict[str, Any]:
     new = submitted(
         app("Table cards with a name that goes on for as long as eighty characters will allow", "cards")
     )
-    submitted(app("Receipt Notes", "receipt-notes"))
+    submitted(app("Receipt Notes", "receipt-notes"), now=timezone.now() - timedelta(days=4))
+    review_install(app=new.app, reviewer=reviewer)
+    for author, text in (
+        (reviewer, "Which account do I sign in with, and where do the cards appear?"),
+        (developer, "Sign in as kim@example.com.\nThe cards are under Tables, after the first order."),
+    ):
+        send_message(submission=new, author=author, text=text)
     rounds = {"new": new, "update": update, "held": held, "approved": approved, "rejected": rejected}
     return {"mailer": mailer, "rounds": rounds}

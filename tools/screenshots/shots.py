@@ -30,6 +30,16 @@ def press(*names: str) -> Callable[[Page], None]:
     return act
 
 
+def open_theme_menu(page: Page) -> None:
+    """Opens the menu with the themes, which visitors on phones find in the site's."""
+    page.get_by_label("Theme").or_(page.get_by_label("Site menu")).filter(visible=True).first.click()
+
+
+def publish_empty_review(page: Page) -> None:
+    page.locator("summary", has_text="Write a review").click()
+    press("Publish review")(page)
+
+
 def create_with_example(page: Page) -> None:
     """Creates an app from an example, whose requests and secrets the next page shows."""
     page.get_by_label("Name", exact=True).fill("Basket Bonus")
@@ -44,10 +54,25 @@ def run_first_call(page: Page) -> None:
     page.get_by_text("Your first call").wait_for()
 
 
+def check_twice(page: Page) -> None:
+    """Has the app's server checked, and goes back to the list."""
+    for _ in range(2):
+        press("Run check")(page)
+        page.get_by_label("Breadcrumb").get_by_role("link", name="Checks").click()
+
+
 def play_a_day(page: Page) -> None:
     """Plays the first scenario of the test store."""
     press("Play A day of trading")(page)
     page.get_by_role("heading", name="A day of trading").wait_for()
+
+
+def search_docs(page: Page) -> None:
+    """Types into the search box of the documentation, and chooses the first result."""
+    page.keyboard.press("/")
+    page.keyboard.type("rate limit")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("ArrowDown")
 
 
 def open_entry(page: Page) -> None:
@@ -62,6 +87,15 @@ def regenerate(page: Page) -> None:
 
 def show_payload(page: Page) -> None:
     page.get_by_text("Payload of order.cancelled").click()
+
+
+def change_redirect_url(page: Page) -> None:
+    """An unsaved change, with which the bar to save it appears."""
+    page.get_by_label("Redirect URL").fill("https://app.example.com/connected")
+
+
+def open_endpoint(page: Page) -> None:
+    page.locator(".endpoints summary", has_text="old.example.com").click()
 
 
 def add_endpoint(page: Page) -> None:
@@ -101,7 +135,7 @@ def computed_without_a_timestamp(page: Page) -> None:
 
 
 def open_picture(page: Page) -> None:
-    page.get_by_role("link", name="Picture 1").click()
+    page.locator(".pictures a").first.click()
 
 
 def open_tables(page: Page) -> None:
@@ -171,6 +205,13 @@ def type_a_title(page: Page) -> None:
     page.frame_locator("iframe.block").first.get_by_text("Kind words from Mill Lane").wait_for()
 
 
+def preview_block(page: Page) -> None:
+    """Opens a block of the picker on the page, before it is added."""
+    press("Add block")(page)
+    page.get_by_role("link", name="Preview").first.click()
+    frames_ready(page)
+
+
 def wrong_stock(page: Page) -> None:
     """A stock that is no number, in the second row of the list."""
     page.get_by_role("textbox", name="Stock of").nth(1).fill("a dozen")
@@ -214,7 +255,8 @@ def to_delivery(page: Page) -> None:
 def total(page: Page) -> None:
     to_delivery(page)
     page.get_by_label("Town").fill("Portside")
-    press("Update total")(page)
+    page.get_by_label("Town").blur()
+    page.get_by_text("Price for the delivery method and town you chose.").wait_for()
 
 
 def empty_checkout(page: Page) -> None:
@@ -227,7 +269,7 @@ SHOTS = [
     Shot("home-developer", "/", "dana"),
     Shot("home-merchant", "/", "mira"),
     Shot("account-menu", "/", "dana", press("Account of")),
-    Shot("theme-menu", "/", act=press("Theme")),
+    Shot("theme-menu", "/", act=open_theme_menu),
     Shot("marketplace", "/marketplace/"),
     Shot("marketplace-merchant", "/marketplace/", "mira"),
     Shot("marketplace-category", "/marketplace/?category=pos&without=customers"),
@@ -235,6 +277,7 @@ SHOTS = [
     Shot("marketplace-wrong", "/marketplace/?sort=luck", status=422),
     Shot("marketplace-app", "/marketplace/{bell.slug}/"),
     Shot("marketplace-app-adds", "/marketplace/{quotes.slug}/"),
+    Shot("marketplace-app-preview", "/marketplace/{stars.slug}/preview/", "dana"),
     Shot("marketplace-app-lightbox", "/marketplace/{bell.slug}/", act=open_picture),
     Shot("marketplace-app-installed", "/marketplace/{bell.slug}/", "mira"),
     Shot("marketplace-app-developer", "/marketplace/{bell.slug}/", "sam"),
@@ -251,6 +294,11 @@ SHOTS = [
     Shot("account-profile", "/accounts/profile/", "dana"),
     Shot("account-profile-merchant", "/accounts/profile/", "mira"),
     Shot("account-profile-pending", "/accounts/profile/", "dana", change_address),
+    Shot("account-delete", "/accounts/profile/delete/", "sam"),
+    Shot("account-delete-merchant", "/accounts/profile/delete/", "noor"),
+    Shot("account-delete-refused", "/accounts/profile/delete/", "dana"),
+    Shot("account-delete-errors", "/accounts/profile/delete/", "sam", press("Delete account")),
+    Shot("account-deleted", "/accounts/deleted/"),
     Shot("account-security", "/accounts/security/", "dana"),
     Shot("account-sessions", "/accounts/sessions/", "dana"),
     Shot("account-prove", "/accounts/security/app/", "dana"),
@@ -286,8 +334,12 @@ SHOTS = [
     ),
     Shot("portal-redirect-empty", "/portal/apps/{parcels.slug}/redirect/", "dana"),
     Shot("portal-overview", "/portal/apps/{stars.slug}/", "dana"),
+    Shot("portal-overview-health", "/portal/apps/{till.slug}/", "dana"),
     Shot("portal-overview-new", "/portal/apps/{parcels.slug}/", "dana"),
     Shot("portal-details", "/portal/apps/{stars.slug}/details/", "dana"),
+    Shot("portal-details-pictures", "/portal/apps/{stars.slug}/details/pictures/", "dana"),
+    Shot("portal-details-access", "/portal/apps/{stars.slug}/details/access/", "dana", change_redirect_url),
+    Shot("portal-details-events", "/portal/apps/{stars.slug}/details/events/", "dana"),
     Shot("portal-details-approved", "/portal/apps/{till.slug}/details/", "dana"),
     Shot("portal-details-in-review", "/portal/apps/{wall.slug}/details/", "dana"),
     Shot("portal-manifest", "/portal/apps/{stars.slug}/manifest/", "dana"),
@@ -313,6 +365,7 @@ SHOTS = [
     Shot("portal-test-event", "/portal/apps/{stars.slug}/test/event/", "dana"),
     Shot("portal-webhooks", "/portal/apps/{stars.slug}/webhooks/", "dana"),
     Shot("portal-webhooks-tested", "/portal/apps/{stars.slug}/webhooks/?tested={sent[test].id}", "dana"),
+    Shot("portal-webhooks-open", "/portal/apps/{stars.slug}/webhooks/", "dana", open_endpoint),
     Shot("portal-webhook-add", "/portal/apps/{chat.slug}/webhooks/new/", "dana", show_payload),
     Shot("portal-webhook-wrong", "/portal/apps/{stars.slug}/webhooks/new/", "dana", press("Add endpoint")),
     Shot("portal-webhook-secret", "/portal/apps/{stars.slug}/webhooks/new/", "dana", add_endpoint),
@@ -354,6 +407,9 @@ SHOTS = [
         press("Run checks"),
     ),
     Shot("portal-signature-checks-empty", "/portal/apps/{parcels.slug}/signatures/run/", "dana"),
+    Shot("portal-checks-empty", "/portal/apps/{parcels.slug}/checks/", "dana"),
+    Shot("portal-check", "/portal/apps/{rates.slug}/checks/", "dana", press("Run check")),
+    Shot("portal-checks", "/portal/apps/{rates.slug}/checks/", "dana", check_twice),
     Shot("portal-why", "/portal/apps/{stars.slug}/deliveries/why/?event=order.created", "dana"),
     Shot("portal-why-nothing", "/portal/apps/{chat.slug}/deliveries/why/?event=product.created", "dana"),
     Shot("portal-why-empty", "/portal/apps/{parcels.slug}/deliveries/why/", "dana"),
@@ -419,12 +475,16 @@ SHOTS = [
     ),
     Shot("merchant-home", "/merchant/", "mira"),
     Shot("merchant-home-sandbox", "/merchant/", "dana"),
+    Shot("merchant-home-new", "/merchant/", "tom"),
+    Shot("merchant-notices", "/merchant/notices/", "mira"),
+    Shot("merchant-notices-none", "/merchant/notices/", "dana"),
     Shot("merchant-apps", "/merchant/apps/", "mira", unfold),
     Shot("merchant-apps-empty", "/merchant/apps/", "tom"),
     Shot("merchant-apps-sandbox", "/merchant/apps/", "dana"),
     Shot("merchant-app", "/merchant/apps/{at_shop[working].id}/", "mira"),
     Shot("merchant-app-checkout", "/merchant/apps/{at_shop[working].id}/checkout/", "mira"),
     Shot("merchant-app-asking", "/merchant/apps/{at_shop[asking].id}/", "mira"),
+    Shot("merchant-app-failing", "/merchant/apps/{at_shop[failing].id}/", "mira"),
     Shot("merchant-app-trouble", "/merchant/apps/{at_shop[failing].id}/activity/", "mira"),
     Shot("merchant-app-sandbox", "/merchant/apps/{on_sandbox.id}/", "dana"),
     Shot("merchant-app-settings", "/merchant/apps/{at_shop[working].id}/settings/", "mira", add_entries),
@@ -445,12 +505,14 @@ SHOTS = [
     Shot("merchant-orders-wrong", "/merchant/orders/?status=LOST", "dana", status=422),
     Shot("merchant-order", "/merchant/orders/{desk[unheard].pk}/", "dana"),
     Shot("merchant-order-paid", "/merchant/orders/{desk[paid].pk}/", "dana"),
+    Shot("merchant-order-packing-slip", "/merchant/orders/{desk[unheard].pk}/packing-slip/", "dana"),
     Shot("merchant-order-cancelled", "/merchant/orders/{desk[cancelled].pk}/", "dana"),
     Shot("merchant-order-cancel", "/merchant/orders/{desk[paid].pk}/cancel/", "dana"),
     Shot("merchant-products", "/merchant/products/", "dana"),
     Shot("merchant-products-stock-wrong", "/merchant/products/?show=low", "dana", wrong_stock),
     Shot("merchant-products-empty", "/merchant/products/", "tom"),
     Shot("merchant-product", "/merchant/products/{desk[product].pk}/", "dana"),
+    Shot("merchant-product-pictures", "/merchant/products/{desk[pictured].pk}/", "dana"),
     Shot("merchant-product-add", "/merchant/products/add/", "dana"),
     Shot("merchant-product-errors", "/merchant/products/add/", "dana", press("Add product")),
     Shot("merchant-product-delete", "/merchant/products/{desk[product].pk}/delete/", "dana"),
@@ -463,7 +525,8 @@ SHOTS = [
     Shot("merchant-page-add", "/merchant/pages/add/", "dana"),
     Shot("merchant-page-delete", "/merchant/pages/{desk[page].pk}/delete/", "dana"),
     Shot("merchant-store", "/merchant/store/", "mira"),
-    Shot("merchant-forbidden", "/merchant/", "rae", status=403),
+    Shot("merchant-store-look", "/merchant/store/", "dana"),
+    Shot("merchant-forbidden", "/merchant/", "ada", status=403),
     Shot("store", STORE),
     Shot("store-category", STORE + "?category=Cakes"),
     Shot("store-nothing", STORE + "?q=zeppelin"),
@@ -471,7 +534,8 @@ SHOTS = [
     Shot("store-product", STORE + "products/country-sourdough/"),
     Shot("store-product-few", STORE + "products/almond-croissant/"),
     Shot("store-product-gone", STORE + "products/plum-danish/"),
-    Shot("store-review-errors", STORE + "products/country-sourdough/", act=press("Publish review")),
+    Shot("store-sorted", STORE + "?sort=-rating"),
+    Shot("store-review-errors", STORE + "products/country-sourdough/", act=publish_empty_review),
     Shot("store-added", STORE + "products/country-sourdough/", act=press("Add to cart")),
     Shot("store-page", STORE + "pages/about/"),
     Shot("store-cart", STORE + "products/country-sourdough/", act=into_cart),
@@ -497,6 +561,7 @@ SHOTS = [
     Shot(
         "merchant-page-editor-picker", "/merchant/pages/{framed[page].pk}/edit/", "lena", press("Add block")
     ),
+    Shot("merchant-page-editor-preview", "/merchant/pages/{framed[page].pk}/edit/", "lena", preview_block),
     Shot("merchant-app-embeds", "/merchant/apps/{framed[installation].pk}/embeds/", "lena"),
     Shot(
         "merchant-app-embed-settings",
@@ -518,12 +583,26 @@ SHOTS = [
     ),
     Shot("review-approve", "/admin/marketplace/submission/{rounds[update].pk}/approve/", "rae"),
     Shot("review-reject", "/admin/marketplace/submission/{rounds[update].pk}/reject/", "rae", common_reasons),
+    Shot("review-apps", "/admin/marketplace/app/", "rae"),
+    Shot("review-history", "/admin/marketplace/reviewentry/", "rae"),
     Shot("review-app", "/admin/marketplace/app/{till.pk}/change/", "rae"),
     Shot("review-app-suspended", "/admin/marketplace/app/{mailer.pk}/change/", "rae"),
     Shot("review-suspend", "/admin/marketplace/app/{till.pk}/suspend/", "rae"),
     Shot("review-lift", "/admin/marketplace/app/{mailer.pk}/reinstate/", "rae"),
     Shot("docs", "/docs/"),
     Shot("docs-guide", "/docs/guides/api/"),
+    Shot("docs-contract", "/docs/guides/contract/"),
+    Shot("docs-first-app", "/docs/guides/first-app/"),
+    Shot("docs-quickstart", "/docs/guides/quickstart/"),
+    Shot("docs-search", "/docs/search/?q=signature"),
+    Shot("docs-search-none", "/docs/search/?q=xylophone"),
+    Shot("docs-search-box", "/docs/guides/events/", act=search_docs),
+    Shot("docs-errors", "/docs/errors/"),
+    Shot("docs-run", "/docs/reference/orders/createOrder/run/", "dana"),
+    Shot("docs-run-answer", "/docs/reference/products/listProducts/run/", "dana", press("Run it")),
+    Shot("docs-run-signed-out", "/docs/reference/products/listProducts/run/"),
+    Shot("docs-limits", "/docs/limits/"),
+    Shot("docs-changelog", "/docs/changelog/"),
     Shot("docs-endpoints", "/docs/reference/"),
     Shot("docs-orders", "/docs/reference/orders/"),
     Shot("docs-apps", "/docs/reference/apps/"),

@@ -1,0 +1,167 @@
+"""When an approval is in force in every store that has the app, and what the approval itself costs.
+
+The approval takes a scope away and moves the Webhook URL and a hook. In force means: a stranger with a token of an old
+installation is refused, and webhooks and hook calls go to the new URL. Rows and mails follow later, in the worker.
+"""
+
+import secrets
+import time
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from accounts.enums import Role
+from benchmarks import shops
+from benchmarks.options import Options
+from benchmarks.portal import SPAN, Copies
+from benchmarks.processes import Failed
+from benchmarks.results import Goal, Row, milliseconds
+from common.secrets import digest
+from developers.review import decision_effects
+from installations.models import Installation
+from installations.services import approval
+from marketplace.enums import AppStatus
+from marketplace.models import App, AppVersion, Submission
+from marketplace.services import reviews
+from stores.hookpoints import HookPoint
+from webhooks.models import Webhook
+from webhooks.queries import destination
+
+FEW: Final = 100
+ASKED: Final = 20  # installations that ask with their token
+CHUNK: Final = 2_000
+OLD, NEW = "https://old.example.com/hooks", "https://new.example.com/hooks"
+PRODUCT: Final = f"/app-api/products/{uuid4()}"  # 404 with the scope
+SCOPES: Final = ["read_products", "read_orders"]
+KEPT: Final = ["read_orders"]
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    seconds: float  # of the reviewer's page and decision
+    memory: int  # bytes at its peak
+    in_force: float  # seconds from the commit until the tokens were refused, or a look at all installations found none old
+    refused: int  # of `ASKED`
+    followed: float  # seconds until all rows had followed
+
+
+def approvals(options: Options) -> Iterator[Row]:
+    """An app with 100,000 installations, to one with 100."""
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
+    many = 2_000 if options.quick else 100_000
+    few, lots = (_approved(count) for count in (FEW, many))
+    yield Row(
+        f"Approval with {many:,} installations, to {FEW}",
+        milliseconds(few.seconds),
+        milliseconds(lots.seconds),
+        lots.seconds / few.seconds,
+        note=f"Its memory at the peak: {few.memory / 1e6:.1f} to {lots.memory / 1e6:.1f} MB.",
+    )
+    yield Row(
+        "… until it was in force on every one",
+        "",
+        "",
+        lots.in_force,
+        Goal(10, 1, unit=" s"),
+        doubt="" if lots.refused == ASKED else f"{ASKED - lots.refused} of {ASKED} tokens were not refused",
+        note=f"{ASKED} tokens were tried, and all installations looked at once. Their rows followed in "
+        f"{lots.followed:.0f} s ({few.followed:.2f} s for {FEW}).",
+    )
+
+
+def _approved(count: int) -> Approved:
+    app, tokens = _installed(count)
+    reviewer = shops.user(Role.DEVELOPER)
+    submission = _changed(app)
+    if (came := _refused(tokens)) != 0:
+        raise Failed(f"{came} tokens were refused before the approval.")
+    tracemalloc.start()
+    began = time.perf_counter()
+    list(decision_effects.of_approval(submission))
+    version = reviews.approve(submission=submission, reviewer=reviewer)
+    committed = time.perf_counter()
+    memory = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    refused = _refused(tokens)
+    in_force = time.perf_counter() - committed
+    while _old(app):
+        in_force = time.perf_counter() - committed
+    followed = time.perf_counter()
+    approval.follow(version=version)
+    return Approved(committed - began, memory, in_force, refused, time.perf_counter() - followed)
+
+
+def _installed(count: int) -> tuple[App, Sequence[str]]:
+    """An app with so many installations, each with an app-defined webhook; tokens of some."""
+    since = timezone.now() - SPAN
+    developer = shops.user(Role.DEVELOPER)
+    app, owner = shops.app(developer), shops.business()
+    app.scopes, app.webhook_url = SCOPES, OLD
+    app.save()
+    AppVersion.objects.filter(app=app).update(scopes=SCOPES, webhook_url=OLD)
+    shops.hook_of(app, HookPoint.SHIPPING_RATES)
+    installed = shops.installation(app, owner)
+    installed.granted_scopes, installed.installed_at = SCOPES, since
+    installed.save()
+    webhook = shops.webhook(installed, OLD)
+    webhook.is_app_defined = True
+    webhook.save()
+    copies = Copies(count, since, SPAN / count)
+    copies.copy(owner, {"id": copies.id("b"), "slug": "'shop-' || %(salt)s || '-' || n"})
+    copies.copy(
+        installed,
+        {
+            "id": copies.id("c"),
+            "business_id": copies.id("b"),
+            "installed_at": copies.time,
+            "token_digest": "NULL",
+        },
+    )
+    copies.copy(webhook, {"id": copies.id("d"), "installation_id": copies.id("c")})
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    tokens = [f"fbat_{secrets.token_urlsafe(32)}" for _ in range(ASKED)]
+    for token, installation in zip(tokens, Installation.objects.filter(app=app)[:ASKED], strict=True):
+        Installation.objects.filter(pk=installation.pk).update(token_digest=digest(token))
+    return app, tokens
+
+
+def _changed(app: App) -> Submission:
+    """The working copy drops a scope and has another Webhook URL."""
+    app.scopes, app.webhook_url, app.status, app.version = KEPT, NEW, AppStatus.PENDING_REVIEW, "2.0.0"
+    app.save()
+    return Submission.objects.create(
+        app=app, version=app.version, removed_scopes=sorted(set(SCOPES) - set(KEPT))
+    )
+
+
+def _refused(tokens: Sequence[str]) -> int:
+    """How many of them may not read products."""
+    statuses = [
+        Client().get(PRODUCT, headers={"authorization": f"Bearer {token}"}).status_code for token in tokens
+    ]
+    if unknown := set(statuses) - {404, 403}:
+        raise Failed(f"The app API answered {unknown}.")
+    return statuses.count(403)
+
+
+def _old(app: App) -> int:
+    """How many installations the approval isn't in force on. Reads each as a request and a dispatcher do."""
+    old, last = 0, None
+    rows = Webhook.objects.select_related("installation__app__approved_version", "installation__business")
+    rows = rows.defer("secret", "installation__webhook_secret").filter(installation__app=app).order_by("id")
+    while chunk := list((rows.filter(id__gt=last) if last else rows)[:CHUNK]):
+        old += sum(_is_old(each) for each in chunk)
+        last = chunk[-1].id
+    return old
+
+
+def _is_old(webhook: Any) -> bool:
+    return destination(webhook) != NEW or webhook.installation.effective_scopes != KEPT

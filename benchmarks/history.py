@@ -1,0 +1,137 @@
+"""What a month of deliveries costs those that are sent now (docs/decisions/0036)."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Final
+
+from django.db import connection, connections
+from django.utils import timezone
+
+from benchmarks import shops
+from benchmarks.claiming import AT_ONCE, ENDPOINTS, as_default, by_turns, copied, repeated, tidied
+from benchmarks.options import Options
+from benchmarks.results import Goal, Row, milliseconds
+from common.db import partitions
+from webhooks.engine import claims
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Attempt, Delivery, Event, Webhook
+from webhooks.services import retention
+
+DAYS: Final = 30
+LATE: Final = timedelta(days=8)  # so that the oldest week is over its time
+
+
+def month(options: Options) -> Iterator[Row]:
+    """30 days of deliveries in their partitions: claims there and in an empty table; the oldest week is dropped under load."""
+    a_day = 3_000 if options.quick else 300_000
+    rounds = 20 if options.quick else 100
+    shops.forget_deliveries()
+    webhooks = shops.endpoints([options.sink.url(f"instant/{number}") for number in range(ENDPOINTS)])
+    with ExitStack() as stack:
+        full = stack.enter_context(copied())
+        with as_default(full):
+            rows = _fill(webhooks, a_day)
+        for store in (connections["default"], full):
+            with as_default(store):
+                shops.add_due(webhooks, AT_ONCE * rounds + 10 * ENDPOINTS)
+                tidied(Event, Delivery, Attempt)
+        with_none, with_many = by_turns([connections["default"], full], rounds)
+        yield Row(
+            f"Claim of {AT_ONCE} beside {DAYS} days of {a_day:,}, to none",
+            milliseconds(median(with_none)),
+            milliseconds(median(with_many)),
+            median(with_many) / median(with_none),
+            Goal(1.2, 1.05),
+        )
+        with as_default(full):
+            yield _dropped(webhooks, rows)
+
+
+def _fill(webhooks: list[Webhook], a_day: int) -> int:
+    """Finished deliveries with event and attempt at a steady pace, the newest of `LATE` ago less 30 days. Gives their number."""
+    now = timezone.now()
+    begin = now - timedelta(days=DAYS) - LATE
+    moment = begin
+    while moment < now:
+        for model in (Event, Delivery, Attempt):
+            partitions.make_ahead(model, now=moment)
+        moment += timedelta(days=1)
+    event = Event.objects.create(
+        business_id=webhooks[0].installation.business_id,
+        type=shops.EVENT_TYPE,
+        data=shops.message_data(),
+        occurred_at=begin,
+    )
+    delivery = Delivery.objects.create(
+        event=event,
+        webhook=webhooks[0],
+        status=DeliveryStatus.SUCCEEDED,
+        attempts_made=1,
+        attempt_count=1,
+        finished_at=begin,
+    )
+    attempt = Attempt.objects.create(
+        delivery=delivery, number=1, attempted_at=begin, http_status=200, duration_ms=20
+    )
+    count = a_day * DAYS
+    source = f"generate_series(1, {count}) AS copy"
+    at = f"(timestamptz '{begin.isoformat()}' + copy * interval '{DAYS * 86_400 / count} seconds')"
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")  # no look-ups of foreign keys
+        for row, key, changed in (
+            (event, "id", {"id": _id(at, "7001"), "occurred_at": at}),
+            (
+                delivery,
+                "id",
+                {"id": _id(at, "7002"), "event_id": _id(at, "7001"), "created_at": at, "finished_at": at},
+            ),
+            (attempt, "delivery_id", {"delivery_id": _id(at, "7002"), "attempted_at": at}),
+        ):
+            cursor.execute(repeated(row, source, changed, key=key))
+        cursor.execute("SET session_replication_role = origin")
+    return count
+
+
+def _id(at: str, kind: str) -> str:
+    """SQL for a UUID of version 7 of that moment, which `copy` makes unique."""
+    digits = f"lpad(to_hex((extract(epoch FROM {at}) * 1000)::bigint), 12, '0') || '{kind}8000' || lpad(to_hex(copy), 12, '0')"
+    return f"({digits})::uuid"
+
+
+def _dropped(webhooks: list[Webhook], rows: int) -> Row:
+    """The oldest week that is over its time, with claims at work."""
+    longest, over = [0.0], threading.Event()
+
+    def claim() -> None:
+        with closing(connection):
+            while not over.is_set():
+                began = time.monotonic()
+                claims.claim(16, timezone.now(), slot=0)
+                longest[0] = max(longest[0], time.monotonic() - began)
+
+    before = _weeks()
+    claiming = threading.Thread(target=claim)
+    claiming.start()
+    began = time.monotonic()
+    retention.remove_old()
+    took = time.monotonic() - began
+    over.set()
+    claiming.join()
+    gone = len(before) - len(_weeks())
+    return Row(
+        f"Longest claim while {gone} weeks of {rows:,} deliveries in {DAYS} days are dropped",
+        "",
+        milliseconds(longest[0]),
+        longest[0] * 1000,
+        Goal(1000, 500, unit=" ms"),
+        doubt="" if gone else "no week was dropped",
+        note=f"Dropping took {took:.2f} s, most of it reading what must be kept, without a lock.",
+    )
+
+
+def _weeks() -> list[datetime]:
+    return [each.start for each in partitions.existing(Delivery)]

@@ -1,0 +1,187 @@
+"""A PostgreSQL and a Redis of one's own, which may be killed and restored: the machine's are not touched."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import psycopg
+import redis
+
+from tests.ports import free_port
+
+START = 30.0  # seconds
+
+
+class Missing(Exception):
+    """A program is not installed."""
+
+
+class Redis:
+    """A server that keeps nothing on disk. A context manager."""
+
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        if shutil.which("redis-server") is None:
+            raise Missing("redis-server is not installed, and the machine's own server must not be stopped")
+        self._address, self.port = address, free_port()
+        self.url = f"redis://{address}:{self.port}/0"
+        self.client = redis.Redis.from_url(self.url, socket_timeout=5)
+
+    def start(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="extension-platform-redis-"
+        )  # for what replicas load
+        self._process = subprocess.Popen(
+            [
+                "redis-server", "--port", str(self.port), "--bind", self._address, "--save", "",
+                "--protected-mode", "no", "--dir", self._folder.name,
+            ],
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        _wait(self._answers)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._folder.cleanup()
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(redis.RedisError):
+            return bool(self.client.ping())
+        return False
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+        self.kill()
+
+
+class Postgres:
+    """A cluster in a temporary directory. A context manager.
+
+    With `archive` it copies each finished file of its log to `archive`, so that it can be restored to a point in time.
+    """
+
+    def __init__(self, *, archive: bool = False) -> None:
+        self.programs = _postgres_programs()
+        self.port = free_port()
+        self.directory = Path(tempfile.mkdtemp(prefix="extension-platform-postgres-"))
+        self.data = self.directory / "data"
+        self.archive = self.directory / "archive"
+        self._is_archived = archive
+        self.archive.mkdir()
+        # PostgreSQL refuses to run as root.
+        self.as_user: list[str] = []
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam("postgres")
+            for folder in (self.directory, self.archive):
+                os.chown(folder, owner.pw_uid, owner.pw_gid)
+            self.as_user = ["runuser", "-u", "postgres", "--"]
+
+    @property
+    def url(self) -> str:
+        return f"postgres://postgres@127.0.0.1:{self.port}"
+
+    def connect(self, database: str = "postgres") -> "psycopg.Connection[Any]":
+        return psycopg.connect(f"{self.url}/{database}", autocommit=True, connect_timeout=5)
+
+    def restart(self, *, pause: float = 0.0) -> None:
+        """As after a crash: no connection is ended politely, and the log is replayed. `pause` is in seconds."""
+        self.crash()
+        time.sleep(pause)
+        self.start()
+
+    def crash(self) -> None:
+        self._control("stop", "-w", "-m", "immediate")
+
+    def start(self) -> None:
+        self._control("start", "-w", "-l", str(self.directory / "log"))
+
+    def configure(self, **settings: str) -> None:
+        """For the next start."""
+        with (self.data / "postgresql.conf").open("a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+
+    def back_up(self) -> Path:
+        """A base backup, as docs/operations.md has it. Gives its folder."""
+        folder = self.directory / f"backup-{time.monotonic_ns()}"
+        at = ["--host=127.0.0.1", f"--port={self.port}", "--username=postgres"]
+        self.run("pg_basebackup", *at, f"--pgdata={folder}", "--checkpoint=fast", "--wal-method=none")
+        return folder
+
+    def restore(self, backup: Path) -> None:
+        """To the last commit, into an empty cluster: from a base backup, the archive, and what the dead cluster had
+        not archived yet.
+        """
+        dead = self.directory / f"dead-{time.monotonic_ns()}"
+        self.data.rename(dead)
+        self.run("cp", "-a", str(backup), str(self.data))
+        self.run("cp", "-a", f"{dead}/pg_wal/.", str(self.data / "pg_wal"))
+        # No process may read before the last commit is there: a change would fail in a cluster that is read-only.
+        self.configure(restore_command=f"cp {self.archive}/%f %p", hot_standby="off")
+        self.run("touch", str(self.data / "recovery.signal"))
+        self.start()
+
+    def run(self, program: str, *arguments: str) -> None:
+        """One of PostgreSQL's programs, or of the system's, as the cluster's owner."""
+        known = self.programs / program
+        subprocess.run(
+            [*self.as_user, str(known) if known.exists() else program, *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=self.directory,
+        )
+
+    def _control(self, *arguments: str) -> None:
+        self.run("pg_ctl", "-D", str(self.data), *arguments)
+
+    def __enter__(self) -> Self:
+        self.run(
+            "initdb",
+            "-D",
+            str(self.data),
+            "--auth=trust",
+            "--username=postgres",
+            "--encoding=UTF8",
+            "--no-sync",
+        )
+        self.configure(
+            port=str(self.port), listen_addresses="127.0.0.1", unix_socket_directories=str(self.directory)
+        )
+        if self._is_archived:
+            copy = f"test ! -f {self.archive}/%f && cp %p {self.archive}/%f"
+            self.configure(archive_mode="on", archive_command=copy, wal_level="replica")
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.crash()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + START
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"The server did not start within {START:.0f} s.")
+        time.sleep(0.01)
+
+
+def _postgres_programs() -> Path:
+    on_path = shutil.which("pg_ctl")
+    found = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+    if not found or (os.geteuid() == 0 and shutil.which("runuser") is None):
+        raise Missing(
+            "PostgreSQL's pg_ctl is not installed, and the machine's own server must not be stopped"
+        )
+    return found[-1].parent

@@ -1,0 +1,72 @@
+"""`python -m tools.soak --minutes 20`: see docs/faults.md. Exits with 1 if anything was lost, doubled or failed."""
+
+import argparse
+import random
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from tools.released_tree import check_out
+from tools.servers import Missing
+from tools.soak.faults import Faults
+from tools.soak.load import Load
+from tools.soak.memory import Memory
+from tools.soak.receiver import Receiver
+from tools.soak.site import ROOT, Site
+from tools.soak.verdict import findings, wait_until_settled
+
+APPS, MERCHANTS = 3, 6
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.soak", description=sys.modules["tools.soak"].__doc__
+    )
+    parser.add_argument("--minutes", type=float, default=20.0, help="how long the load lasts (20)")
+    parser.add_argument("--seed", type=int, default=None, help="repeat the choices of a run before")
+    parser.add_argument("--keep", type=Path, default=None, help="a folder for the logs, which is kept")
+    chosen = parser.parse_args()
+    seed = random.SystemRandom().randrange(10_000) if chosen.seed is None else chosen.seed
+    print(f"{chosen.minutes:g} minutes with --seed {seed}", file=sys.stderr, flush=True)
+    try:
+        return _soak(chosen.minutes * 60, seed, chosen.keep)
+    except Missing as missing:
+        sys.exit(f"A soak needs PostgreSQL's programs, redis-server and nginx. {missing}.")
+
+
+def _soak(seconds: float, seed: int, keep: Path | None) -> int:
+    chance = random.Random(seed)
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "release").mkdir()
+        release = check_out(folder / "release")
+        if release is None:
+            print(
+                "  There is no whole history here, so there is no release to upgrade from.", file=sys.stderr
+            )
+        receiver = stack.enter_context(Receiver(chance))
+        site = stack.enter_context(Site(folder, release or ROOT))
+        world = site.seed(receiver.url, apps=APPS, merchants=MERCHANTS)
+        load = Load(site.url, world, chance)
+        load.start()
+        memory = Memory(site)
+        faults = Faults(site, receiver, chance, to=ROOT if release else None)
+        faults.run(seconds)
+        load.stop()
+        memory.stop()
+        receiver.is_kind = True
+        wait_until_settled(site)
+        problems = 0
+        for finding in findings(site, load.ledger, receiver, faults, memory, world):
+            problems += bool(finding.problem)
+            print(f"{finding.name}: {finding.value}", flush=True)
+            if finding.problem:
+                print(f"  WRONG: {finding.problem}", flush=True)
+    print("Nothing is wrong." if not problems else f"{problems} figures are wrong.")
+    return min(problems, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""One fault every thirty seconds; among them an upgrade from the release and a restore of PostgreSQL."""
+
+import random
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+import psycopg
+
+from tools.soak.receiver import Receiver
+from tools.soak.site import Site
+
+EVERY = 30.0  # seconds
+PAUSE = 10.0  # for which a worker is stopped: others take it for dead
+AFTER = 10.0  # seconds after a fault in which a 503 may still be its consequence
+IN_FLIGHT = "SELECT count(*) FROM webhooks_delivery WHERE lease_until IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A fault, from its beginning to the end of the repair."""
+
+    name: str
+    began: float  # of `time.monotonic`
+    ended: float  # when all web processes were ready again
+    in_flight: int  # deliveries that were being sent
+
+
+class Faults:
+    """`run` causes them one after another until the time is over."""
+
+    def __init__(self, site: Site, receiver: Receiver, chance: random.Random, *, to: Path | None) -> None:
+        self.windows: list[Window] = []
+        self.restored = False
+        self.first_delivery_after_restore: float | None = None
+        self.migrated_in: float | None = None
+        self._site = site
+        self._receiver = receiver
+        self._chance = chance
+        self._to = to  # the tree to upgrade to
+        self._backup = site.postgres.back_up()
+
+    def run(self, seconds: float) -> None:
+        began = monotonic()
+        slots = int(seconds / EVERY) - 1
+        upgrade, restore = max(1, int(0.1 * slots)), max(3, int(0.2 * slots))
+        for slot in range(slots):
+            sleep(max(0.0, began + (slot + 1) * EVERY - monotonic()))
+            if slot == upgrade and self._to:
+                self.cause("upgrade", self.upgrade)
+            elif slot == restore:
+                self.cause("restore", self.restore)
+            else:
+                name = self._chance.choice(list(self._kinds(after_restore=slot > restore)))
+                self.cause(name, self._kinds(after_restore=slot > restore)[name])
+        sleep(max(0.0, began + seconds - monotonic()))
+
+    def _kinds(self, *, after_restore: bool) -> dict[str, Callable[[], None]]:
+        """After the restore the first web process and the first worker live on, so that their memory can be measured."""
+        spared = ("web1", "worker1", "beat") if after_restore else ()
+        kinds: dict[str, Callable[[], None]] = {
+            "postgres crashes": self._site.postgres.restart,
+            "sessions are ended": self._end_sessions,
+            "redis is emptied": self._empty_redis,
+        }
+        for member in self._site.members:
+            if member.name not in spared:
+                kinds[f"{member.name} is killed"] = lambda member=member: self._site.kill(member)  # type: ignore[misc]
+                if member.role == "worker":
+                    kinds[f"{member.name} is paused"] = lambda member=member: self._pause(member)  # type: ignore[misc]
+        return kinds
+
+    def cause(self, name: str, fault: Callable[[], None]) -> None:
+        before, began = self._in_flight(), monotonic()
+        fault()
+        took = monotonic() - began
+        self._site.wait_until_ready()
+        ended = monotonic()
+        self.windows.append(Window(name, began, ended, max(before, self._in_flight())))
+        print(f"  {name}: {took:.1f} s; ready after {ended - began:.1f} s", file=sys.stderr)
+
+    def _in_flight(self) -> int:
+        with suppress(psycopg.Error), self._site.postgres.connect("soak") as session:
+            row = session.execute(IN_FLIGHT).fetchone()
+            return int(row[0]) if row else 0
+        return 0
+
+    def _pause(self, member: object) -> None:
+        member.signal(signal.SIGSTOP)  # type: ignore[attr-defined]
+        sleep(PAUSE)
+        member.signal(signal.SIGCONT)  # type: ignore[attr-defined]
+
+    def _end_sessions(self) -> None:
+        with self._site.postgres.connect() as session:
+            session.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'soak' AND pid <> pg_backend_pid()"
+            )
+
+    def _empty_redis(self) -> None:
+        self._site.redis.client.flushall()
+
+    def upgrade(self) -> None:
+        """As docs/upgrading.md has it: migrate, then the web processes one by one, workers, scheduler."""
+        assert self._to
+        began = monotonic()
+        self._site.run("manage.py", "migrate", "--verbosity=0", tree=self._to)
+        self.migrated_in = monotonic() - began
+        self._site.tree = self._to
+        for role in ("web", "worker", "beat"):
+            for member in self._site.of_role(role):
+                self._site.replace(member, self._to)
+
+    def restore(self) -> None:
+        """As docs/operations.md has it: the cluster is lost; an empty one gets the backup, the archive and the rest."""
+        began = monotonic()
+        self.restored = True
+        self._site.postgres.crash()
+        self._site.postgres.restore(self._backup)
+        arrivals = len(self._receiver.arrivals)
+        self._site.environment["FEED_EPOCH"] = "1"
+        for member in self._site.of_role("web"):
+            self._site.replace(member)
+        while len(self._receiver.arrivals) == arrivals:
+            if monotonic() - began > 300:
+                return
+            sleep(0.05)
+        self.first_delivery_after_restore = self._receiver.arrivals[arrivals].at - began

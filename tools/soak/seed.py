@@ -1,0 +1,98 @@
+"""Merchants with stores, and approved apps that listen and have hooks: run by the platform's own Python, in its tree.
+
+Uses services that the first release has too. Prints what the load needs to know, as JSON.
+"""
+
+import json
+import sys
+from typing import Any
+
+import django
+from django.conf import settings
+
+PASSWORD = "a good password of a soak"
+EVENTS = ["order.created", "order.status_changed"]
+SCOPES = ["read_products", "read_orders", "write_orders"]
+STOCK = 1_000_000
+HOOKS = [
+    {"hookPoint": "checkout.shipping_rates", "url": "/rates", "timeout": 2000},
+    {"hookPoint": "order.calculate_discounts", "url": "/discounts", "timeout": 2000},
+    {"hookPoint": "order.validate", "url": "/validate", "timeout": 2000},
+]
+
+
+def main(receiver: str, apps: int, merchants: int) -> None:
+    django.setup()
+    settings.DEBUG = True  # here only: the apps' servers have plain http
+    from accounts.services import create_reviewer, register
+    from accounts.services.confirmation import confirm
+    from stores.sandbox import fill_store
+
+    def person(email: str, role: str, **more: str) -> Any:
+        made = register(email=email, password=PASSWORD, name=email.partition("@")[0], role=role, **more)
+        confirm(user=made.user)
+        return made
+
+    developer = person("developer@example.com", "DEVELOPER").user
+    reviewer = create_reviewer(email="reviewer@example.com", name="Rae Reviewer", password=PASSWORD)
+    found: dict[str, Any] = {"apps": [], "merchants": [], "password": PASSWORD}
+    for number in range(merchants):
+        made = person(f"merchant{number}@example.com", "MERCHANT", business_name=f"Store {number}")
+        fill_store(business=made.business)
+        store = made.business
+        found["merchants"].append(
+            {
+                "email": made.user.email,
+                "business": str(store.pk),
+                "slug": store.slug,
+                "product": _counted_product(store),
+            }
+        )
+    for number in range(apps):
+        found["apps"].append(_app(developer, reviewer, number, f"{receiver}/app/{number}"))
+    print(json.dumps(found))
+
+
+def _counted_product(business: Any) -> str:
+    """The id of a product whose stock is counted."""
+    from stores.models import Product
+
+    product = Product.objects.filter(business=business, is_available=True).earliest("id")
+    Product.objects.filter(pk=product.pk).update(stock=STOCK)
+    return str(product.pk)
+
+
+def _app(developer: Any, reviewer: Any, number: int, url: str) -> dict[str, Any]:
+    from extensions.services.manifests import save_manifest
+    from extensions.submission import submit_app
+    from marketplace.services import reviews
+    from marketplace.services.apps import create_app
+
+    redirect = f"https://app{number}.example.com/callback"
+    issued = create_app(
+        developer=developer,
+        name=f"App {number}",
+        slug=f"app-{number}",
+        description="Listens to orders.",
+        category="other",
+        scopes=SCOPES,
+        redirect_url=redirect,
+        webhook_url=url,
+        webhook_events=EVENTS,
+    )
+    if number == 0:
+        save_manifest(app=issued.app, developer=developer, document={"hooks": HOOKS})
+    issued.app.refresh_from_db()
+    submission = submit_app(app=issued.app, developer=developer, how_to_test="Place an order.")
+    reviews.take(submission=submission, reviewer=reviewer)
+    reviews.approve(submission=submission, reviewer=reviewer)
+    return {
+        "number": number,
+        "client_id": issued.app.client_id,
+        "client_secret": issued.client_secret,
+        "redirect": redirect,
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

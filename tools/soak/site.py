@@ -1,0 +1,274 @@
+"""The processes of an installation behind nginx, and who starts those again that die."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_bytes, token_urlsafe
+from time import monotonic, sleep
+from typing import Any, Self
+
+import requests
+
+from tests.ports import free_port
+from tools.servers import Missing, Postgres, Redis
+
+ROOT = Path(__file__).resolve().parents[2]
+RETRY_DELAYS = "1,2,4,8,16,16"
+STARTS_WITHIN = 180.0  # seconds, on a busy machine
+STOPS_WITHIN = 40.0
+
+# As docs/operations.md has it.
+NGINX = """
+daemon off; pid nginx.pid; error_log nginx.log; worker_processes 1; {user}
+events {{ worker_connections 512; }}
+http {{
+    access_log off;
+    client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+    upstream web {{ {servers} }}
+    server {{
+        listen 127.0.0.1:{port};
+        client_max_body_size 48m;
+        error_page 502 504 =503 @away;
+        location / {{
+            proxy_pass http://web;
+            proxy_connect_timeout 2s;
+            proxy_set_header Host $http_host;
+            proxy_set_header X-Forwarded-For $remote_addr;
+            proxy_set_header X-Forwarded-Proto $scheme;
+        }}
+        location @away {{
+            default_type application/json;
+            add_header Retry-After 1 always;
+            return 503 '{{"statusCode": 503, "message": "The service is restarting. Try again in a second.", "error": "Service Unavailable"}}';
+        }}
+    }}
+}}
+"""
+
+
+# As docs/operations.md has it, now and of the first release, which had no commands of its own for these.
+COMMANDS = {"web": "manage.py serve", "worker": "manage.py work", "beat": "manage.py schedule"}
+COMMANDS_OF_FIRST_RELEASE = {
+    "web": "-m gunicorn config.wsgi --threads 8 --no-control-socket --bind {BIND}",
+    "worker": "-m celery -A config worker --pool threads --concurrency 4",
+    "beat": "-m celery -A config beat --pidfile= --schedule {VAR_DIR}/schedule",
+}
+
+
+class Member:
+    """One process of the site, with those that it starts. `tree` is the folder of the version that it runs."""
+
+    def __init__(self, name: str, folder: Path, tree: Path, **environment: str) -> None:
+        self.name = name
+        self.tree = tree
+        self.is_wanted = True
+        self.log = folder / f"{name}.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        self._environment = environment
+
+    @property
+    def role(self) -> str:
+        return self.name.rstrip("0123456789")
+
+    def _command(self, environment: dict[str, str]) -> list[str]:
+        has_commands = (self.tree / "config/management/commands/serve.py").exists()
+        line = (COMMANDS if has_commands else COMMANDS_OF_FIRST_RELEASE)[self.role]
+        return [sys.executable, *line.format_map(environment).split()]
+
+    def start(self, environment: dict[str, str]) -> None:
+        environment = environment | self._environment
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command(environment),
+                cwd=self.tree,
+                env=environment | {"PYTHONPATH": f"{self.tree}:{self.tree}/sdk/python:{self.log.parent}"},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def signal(self, number: int) -> None:
+        """To the process and those it started."""
+        assert self.process
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
+    def terminate(self) -> None:
+        assert self.process
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(STOPS_WITHIN)
+        except subprocess.TimeoutExpired:
+            self.signal(signal.SIGKILL)
+            self.process.wait()
+
+
+class Site:
+    """A context manager: PostgreSQL, Redis, nginx, two web processes, two workers and the scheduler."""
+
+    def __init__(self, folder: Path, tree: Path) -> None:
+        if shutil.which("nginx") is None:
+            raise Missing("nginx is not installed")
+        self.folder = folder
+        self.tree = tree
+        self.postgres = Postgres(archive=True)
+        self.redis = Redis()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._web_ports = [free_port(), free_port()]
+        self.members: list[Member] = []
+        self._lock = threading.RLock()
+        self._over = threading.Event()
+        self.environment = os.environ | {
+            "DJANGO_SETTINGS_MODULE": "soak_settings",
+            "DATABASE_URL": f"{self.postgres.url}/soak",
+            "REDIS_URL": self.redis.url,
+            "CELERY_BROKER_URL": self.redis.url,
+            "DEBUG": "0",
+            "ALLOW_LOCAL_DESTINATIONS": "0",
+            "BASE_URL": self.url,
+            "STORES_URL": f"http://{{slug}}.stores.localhost:{self.port}",
+            "ALLOWED_HOSTS": "127.0.0.1",
+            "SECRET_KEY": token_urlsafe(48),
+            "FIELD_ENCRYPTION_KEYS": urlsafe_b64encode(token_bytes(32)).decode(),
+            "TRUSTED_PROXIES": "127.0.0.1",
+            "METRICS_TOKEN": token_urlsafe(48),
+            "WEBHOOK_RETRY_DELAYS": RETRY_DELAYS,
+            "EMAIL_URL": "dummymail://",
+            "VAR_DIR": str(folder / "var"),
+            "LOG_LEVEL": "INFO",
+        }
+
+    # Commands
+
+    def run(self, *arguments: str, tree: Path | None = None) -> str:
+        """A command of one version, in the installation's environment. Returns what it printed."""
+        tree = tree or self.tree
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tree,
+            env=self.environment | {"PYTHONPATH": f"{tree}:{tree}/sdk/python:{self.folder}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        return done.stdout
+
+    def seed(self, receiver: str, *, apps: int, merchants: int) -> dict[str, Any]:
+        script = str(ROOT / "tools/soak/seed.py")
+        found: dict[str, Any] = json.loads(
+            self.run(script, receiver, str(apps), str(merchants)).splitlines()[-1]
+        )
+        return found
+
+    # Processes
+
+    def _members(self) -> Iterator[Member]:
+        for number, port in enumerate(self._web_ports, 1):
+            yield Member(f"web{number}", self.folder, self.tree, BIND=f"127.0.0.1:{port}")
+        for name in ("worker1", "worker2", "beat"):
+            yield Member(name, self.folder, self.tree)
+
+    def of_role(self, role: str) -> list[Member]:
+        return [member for member in self.members if member.role == role]
+
+    def kill(self, member: Member) -> None:
+        member.signal(signal.SIGKILL)
+
+    def replace(self, member: Member, tree: Path | None = None) -> None:
+        """Stop it as an operator does, and start it again, maybe in another version."""
+        with self._lock:
+            member.is_wanted = False
+        member.terminate()
+        with self._lock:
+            member.tree = tree or member.tree
+            member.start(self.environment)
+            member.is_wanted = True
+        self.wait_for(member)
+
+    def wait_for(self, member: Member) -> None:
+        """Until a web process is ready. Others need a moment only they know of."""
+        if member.role == "web":
+            _wait(lambda: self._is_ready(member), member)
+
+    def wait_until_ready(self) -> None:
+        """Until the installation has recovered from a fault: each web process is ready."""
+        for member in self.of_role("web"):
+            self.wait_for(member)
+
+    def _is_ready(self, member: Member) -> bool:
+        port = self._web_ports[int(member.name[-1]) - 1]
+        with suppress(requests.RequestException):
+            return requests.get(f"http://127.0.0.1:{port}/readyz", timeout=5).status_code == 200
+        return False
+
+    def _supervise(self) -> None:
+        """As systemd does it: what dies is started again after a second."""
+        while not self._over.wait(1.0):
+            with self._lock:
+                for member in self.members:
+                    if member.is_wanted and member.process and member.process.poll() is not None:
+                        member.start(self.environment)
+
+    def __enter__(self) -> Self:
+        shutil.copy(ROOT / "tools/soak/settings.py", self.folder / "soak_settings.py")
+        self.postgres.__enter__()
+        self.postgres.configure(log_lock_waits="on")
+        self.postgres.restart()
+        self.redis.__enter__()
+        (self.folder / "var/static").mkdir(parents=True)
+        with self.postgres.connect() as session:
+            session.execute("CREATE DATABASE soak")
+        self.run("manage.py", "migrate", "--verbosity=0")
+        self.members = list(self._members())
+        for member in self.members:
+            member.start(self.environment)
+        self._start_nginx()
+        for member in self.members:
+            self.wait_for(member)
+        threading.Thread(target=self._supervise, daemon=True).start()
+        return self
+
+    def _start_nginx(self) -> None:
+        servers = " ".join(
+            f"server 127.0.0.1:{port} max_fails=1 fail_timeout=1s;" for port in self._web_ports
+        )
+        user = "user root;" if os.geteuid() == 0 else ""
+        (self.folder / "nginx.conf").write_text(NGINX.format(user=user, servers=servers, port=self.port))
+        self._nginx = subprocess.Popen(
+            ["nginx", "-p", str(self.folder), "-c", "nginx.conf", "-e", str(self.folder / "nginx.log")],
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        with self._lock:
+            for member in self.members:
+                member.is_wanted = False
+                member.signal(signal.SIGCONT)
+                member.signal(signal.SIGKILL)
+        with suppress(AttributeError, ProcessLookupError):
+            os.killpg(self._nginx.pid, signal.SIGTERM)
+            self._nginx.wait(10)
+        self.redis.__exit__()
+        self.postgres.__exit__()
+
+
+def _wait(condition: Callable[[], bool], member: Member) -> None:
+    end = monotonic() + STARTS_WITHIN
+    while not condition():
+        if monotonic() > end:
+            raise RuntimeError(f"{member.name} did not start:\n{member.log.read_text()[-3000:]}")
+        sleep(0.05)
