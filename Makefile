@@ -9,7 +9,7 @@ GUESSING := KeywordDetector Base64HighEntropyString HexHighEntropyString BasicAu
 NOT_GUESSING := $(addprefix --disable-plugin ,$(GUESSING))
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench screenshots clean
+.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak screenshots clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
@@ -24,7 +24,7 @@ compliance: $(VENV)/.development ## which test holds which rule of the specifica
 	$(BIN)/python -m pytest -q --compliance build/compliance.md
 
 test-slow: $(VENV)/.development ## every page in every look; the demo and the workers as real processes
-	$(BIN)/python -m pytest -n 2 -m "slow and not fault" $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m "slow and not fault and not benchmark" $(ARGS)
 
 test-embedded: $(VENV)/.development ## the same suite on SQLite, without services
 	EMBEDDED=1 $(BIN)/python -m pytest -n 2 -m "$(QUICK)" $(ARGS)
@@ -40,7 +40,7 @@ test-attacks-unprotected: $(VENV)/.development ## attacks on the wire with each 
 
 lint: export DEBUG := 1
 lint: export VAR_DIR := build/lint
-lint: $(VENV)/.development ## style, types, imports, migrations, spelling, templates, prose, stray files, credentials
+lint: $(VENV)/.development ## style, types, imports, migrations, contract, spelling, templates, prose, stray files, credentials
 	$(BIN)/python -m tools.root_files
 	$(BIN)/python -m tools.tracked_files
 	$(BIN)/detect-secrets-hook --no-verify $(NOT_GUESSING) $$(git ls-files)
@@ -51,6 +51,7 @@ lint: $(VENV)/.development ## style, types, imports, migrations, spelling, templ
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tools.released_migrations
+	$(BIN)/python -m tools.contract_changes
 	$(BIN)/python -m tools.templates
 	$(BIN)/python -m tools.prose
 
@@ -63,6 +64,9 @@ format: $(VENV)/.development
 
 bench: $(VENV)/.development ## ratios against a baseline of the same run; ARGS="--quick drain" for less
 	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: $(VENV)/.development ## an installation under load, killed, upgraded and restored; ARGS="--minutes 20 --seed 1"
+	$(BIN)/python -m tools.soak $(ARGS)
 
 screenshots: $(VENV)/.development ## every page in light, dark and at 390 px, into build/screenshots
 	$(BIN)/python -m tools.screenshots

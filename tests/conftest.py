@@ -14,7 +14,9 @@ from django.utils import timezone
 from accounts.models import Business, User
 from activity.log import CallLog
 from common.web import rate_limits
+from common.write_behind import WriteBehind
 from config.celery import app as celery_app
+from extensions.hooks.skipped import SkippedCalls
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -31,10 +33,11 @@ def _fresh_cache(settings: Any) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _log_of_calls_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log of calls is written where a test calls `flush()`, and by no thread into another test's database."""
+def _rows_behind_requests_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are written where a test calls `flush()`, and by no thread into another test's database."""
     monkeypatch.setattr("activity.log._log", CallLog())
-    monkeypatch.setattr(CallLog, "start", lambda self: None)
+    monkeypatch.setattr("extensions.hooks.skipped._skipped", SkippedCalls())
+    monkeypatch.setattr(WriteBehind, "start", lambda self: None)
 
 
 @pytest.fixture(autouse=True)

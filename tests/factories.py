@@ -12,7 +12,7 @@ from accounts.enums import Role
 from accounts.models import Business, User
 from appapi.enums import ExportResource, ExportStatus
 from appapi.models import Export
-from appapi.services.exports import EXPORTS
+from appapi.services.exports import files as export_files
 from common.secrets import digest, last_four, new_access_token, new_webhook_secret
 from extensions.enums import ExtensionType
 from extensions.models import ApprovedManifest, Definition, LiveDefinition
@@ -217,5 +217,5 @@ def export(installation: Installation) -> Export:
         feed_cursor="MC4w",
         expires_at=timezone.now() + timedelta(hours=24),
     )
-    EXPORTS.save(made.file_name, ContentFile(b"file"))
+    export_files().save(made.file_name, ContentFile(b"file"))
     return made

@@ -10,4 +10,4 @@ PASSWORD_HASHERS = ["common.hashers.RandomSecretHasher", *PASSWORD_HASHERS]
 
 # A test's database need not outlive the machine: nothing waits for the disk.
 if DATABASES["default"]["ENGINE"] == "common.db.postgresql":
-    DATABASES["default"]["OPTIONS"]["options"] = "-c synchronous_commit=off"
+    DATABASES["default"]["OPTIONS"]["options"] += " -c synchronous_commit=off"

@@ -21,7 +21,12 @@ def person() -> Body:
 
 @pytest.fixture
 def shop_owner(person: Body) -> Body:
-    return person | {"role": "MERCHANT", "business_name": "Harbour Bakery", "currency": "EUR"}
+    return person | {
+        "role": "MERCHANT",
+        "business_name": "Harbour Bakery",
+        "currency": "EUR",
+        "timezone": "Europe/Berlin",
+    }
 
 
 def register(client: Client, body: Body, query: str = "") -> Any:
@@ -52,13 +57,16 @@ def test_developer_registered_and_signed_in(client: Client, person: Body) -> Non
 def test_merchant_registered_with_shop(client: Client, shop_owner: Body) -> None:
     register(client, shop_owner)
     business = Business.objects.get()
-    assert (business.name, business.currency, business.is_sandbox) == ("Harbour Bakery", "EUR", False)
+    assert (business.name, business.currency, business.timezone, business.is_sandbox) == (
+        "Harbour Bakery", "EUR", "Europe/Berlin", False,
+    )  # fmt: skip
 
 
-def test_shop_without_currency_is_in_dollars(client: Client, shop_owner: Body) -> None:
-    del shop_owner["currency"]
+def test_shop_without_currency_and_time_zone_is_in_dollars_and_utc(client: Client, shop_owner: Body) -> None:
+    del shop_owner["currency"], shop_owner["timezone"]
     register(client, shop_owner)
-    assert Business.objects.get().currency == "USD"
+    business = Business.objects.get()
+    assert (business.currency, business.timezone) == ("USD", "UTC")
 
 
 def test_merchant_without_shop_name_told(client: Client, shop_owner: Body) -> None:

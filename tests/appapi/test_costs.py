@@ -49,6 +49,7 @@ READS = {
     "/app-api/orders": 3,
     "/app-api/orders?status=PENDING": 4,
     "/app-api/orders/{order}": 3,
+    "/app-api/events": 3,
 }
 
 
@@ -88,7 +89,7 @@ def test_placing_an_order_takes_as_many_statements_for_many_lines(
     }
     with statements() as made:
         assert api.post("/app-api/orders", body, content_type="application/json").status_code == 201
-    # BEGIN and COMMIT, a savepoint here, are among them, and for each of three hook points who is asked there.
+    # BEGIN and COMMIT, a savepoint here, are among them, and for each of three hook points who is asked there. One is the order's history.
     assert len(made) == count, "\n".join(query["sql"][:150] for query in made)
 
 

@@ -85,7 +85,7 @@ def test_export_holds_what_the_list_returns(
     with time_machine.travel(timezone.now() + timedelta(hours=24, minutes=1)):
         assert api.get(f"/app-api/exports/{export_id}").status_code == 404
         assert delete_expired() == 1
-    assert not exports.EXPORTS.exists(f"{export_id}.ndjson.gz")
+    assert not exports.files().exists(f"{export_id}.ndjson.gz")
 
 
 @pytest.mark.spec(SPEC, "The file of an export has a strong ETag, Range and If-Range")

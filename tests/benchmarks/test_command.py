@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks import environment
 
+pytestmark = pytest.mark.slow  # processes of their own
+
 NOWHERE = "127.0.0.1:9"
 
 

@@ -9,6 +9,8 @@ from benchmarks.results import Goal, Row, paired, percentile
 from benchmarks.sink import sink
 from benchmarks.targets import Target
 
+pytestmark = pytest.mark.slow  # processes of their own
+
 SECRET = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 

@@ -9,6 +9,8 @@ import requests
 
 from benchmarks.sink import Sink, sink
 
+pytestmark = pytest.mark.slow  # processes of their own
+
 
 @pytest.fixture
 def receiver(tmp_path: Path) -> Iterator[Sink]:

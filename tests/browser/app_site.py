@@ -52,6 +52,7 @@ class AppSite:
         }
         self.stores = stores
         self.asked: list[str] = []
+        self.headers: dict[str, str] = {}
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -64,6 +65,8 @@ class AppSite:
                 self.send_response(200 if kind else 404)
                 self.send_header("Content-Type", f"{kind or 'text/plain'}; charset=utf-8")
                 self.send_header("Content-Length", str(len(body)))
+                for name, value in site.headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
 

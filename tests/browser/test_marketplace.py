@@ -44,8 +44,13 @@ def test_visitor_finds_an_app_and_meets_install(new_page: NewPage, bell: App, sc
     page.get_by_role("link", name="Communication 1 app").click()
     expect(page.locator(".found")).to_have_text("1 app in Communication for “dana”")
     page.get_by_label("Changes nothing").check()
+    if scripted:
+        page.wait_for_url("**without=changes*")
     page.get_by_label("Sort by").select_option("Name")
-    page.get_by_role("button", name="Apply").click()
+    if scripted:
+        page.wait_for_url("**sort=name*")
+    else:
+        page.get_by_role("button", name="Apply").click()
     for part in ("q=dana", "category=communication", "without=changes", "sort=name"):
         assert part in page.url
     expect(page.get_by_label("Changes nothing")).to_be_checked()

@@ -49,7 +49,7 @@ def paths(dana: User, shop: Business, stars: Installation) -> dict[str, object]:
 @pytest.mark.parametrize("scripted", [True, False])
 def test_agreeing_to_more_takes_two_presses(merchant: NewPage, stars: Installation, scripted: bool) -> None:
     page = merchant("/merchant/", java_script_enabled=scripted)
-    page.get_by_role("link", name="Review what").click()
+    page.get_by_role("link", name="Review (Loyalty").click()
     expect(page.get_by_text("To thank reviewers with a star.")).to_be_visible()
     page.get_by_role("button", name="Approve", exact=True).click()
     expect(page.get_by_text("can use its new permissions now")).to_be_visible()
@@ -63,11 +63,11 @@ def test_keeping_an_app_as_it_is_takes_two_presses(
     merchant: NewPage, stars: Installation, scripted: bool
 ) -> None:
     page = merchant("/merchant/", java_script_enabled=scripted)
-    page.get_by_role("link", name="Review what").click()
+    page.get_by_role("link", name="Review (Loyalty").click()
     page.get_by_role("button", name="Not now").click()
     expect(page.get_by_text("keeps its current permissions")).to_be_visible()
     page.goto("/merchant/")
-    expect(page.get_by_role("link", name="Review what")).to_have_count(0)
+    expect(page.get_by_role("link", name="Review (Loyalty")).to_have_count(0)
     stars.refresh_from_db()
     assert stars.granted_scopes == ["read_products", "read_orders"]
 

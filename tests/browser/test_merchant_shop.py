@@ -15,6 +15,7 @@ from .chromium import overflow
 from .conftest import NewPage, SignIn
 
 LONG = "A name that goes on for as long as two hundred characters do allow it, since somebody will " * 2
+ZONE = "Australia/Brisbane"
 PATHS = (
     "/merchant/",
     "/merchant/orders/",
@@ -76,7 +77,7 @@ def test_order_is_worked_off_by_keyboard_without_scripts(
     merchant: NewPage, shop: Business, bread: Product, order: Order
 ) -> None:
     page = merchant("/merchant/", java_script_enabled=False)
-    press(page, page.get_by_role("link", name="Order to confirm"))
+    press(page, page.get_by_role("link", name="Order to confirm", exact=True))
     press(page, page.get_by_role("link", name=order.number))
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Order {order.number}")
     press(page, page.get_by_role("button", name="Confirm order"))
@@ -177,3 +178,14 @@ def test_pages_with_long_texts_fit_a_window_of_320_pixels(
     merchant: NewPage, paths: dict[str, object], path: str
 ) -> None:
     assert overflow(merchant(path.format(**paths), viewport={"width": 320, "height": 640})) == 0
+
+
+def test_time_zone_of_a_new_store_is_the_browsers_and_stays_as_chosen(new_page: NewPage) -> None:
+    page = new_page(timezone_id=ZONE)
+    page.goto("/accounts/register/?role=MERCHANT")
+    zone = page.get_by_label("Time zone")
+    expect(zone).to_have_value(ZONE)
+    zone.select_option("Europe/Lisbon")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_role("alert").or_(page.locator(".error-summary"))).to_be_visible()
+    expect(zone).to_have_value("Europe/Lisbon")

@@ -143,6 +143,17 @@ def test_blocks_are_moved_and_removed(
     page.get_by_role("button", name="Remove Star wall").click()
     expect(names).to_have_text(["Opening hours"])
     assert [each.position for each in Placement.objects.all()] == [0]
+    page.get_by_role("button", name="Undo last change").click()
+    expect(names).to_have_text(["Star wall", "Opening hours"])
+    widths = page.get_by_role("group", name="Width of the preview")
+    if not scripted:
+        expect(widths).to_be_hidden()
+        return
+    wide = page.locator(".sheet").evaluate("each => each.clientWidth")
+    for name, is_like in (("Phone", lambda now: now <= 375), ("Desktop", lambda now: now > wide)):
+        widths.get_by_role("button", name=name).click()
+        expect(widths.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "true")
+        assert is_like(page.locator(".sheet").evaluate("each => each.clientWidth"))
 
 
 def test_text_of_the_page_is_edited_beside_its_blocks(

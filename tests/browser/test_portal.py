@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from accounts.models import Business, User
 from installations.models import Installation
@@ -125,3 +125,44 @@ def test_uninstall_takes_two_presses(portal: NewPage, stars: App) -> None:
 
 def _starting(prefix: str) -> re.Pattern[str]:
     return re.compile(f"^{prefix}")
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_a_section_of_the_details_is_saved(portal: NewPage, stars: App, scripted: bool) -> None:
+    page = portal("/portal/apps/stars/", java_script_enabled=scripted)
+    page.get_by_role("link", name="Details", exact=True).first.click()
+    page.get_by_role("link", name="Access", exact=True).click()
+    save, url = page.get_by_role("button", name="Save"), page.get_by_label("Redirect URL")
+    expect(save).to_be_visible(visible=not scripted)  # with scripts, once something is unsaved
+    before = url.input_value()
+    url.fill("https://stars.example.com/connected")
+    expect(save).to_be_in_viewport()
+    if scripted:
+        url.fill(before)
+        expect(save).to_be_hidden()
+        url.fill("https://stars.example.com/connected")
+    save.click()
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    expect(url).to_have_value("https://stars.example.com/connected")
+    stars.refresh_from_db()
+    assert stars.redirect_url == "https://stars.example.com/connected"
+
+
+def test_leaving_unsaved_details_asks_first(portal: NewPage, stars: App) -> None:
+    asked: list[str] = []
+    page = portal("/portal/apps/stars/details/")
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.get_by_label("Name").press_sequentially(" 2")
+    page.get_by_role("link", name="Access", exact=True).click(no_wait_after=True)
+    expect(page.get_by_text("Unsaved changes")).to_be_visible()
+    assert asked == ["beforeunload"]
+    page.get_by_role("link", name="Discard").click()
+    expect(page.get_by_label("Name")).to_have_value("Loyalty Stars")
+    page.get_by_role("link", name="Access", exact=True).click()
+    expect(page.get_by_label("Redirect URL")).to_be_visible()
+    assert asked == ["beforeunload"]

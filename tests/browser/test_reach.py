@@ -123,7 +123,7 @@ def test_what_is_added_after_an_approval_runs_after_a_yes(
     merchant = new_page()
     sign_in(merchant.context, mira)
     merchant.goto("/merchant/")
-    merchant.get_by_role("link", name="Review what").click()
+    merchant.get_by_role("link", name="Review (").click()
     new = merchant.locator(".question li", has_text="New")
     expect(new).to_have_count(len(ADDED))
     for title in ADDED:

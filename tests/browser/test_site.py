@@ -47,6 +47,28 @@ def test_theme_is_switched_from_the_top_bar(new_page: NewPage, scripted: bool) -
     expect(page.locator("body")).to_have_css("background-color", "rgb(14, 17, 22)")
 
 
+@pytest.mark.parametrize("scripted", [True, False])
+@pytest.mark.parametrize("path", ["/", "/docs/"])
+def test_visitor_reaches_everything_from_the_menu_of_a_phone(
+    new_page: NewPage, scripted: bool, path: str
+) -> None:
+    page = new_page(**PHONE, java_script_enabled=scripted)
+    page.goto(path)
+    menu = page.locator(".site-menu")
+    expect(menu.get_by_role("link", name="Register")).to_be_hidden()
+    menu.locator("summary").click()
+    for name in ("Marketplace", "Docs", "Register"):
+        expect(menu.get_by_role("link", name=name)).to_be_visible()
+    assert overflow(page) == 0
+    if scripted:
+        assert violations(page) == []
+        page.keyboard.press("Escape")
+        expect(menu.get_by_role("link", name="Register")).to_be_hidden()
+    else:
+        menu.get_by_role("link", name="Register").click()
+        expect(page).to_have_url(re.compile("/accounts/register/"))
+
+
 def test_account_menu_names_who_is_signed_in(page: Page, sign_in: SignIn, dana: User) -> None:
     sign_in(page.context, dana)
     page.goto("/")
@@ -164,3 +186,18 @@ def test_a_form_is_sent_once(styleguide: NewPage) -> None:
     }""")
     expect(page.get_by_role("button", name="Send it")).to_have_attribute("aria-disabled", "true")
     assert sent == ["POST"]
+
+
+def test_paper_is_light_and_bears_nothing_to_press(styleguide: NewPage) -> None:
+    page = styleguide(color_scheme="dark")
+    page.get_by_role("button", name="Theme").click()
+    page.get_by_role("button", name="Dark", exact=True).click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    facts = page.locator(".facts-line")
+    screen = facts.evaluate("each => getComputedStyle(each).color")
+    page.emulate_media(media="print")
+    assert facts.evaluate("each => getComputedStyle(each).color") != screen  # which is made for a dark ground
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    for pressed in (".button", ".tabs", ".side-nav", ".top-bar"):
+        assert page.locator(pressed).count()
+        expect(page.locator(pressed).filter(visible=True)).to_have_count(0)

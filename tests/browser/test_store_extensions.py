@@ -10,7 +10,7 @@ from playwright.sync_api import Frame, Page, expect
 
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
-from extensions.models import Definition, Placement
+from extensions.models import Definition, Placement, StorefrontCost
 from extensions.services.extension_states import save_embed_settings, switch_extensions
 from extensions.services.placements import add_block
 from installations.models import Installation
@@ -281,3 +281,97 @@ def test_widget_fits_a_phone(
     box = page.locator("iframe.widget").bounding_box()
     assert box
     assert (box["x"], box["width"]) == (16, 288)
+
+
+BAR = (
+    b"document.body.prepend(Object.assign(document.createElement('a'), { href: '#', textContent: 'Sale!' }));"
+)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_of_an_app_covers_what_the_shopper_presses(
+    new_page: NewPage, shop: Business, app: App, installation: Installation, app_site: AppSite, width: int
+) -> None:
+    """A widget as tall as allowed. The skip link stays first although the app's script puts a bar before it."""
+    bread = factories.product(shop, name="Bread", price=500)
+    define(app, ExtensionType.EMBED, "chat", renderUrl=f"{app_site.url}/widget")
+    define(
+        app,
+        ExtensionType.EMBED,
+        "bar",
+        kind="GLOBAL_SCRIPT",
+        position="body_end",
+        scriptUrl=f"{app_site.url}/bar.js",
+    )
+    app_site.pages["/bar.js"] = ("text/javascript", BAR)
+    page = new_page(viewport={"width": width, "height": 800})
+    warnings: list[str] = []
+    page.on("console", lambda message: warnings.append(message.text))
+
+    def press(name: str) -> None:
+        frame = page.locator("iframe.widget")
+        frame.scroll_into_view_if_needed()
+        expect(page.frame_locator("iframe.widget").locator("#title")).to_have_text("No title")
+        frame_of(page, "/widget").evaluate("window.block.resize(400)")
+        expect(frame).to_have_attribute("height", "400")
+        for end in ("start", "end"):
+            button = page.get_by_role("button", name=name)
+            button.evaluate(f"button => button.scrollIntoView({{ block: '{end}' }})")
+            assert button.evaluate(
+                """(button) => {
+                  const { left, top, right, bottom } = button.getBoundingClientRect();
+                  const at = (x, y) => button.contains(document.elementFromPoint(x, y));
+                  return at(left + 4, (top + bottom) / 2) && at(right - 4, (top + bottom) / 2);
+                }"""
+            )
+        button.click()
+
+    page.goto(f"/store/{shop.slug}/products/{bread.slug}/")
+    expect(page.get_by_role("link", name="Sale!")).to_be_attached()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    press("Add to cart") if width == 390 else page.get_by_role("button", name="Add to cart").click()
+    page.goto(f"/store/{shop.slug}/checkout/")
+    page.get_by_label("Name").fill("Ada")
+    page.get_by_label("E-mail").fill("ada@example.com")
+    press("Place order")
+    page.wait_for_url("**/orders/**")
+    assert warnings == []
+
+
+@pytest.mark.browser
+def test_page_view_measures_what_each_app_loads(
+    new_page: NewPage, shop: Business, app: App, installation: Installation, app_site: AppSite
+) -> None:
+    """The sum arrives when the shopper leaves, without a cookie. Sizes are known if the app shares them."""
+    define(
+        app,
+        ExtensionType.EMBED,
+        "script",
+        kind="GLOBAL_SCRIPT",
+        position="head",
+        scriptUrl=f"{app_site.url}/script.js",
+    )
+    for visits, shares in enumerate((False, True), start=1):
+        app_site.headers = {"Timing-Allow-Origin": "*"} if shares else {}
+        page = new_page()
+        page.add_init_script(
+            """Math.random = () => 0;
+            const send = fetch;
+            fetch = (to, options) => { sessionStorage.sent = JSON.stringify(options); return send(to, options); };"""
+        )
+        page.goto(f"/store/{shop.slug}/", wait_until="load")
+        page.goto(f"/store/{shop.slug}/cart/")
+        sent = json.loads(page.evaluate("sessionStorage.sent"))
+        assert sent["credentials"] == "omit"
+        [[slug, milliseconds, size]] = json.loads(sent["body"])["apps"]
+        assert slug == app.slug
+        assert 0 < milliseconds < 30_000
+        assert (size is not None and 300 < size < 5_000) if shares else size is None
+        for _ in range(100):
+            row = StorefrontCost.objects.filter(visits=visits).first()
+            if row:
+                break
+            page.wait_for_timeout(50)
+        assert row is not None
+        assert (row.unshared, row.bytes) == (1, size or 0)

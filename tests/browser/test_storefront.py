@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Business, User
-from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, Verdict, filled
+from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, Question, ShippingRate, Verdict, filled
 from stores.models import Order, Product
 from stores.services.pages import create_page
 from stores.services.payments import settle_payment
@@ -69,10 +69,10 @@ def test_shopper_orders_for_delivery(new_page: NewPage, store: str, scripted: bo
     page.get_by_label("Delivery", exact=True).check()
     page.get_by_label("Address").fill("1 Quay Street")
     page.get_by_label("Town").fill("Portside")
-    expect(page.get_by_text("18.00\N{NO-BREAK SPACE}USD")).to_be_visible()
+    expect(page.get_by_text("$18.00")).to_be_visible()
     page.get_by_role("button", name="Place order").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
-    expect(page.get_by_text("18.00\N{NO-BREAK SPACE}USD")).to_be_visible()
+    expect(page.get_by_text("$18.00")).to_be_visible()
     order = Order.objects.get()
     assert order.address == "1 Quay Street\nPortside"
     page.reload()
@@ -168,7 +168,7 @@ def test_failed_payment_is_chosen_again_and_shown_when_paid(
     page.get_by_role("link", name="Choose how to pay").click()
     page.get_by_label("Harbour Wallet").check()
     page.get_by_role("button", name="Pay this way").click()
-    expect(page.get_by_role("link", name="Pay 12.00")).to_have_attribute("href", "https://pay.example.com/1")
+    expect(page.get_by_role("link", name="Pay $12.00")).to_have_attribute("href", "https://pay.example.com/1")
     expect(page.get_by_role("img", name="QR code of the payment")).to_be_visible()
     if scripted:
         expect(page.get_by_text(re.compile(r"^09:5\d left$"))).to_be_visible()
@@ -183,6 +183,7 @@ def test_failed_payment_is_chosen_again_and_shown_when_paid(
 def test_shopper_writes_a_review(new_page: NewPage, store: str, scripted: bool) -> None:
     page = new_page(java_script_enabled=scripted)
     page.goto(store + "products/rye/")
+    page.locator("summary", has_text="Write a review").click()
     page.get_by_role("button", name="Publish review").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose a rating from 1 to 5.")
     page.get_by_label("4 – good").check()
@@ -199,7 +200,7 @@ def test_enter_in_a_quantity_updates_and_removes_nothing(page: Page, store: str)
     page.goto(store + "cart/")
     page.get_by_label("Quantity of Sourdough").fill("3")
     page.get_by_label("Quantity of Sourdough").press("Enter")
-    expect(page.get_by_text("19.50\N{NO-BREAK SPACE}USD").first).to_be_visible()
+    expect(page.get_by_text("$19.50").first).to_be_visible()
     page.get_by_role("button", name="Remove Sourdough").click()
     expect(page.get_by_text("Your cart is empty")).to_be_visible()
 
@@ -207,7 +208,7 @@ def test_enter_in_a_quantity_updates_and_removes_nothing(page: Page, store: str)
 def test_merchant_gets_to_the_store(page: Page, store: str, sign_in: SignIn, mira: User) -> None:
     sign_in(page.context, mira)
     page.goto("/merchant/")
-    page.get_by_role("link", name="View store").click()
+    page.get_by_role("navigation", name="Your store").get_by_role("link", name="View store").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("All products")
 
 
@@ -239,3 +240,58 @@ def test_checkout_is_accessible(page: Page, store: str) -> None:
     """One of the pages above with every run."""
     to_checkout(page, store)
     assert violations(page) == []
+
+
+@pytest.fixture
+def shipping() -> Iterator[list[tuple[str, str]]]:
+    """An app's discount, and its price for each town; gives what it was asked about."""
+    asked: list[tuple[str, str]] = []
+
+    def rate(question: Question) -> ShippingRate:
+        method, town = question.data["deliveryMethod"], question.data.get("locality", "")
+        asked.append((method, town))
+        return ShippingRate(0 if method == "PICKUP" else 990 if town == "Portside" else 1200)
+
+    with (
+        filled("checkout.shipping_rates", rate),
+        filled("order.calculate_discounts", lambda question: Discount(300, "Two loaves")),
+    ):
+        yield asked
+
+
+def test_total_follows_the_choices_without_a_button(
+    page: Page, store: str, shipping: list[tuple[str, str]]
+) -> None:
+    """Apps are asked once for each choice, never while a town is being typed."""
+    to_checkout(page, store)
+    total = page.locator(".summary .total dd").filter(visible=True)
+    expect(page.get_by_text("Two loaves")).to_be_visible()
+    expect(total).to_have_text("$10.00")
+    expect(page.get_by_role("button", name="Update total")).to_be_hidden()
+    page.get_by_label("Delivery", exact=True).check()
+    expect(total).to_have_text("$22.00")
+    expect(page.locator(".summary")).not_to_contain_text("Pickup")
+    page.get_by_label("Town").press_sequentially("Portside", delay=20)
+    expect(total).to_have_text("$19.90")
+    expect(page.get_by_role("status").filter(has_text="Total: $19.90")).to_be_attached()
+    page.get_by_label("Note to the store").fill("Sliced, please.")
+    page.get_by_label("Card").check()
+    page.get_by_label("Pickup", exact=True).check()
+    expect(total).to_have_text("$10.00")
+    assert shipping == [("PICKUP", ""), ("DELIVERY", ""), ("DELIVERY", "Portside"), ("PICKUP", "")]
+
+
+def test_total_that_could_not_be_updated_has_its_button(page: Page, store: str) -> None:
+    def cut(route: Route) -> None:
+        if route.request.method == "POST":
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/checkout/", cut)
+    to_checkout(page, store)
+    page.get_by_label("Delivery", exact=True).check()
+    expect(page.locator(".summary .total dd").filter(visible=True)).to_have_text("$18.00")
+    page.unroute("**/checkout/")
+    page.get_by_role("button", name="Update total").click()
+    expect(page.get_by_text("Price for the delivery method and town you chose.")).to_be_visible()

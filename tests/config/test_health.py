@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -48,3 +50,11 @@ def test_readyz_names_the_part_that_is_gone(
     assert response.status_code == 503
     assert response.json()["cache"] == "unavailable"
     assert response.json()["database"] == "ok"
+
+
+@pytest.mark.parametrize(("path", "status"), [("/healthz", 200), ("/readyz", 200), ("/marketplace/", 301)])
+def test_health_is_read_at_the_machine_itself_without_tls(
+    client: Client, db: None, settings: Any, path: str, status: int
+) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    assert client.get(path).status_code == status

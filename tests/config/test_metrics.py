@@ -93,6 +93,7 @@ def test_weak_token_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     assert metrics_token(debug=True) == "short"
 
 
+@pytest.mark.slow  # a process of its own
 def test_processes_that_share_a_directory_are_added_up(tmp_path: Path) -> None:
     """As gunicorn's workers do; each line below is a process of its own."""
     environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}

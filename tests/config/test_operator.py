@@ -50,6 +50,7 @@ def run(var_dir: Path, *command: str, **changes: str) -> "subprocess.CompletedPr
     )
 
 
+@pytest.mark.slow  # a process of its own
 def test_production_has_nothing_to_warn_of(tmp_path: Path) -> None:
     checked = run(tmp_path, "-c", CHECK_DEPLOY)
     assert checked.returncode == 0, checked.stderr
@@ -64,6 +65,7 @@ def test_local_destinations_stop_every_start_without_debug(tmp_path: Path, comma
     assert "ALLOW_LOCAL_DESTINATIONS works only with DEBUG" in refused.stderr
 
 
+@pytest.mark.slow  # a process of its own
 @pytest.mark.parametrize("url", ["postgres://nobody@127.0.0.1:1/none", "sqlite:///{elsewhere}"])
 def test_demo_is_refused_on_a_real_database(tmp_path: Path, url: str) -> None:
     """Its people's passwords are published, and one of them reviews apps."""

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.test import Client
 
 from accounts.models import User
 from common.errors import Conflict
 from config import views
+from config.env import public_link
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = {"Accept": "text/html"}
@@ -20,6 +22,18 @@ def test_home_says_what_this_is(client: Client, db: None) -> None:
     page = client.get("/").content.decode()
     assert "<h1>Apps that extend online stores</h1>" in page
     assert page.count("<h1") == 1
+
+
+def test_footer_has_the_links_that_the_operator_has(client: Client, settings: Any, monkeypatch: Any) -> None:
+    assert "Terms" not in client.get("/licenses/").content.decode()
+    monkeypatch.setenv("TERMS_URL", "https://platform.example/terms")
+    settings.FOOTER_LINKS = [("Terms", public_link("TERMS_URL"))]
+    page = client.get("/licenses/").content.decode()
+    assert '<a href="https://platform.example/terms">Terms</a>' in page
+    for wrong in ("javascript:alert(1)", "http://platform.example", "mailto:nowhere"):
+        monkeypatch.setenv("TERMS_URL", wrong)
+        with pytest.raises(ImproperlyConfigured, match="TERMS_URL must be a link"):
+            public_link("TERMS_URL")
 
 
 def test_pages_send_a_policy_that_refuses_inline_code(client: Client) -> None:

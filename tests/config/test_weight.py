@@ -1,6 +1,7 @@
 """What a page weighs, and what it tells search engines."""
 
 import gzip
+import posixpath
 import re
 from html.parser import HTMLParser
 
@@ -98,3 +99,11 @@ def test_icons_are_where_browsers_look_for_them(client: Client) -> None:
 @pytest.mark.django_db
 def test_error_page_has_its_sheet(client: Client) -> None:
     assert Head(client.get("/nothing/", headers={"accept": "text/html"}).text).all("link", rel="stylesheet")
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_what_a_sheet_imports_is_found_by_collectstatic(name: str) -> None:
+    """Which refuses a sheet that names a missing file; in development nothing reads the list itself."""
+    text = (settings.BASE_DIR / "static/css/sheets" / name).read_text()
+    for part in re.findall(r'@import (?:url\()?"([^"]+)"', text):
+        assert finders.find(posixpath.normpath(f"css/sheets/{part}")), part

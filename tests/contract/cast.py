@@ -7,6 +7,8 @@ from django.contrib.auth.hashers import make_password
 from accounts import tokens
 from accounts.models import Business
 from accounts.services import device_grants
+from conformance.enums import Sender
+from conformance.services.runs import start
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -44,6 +46,7 @@ class Cast:
     app_webhook: str
     app_delivery: str
     paid_order: str
+    check: str
     spare_orders: list[str] = field(default_factory=list)
     spare_webhooks: list[str] = field(default_factory=list)
     spare_apps: list[str] = field(default_factory=list)
@@ -96,10 +99,16 @@ def make(*, receiver_url: str, spare: int = 3) -> Cast:
         app_webhook=str(tested_webhook.pk),
         app_delivery=_failed(tested_webhook),
         paid_order=str(paid.pk),
+        check=check_of(app),
         spare_orders=[str(_order(sandbox, product).pk) for _ in range(spare)],
         spare_webhooks=[str(helpers.webhook(installation, receiver_url, EVENTS).pk) for _ in range(spare)],
         spare_apps=[str(_app(dana).pk) for _ in range(spare)],
     )
+
+
+def check_of(app: App) -> str:
+    """A check at its first step."""
+    return str(start(app=app, sender=Sender.DEVELOPER, origin="http://localhost:3000").pk)
 
 
 def app_with_two_versions(cast: Cast) -> str:

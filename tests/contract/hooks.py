@@ -31,7 +31,7 @@ def known(label: str, name: str, number: int) -> str | None:
         pool = CAST[SPARE[label]]
         return str(pool.pop()) if pool else None
     read = label.startswith("GET")
-    tested = CAST["app"] if read else CAST["tested_app"]
+    tested = CAST["app"] if read or "/checks/" in label else CAST["tested_app"]
     of_app = label.split(" ", 1)[1].startswith("/developer")
     ids = {
         "productId": CAST["product"],
@@ -42,6 +42,8 @@ def known(label: str, name: str, number: int) -> str | None:
         "deliveryId": CAST["app_delivery" if of_app and not read else "delivery"],
         "exportId": CAST["export"],
         "number": 1,
+        "listenerId": 1,  # of no listener: what waits would make the run wait
+        "checkId": CAST["check"],
     }
     return str(ids[name])
 

@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business, User
 from common.ids import id_at
-from developers.portal.views.analytics import bar_chart, nice_top, percent
+from common.templatetags.ui import percent
+from developers.portal.views.analytics import bar_chart, nice_top
 from installations.services import install, uninstall
 from marketplace.models import App, AppVersion
 from tests import factories

@@ -1,13 +1,20 @@
-"""What the sample app answers at the five hook points."""
+"""What the sample app answers at the five hook points, and its checkout in Node by the same rules."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .driver import wait_for
+from .driver import ROOT, SampleApp, wait_for
+from .node import HAS_NODE, checkout_app
 from .stores import Store, install
+
+IN_NODE = pytest.param("node", marks=pytest.mark.skipif(not HAS_NODE, reason="needs Node 20 or newer"))
 
 ORDER = {"subtotal": 2000, "deliveryMethod": "DELIVERY"}
 BASKET = {"subtotal": 1999, "promoDiscount": 0, "deliveryFee": 350}
@@ -15,6 +22,31 @@ BASKET = {"subtotal": 1999, "promoDiscount": 0, "deliveryFee": 350}
 
 def items(*quantities: int) -> list[dict[str, Any]]:
     return [{"productId": f"p-{index}", "quantity": each} for index, each in enumerate(quantities)]
+
+
+@pytest.fixture(params=["python", IN_NODE])
+def store(request: pytest.FixtureRequest, store: Store, tmp_path: Path) -> Iterator[Store]:
+    """A store that has the app, and either of its servers."""
+    if request.param == "python":
+        yield store
+        return
+    installation = store.platform.installations[store.token]
+    with checkout_app(
+        tmp_path,
+        PLATFORM_URL=store.platform.url,
+        ACCESS_TOKEN=store.token,
+        BUSINESS_ID=installation["businessId"],
+        WEBHOOK_SECRET=installation["webhookSecret"],
+    ) as url:
+        yield replace(store, app=SampleApp(url, lambda: None))
+
+
+def test_both_have_the_same_settings_and_hooks() -> None:
+    python, node = (
+        json.loads((ROOT / "examples" / name / "manifest.json").read_text())
+        for name in ("sample_app", "checkout_node")
+    )
+    assert node == {name: python[name] for name in ("settingsSchema", "hooks")}
 
 
 @pytest.mark.spec("Events/Hook calls", "checkout.payment_methods: methods with id, name, description, icon")

@@ -31,11 +31,18 @@ def database_url() -> str:
 class Process:
     """One command, with the processes that it starts. Its output goes to a file."""
 
-    def __init__(self, command: tuple[str, ...], environment: dict[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        command: tuple[str, ...],
+        environment: dict[str, str],
+        log: Path,
+        *,
+        prefix: tuple[str, ...] = (),
+    ) -> None:
         self._log = log
         with log.open("wb") as target:
             self._popen = subprocess.Popen(
-                [sys.executable, "-m", "tests.faults.process", *command],
+                [*prefix, sys.executable, "-m", "tests.faults.process", *command],
                 cwd=ROOT,
                 env=os.environ | {"DATABASE_URL": database_url()} | environment,
                 stdout=target,
@@ -56,6 +63,10 @@ class Process:
         """To the process and those it started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
+
+    def signal_first(self, number: int) -> None:
+        """To the process alone, as a service manager does."""
+        os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
@@ -96,9 +107,10 @@ class Processes:
         """For all processes from now on."""
         self._environment |= environment
 
-    def start(self, *command: str, **environment: str) -> Process:
+    def start(self, *command: str, prefix: tuple[str, ...] = (), **environment: str) -> Process:
+        """`prefix` is put before the command, to run it elsewhere."""
         log = self._directory / f"{next(self._numbers)}-{command[0]}.log"
-        self.started.append(Process(command, self._environment | environment, log))
+        self.started.append(Process(command, self._environment | environment, log, prefix=prefix))
         return self.started[-1]
 
     def deliver(self, **environment: str) -> Process:
@@ -106,16 +118,16 @@ class Processes:
         return self.start("manage.py", "deliver", "--forever", **environment)
 
     def worker(self, *, pool: str = "threads", **environment: str) -> Process:
-        command = f"celery -A config worker --pool {pool} --concurrency 4 --without-mingle --without-gossip"
-        return self.start(*command.split(), **environment)
+        return self.start("manage.py", "work", "--pool", pool, **environment)
 
     def beat(self, **environment: str) -> Process:
-        schedule = self._directory / f"schedule-{next(self._numbers)}"
-        return self.start(*f"celery -A config beat --pidfile= --schedule {schedule}".split(), **environment)
+        state = self._directory / f"schedule-{next(self._numbers)}"
+        return self.start("manage.py", "schedule", "--state", str(state), **environment)
 
     def web(self, port: int, **environment: str) -> Process:
-        command = f"gunicorn config.wsgi --threads 8 --graceful-timeout 5 --bind 127.0.0.1:{port}"
-        return self.start(*command.split(), **environment)
+        """What `manage.py serve` runs, in this process, so that faults are built in."""
+        command = ("gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
+        return self.start(*command, **{"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"} | environment)
 
     def end(self) -> None:
         for process in self.started:

@@ -30,10 +30,33 @@ class Change:
 
 
 PROTECTIONS: Final = {
+    "files in one bucket": Change(
+        "config.env",
+        'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',
+        'url = ""',
+    ),
+    "master that the sentinels name": Change(
+        "common.sentinel",
+        "        return SentinelConnectionPool(self.master, sentinels, db=self.database, **options)\n",
+        "        from redis import ConnectionPool\n\n"
+        "        host, port = sentinels.discover_master(self.master)\n"
+        "        return ConnectionPool(host=host, port=port, db=self.database, **options)  # type: ignore\n",
+    ),
     "leases that end with the heartbeat": Change(
         "webhooks.engine.claims",
         '~Q(leased_by__in=slots.alive().values("id"))',
         "Q(pk=None)",
+    ),
+    "headers of the transport": Change(
+        "developers.api.views.listeners",
+        '{**usual_headers(), **headers, "Accept": "*/*"}',
+        "dict(headers)",
+    ),
+    "sandbox stores only for listeners": Change(
+        "webhooks.engine.preparation",
+        "    sandboxed = {\n        webhook.installation_id: webhook.installation.app_id\n        for webhook in webhooks\n"
+        "        if webhook.installation.own_sandbox_id\n    }\n",
+        "    sandboxed = {each.installation_id: each.installation.app_id for each in webhooks}\n",
     ),
     "second look at what was claimed before a pause": Change(
         "webhooks.engine.dispatcher",
@@ -41,9 +64,9 @@ PROTECTIONS: Final = {
         "if False:",
     ),
     "start by beat": Change(
-        "config.settings",
-        '"task": "webhooks.tasks.dispatch",\n        "schedule": 1.0,',
-        '"task": "webhooks.tasks.dispatch",\n        "schedule": 3600.0,',
+        "config.schedule",
+        '"webhooks.tasks.dispatch": 1.0,',
+        '"webhooks.tasks.dispatch": 3600.0,',
     ),
     "outbox": Change(
         "webhooks.services.publishing",
@@ -94,8 +117,8 @@ PROTECTIONS: Final = {
     ),
     "success by the status alone": Change(
         "common.http.transport",
-        "status, error = self.answer.status, _status_class(self.answer.status)",
-        "status, error = self.answer.status, error or _status_class(self.answer.status)",
+        "status, error = self.answer.status, status_class(self.answer.status)",
+        "status, error = self.answer.status, error or status_class(self.answer.status)",
     ),
     "end of reading at 16 KiB": Change(
         "common.http.transport", "while len(self.body) <= limit:", "while len(self.body) <= limit + 2**21:"
@@ -118,7 +141,7 @@ PROTECTIONS: Final = {
         "common.http.transport", "if not attempt.progress.died_unanswered():", "if True:"
     ),
     "judgement at each attempt": Change(
-        "webhooks.engine.preparation", "if may_receive(webhook, event.type):", "if True:"
+        "webhooks.engine.preparation", "if not may_receive(webhook, event.type):", "if False:"
     ),
     "erasure after the end": Change(
         "webhooks.queries", "if event_type == catalogue.DATA_ERASURE:", "if False:"
@@ -133,10 +156,16 @@ PROTECTIONS: Final = {
         "extensions.hooks.asking", "min(hook.timeout, question.budget.left)", "hook.timeout"
     ),
     "breaker of a hook": Change(
-        "extensions.hooks.breaker", "    if breaker.open_until is None:\n", "    if True:\n"
+        "extensions.hooks.breaker", "failures__gte=THRESHOLD - 1", "failures__gte=10**9"
     ),
     "check of an answer": Change(
         "extensions.hooks.answers", "for problem in problems_of(point, answer):", "for problem in ():"
+    ),
+    "horizon of the feed": Change(
+        # What a transaction sees as over by now, those that began before and still run included.
+        "webhooks.positions",
+        'template = "pg_snapshot_xmin(',
+        'template = "pg_snapshot_xmax(',
     ),
     "comparison of the clocks": Change(
         "webhooks.engine.dispatcher", "            self._clock.compare()\n", ""

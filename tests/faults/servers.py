@@ -1,14 +1,9 @@
 """Servers of the test's own, which it may kill: the machine's are not touched."""
 
-import contextlib
 import os
-import pwd
-import shutil
 import subprocess
-import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -20,96 +15,100 @@ from django.db import connection
 
 from tests.ports import free_port
 from tests.webhooks.helpers import wait_until
+from tools import servers
+
+SENTINEL = """
+port {port}
+bind 127.0.0.1
+protected-mode no
+dir {folder}
+sentinel monitor main 127.0.0.1 {master} 2
+sentinel down-after-milliseconds main 1000
+sentinel failover-timeout main 3000
+"""
 
 
-def missing(program: str) -> None:
-    """Skips the test, or fails it where all services were asked for."""
-    reason = f"{program} is not installed, and the machine's own server must not be stopped"
-    if os.environ.get("REQUIRE_SERVICES") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
+@contextmanager
+def skipped_if_missing() -> Iterator[None]:
+    """Skips the test where a program is not installed, or fails it where all services were asked for."""
+    try:
+        yield
+    except servers.Missing as missing:
+        if os.environ.get("REQUIRE_SERVICES") == "1":
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
 
 
-class Redis:
-    """A server that keeps nothing on disk. A context manager."""
+class Redis(servers.Redis):
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        with skipped_if_missing():
+            super().__init__(address)
 
-    def __init__(self) -> None:
-        if shutil.which("redis-server") is None:
-            missing("redis-server")
-        self.port = free_port()
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        self.client = redis.Redis.from_url(self.url, socket_timeout=5)
 
-    def start(self) -> None:
-        self._process = subprocess.Popen(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""],
-            stdout=subprocess.DEVNULL,
-        )
-        wait_until(self._answers)
+class Postgres(servers.Postgres):
+    def __init__(self, *, archive: bool = False) -> None:
+        with skipped_if_missing():
+            super().__init__(archive=archive)
 
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
 
-    def _answers(self) -> bool:
-        with contextlib.suppress(redis.RedisError):
-            return bool(self.client.ping())
-        return False
+class Standby(Postgres):
+    """A cluster that follows another one by streaming replication, and can be read."""
+
+    def __init__(self, primary: Postgres) -> None:
+        super().__init__()
+        self._primary = primary
 
     def __enter__(self) -> Self:
+        source = f"host=127.0.0.1 port={self._primary.port} user=postgres"
+        self.run("pg_basebackup", "-d", source, "-D", str(self.data), "-R", "--checkpoint=fast", "--no-sync")
+        self.configure(port=str(self.port), unix_socket_directories=str(self.directory))
         self.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.client.close()
-        self.kill()
 
+class Sentinels:
+    """Two Redis servers, of which one follows the other, and three sentinels that choose the master."""
 
-class Postgres:
-    """A cluster in a temporary directory. A context manager."""
-
-    def __init__(self) -> None:
-        self._programs = _postgres_programs()
-        self.port = free_port()
-        self._directory = Path(tempfile.mkdtemp(prefix="extension-platform-postgres-"))
-        # PostgreSQL refuses to run as root.
-        self._as_user: list[str] = []
-        if os.geteuid() == 0:
-            owner = pwd.getpwnam("postgres")
-            os.chown(self._directory, owner.pw_uid, owner.pw_gid)
-            self._as_user = ["runuser", "-u", "postgres", "--"]
-
-    def restart(self, *, pause: float = 0.0) -> None:
-        """As after a crash: no connection is ended politely, and the log is replayed. `pause` is in seconds."""
-        self._run("pg_ctl", "stop", "-w", "-m", "immediate")
-        time.sleep(pause)
-        self._run("pg_ctl", "start", "-w", *self._options)
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.servers = [Redis(), Redis()]
+        self._ports = [free_port() for _ in range(3)]
+        self.url = f"sentinel://{','.join(f'127.0.0.1:{port}' for port in self._ports)}/0?master=main"
+        self._sentinels: list[subprocess.Popen[bytes]] = []
 
     @property
-    def _options(self) -> list[str]:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._directory}"
-        return ["-l", str(self._directory / "log"), "-o", options]
+    def master(self) -> Redis:
+        host_and_port = redis.Redis(port=self._ports[0]).execute_command(
+            "SENTINEL GET-MASTER-ADDR-BY-NAME main"
+        )
+        return next(server for server in self.servers if server.port == int(host_and_port[1]))
 
-    def _run(self, program: str, *arguments: str) -> None:
-        command = [*self._as_user, str(self._programs / program), "-D", str(self._directory / "data")]
-        subprocess.run([*command, *arguments], check=True, stdout=subprocess.DEVNULL, cwd=self._directory)
+    def _knows_all(self, port: int) -> bool:
+        with suppress(redis.RedisError):
+            (main,) = redis.Redis(port=port).sentinel_masters().values()
+            return (main["num-slaves"], main["num-other-sentinels"]) == (1, 2)
+        return False
 
     def __enter__(self) -> Self:
-        self._run("initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
-        self._run("pg_ctl", "start", "-w", *self._options)
+        first, second = self.servers
+        first.start()
+        second.start()
+        second.client.replicaof("127.0.0.1", str(first.port))
+        for port in self._ports:
+            file = self._folder / f"sentinel-{port}.conf"
+            file.write_text(SENTINEL.format(port=port, folder=self._folder, master=first.port))
+            self._sentinels.append(
+                subprocess.Popen(["redis-server", str(file), "--sentinel"], stdout=subprocess.DEVNULL)
+            )
+        wait_until(lambda: all(map(self._knows_all, self._ports)), timeout=30)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._run("pg_ctl", "stop", "-m", "immediate")
-        shutil.rmtree(self._directory, ignore_errors=True)
-
-
-def _postgres_programs() -> Path:
-    on_path = shutil.which("pg_ctl")
-    found = [Path(on_path)] if on_path else sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
-    if not found or (os.geteuid() == 0 and shutil.which("runuser") is None):
-        missing("PostgreSQL's pg_ctl")
-    return found[-1].parent
+        for sentinel in self._sentinels:
+            sentinel.kill()
+            sentinel.wait()
+        for server in self.servers:
+            server.__exit__()
 
 
 @contextmanager

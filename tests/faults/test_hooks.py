@@ -9,17 +9,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
-import requests
 from django.db import connection
 
 from accounts.models import Business, User
 from extensions.models import Breaker, Definition, HookCall
 from installations.models import Installation
-from stores.models import Product
 from tests import factories
 from tests.faults.processes import Processes
-from tests.faults.test_kills import wait_for_web
-from tests.ports import free_port
+from tests.faults.till import Till, serve
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import publish
@@ -35,36 +32,18 @@ MISBEHAVIOUR = {
 }
 
 
-class Checkout:
-    """Dana's sandbox on a real server, and apps that answer its hooks."""
+class Apps:
+    """Apps that answer the hooks of a store."""
 
-    def __init__(self, stack: ExitStack, dana: User, shop: Business, caller: Installation, port: int) -> None:
-        self._stack, self._dana, self._shop, self._caller = stack, dana, shop, caller
-        self._url = f"http://127.0.0.1:{port}/app-api/orders"
-        self._product: Product = factories.product(shop)
+    def __init__(self, stack: ExitStack, dana: User, shop: Business) -> None:
+        self._stack, self._dana, self._shop = stack, dana, shop
 
-    def app(self, point: str, answer: Answer, **content: Any) -> tuple[Definition, Receiver]:
+    def add(self, point: str, answer: Answer, **content: Any) -> tuple[Definition, Receiver]:
         receiver = self._stack.enter_context(Receiver())
         receiver.respond_with(answer)
         app = factories.app(self._dana, webhook_url=receiver.url)
         factories.installation(app, self._shop)
         return factories.hook(app, point, **content), receiver
-
-    def order(self) -> tuple[dict[str, Any], float]:
-        """The order, and the seconds that it took."""
-        body = {
-            "items": [{"productId": str(self._product.pk), "quantity": 1}],
-            "customer": {"name": "Kim", "email": "kim@example.com"},
-            "deliveryMethod": "DELIVERY",
-            "address": "1 Quay Street",
-            "paymentMethod": "CASH",
-        }
-        began = time.monotonic()
-        token = {"Authorization": f"Bearer {self._caller.raw_token}"}  # type: ignore[attr-defined]
-        answer = requests.post(self._url, json=body, headers=token, timeout=60)
-        took = time.monotonic() - began
-        assert answer.status_code == 201, answer.text
-        return answer.json(), took
 
 
 @contextmanager
@@ -93,35 +72,30 @@ def fresh_events(sandbox: Business, receiver: Receiver) -> Iterator[list[float]]
 def test_apps_that_misbehave_hold_up_a_checkout_for_ten_seconds_at_most(
     processes: Processes, installation: Installation, dana: User, sandbox: Business
 ) -> None:
-    port = free_port()
     with ExitStack() as stack, Receiver() as listener:
-        checkout = Checkout(stack, dana, sandbox, installation, port)
+        apps = Apps(stack, dana, sandbox)
         helpers.webhook(installation, listener.url, ["review.created"])
-        processes.web(port)
-        processes.deliver()
-        wait_for_web(port)
+        till = Till(serve(processes), installation)
 
-        checkout.app("checkout.shipping_rates", Answer(body=b'{"fee": 120}'), priority=1)
+        apps.add("checkout.shipping_rates", Answer(body=b'{"fee": 120}'), priority=1)
         for answer in MISBEHAVIOUR.values():
-            checkout.app("checkout.shipping_rates", answer, priority=2)
-        order, _ = checkout.order()
+            apps.add("checkout.shipping_rates", answer, priority=2)
+        order, _ = till.order()
         assert order["deliveryFee"] == 1.2, "The fee of the well-behaved app counts."
         assert set(HookCall.objects.values_list("outcome", flat=True)) == {
             "ANSWERED", "HTTP_ERROR", "NOT_JSON", "UNEXPECTED",
         }  # fmt: skip
 
-        hanging = [
-            checkout.app("order.validate", HANGS, timeout=2600, priority=number)[0] for number in range(5)
-        ]
+        hanging = [apps.add("order.validate", HANGS, timeout=2600, priority=number)[0] for number in range(5)]
         with fresh_events(sandbox, listener) as late:
-            order, took = checkout.order()
+            order, took = till.order()
         assert 10.0 <= took <= 10.8
         assert order["validation"] == "NOT_VALIDATED"
         assert statistics.quantiles(late, n=100)[98] < 0.5
         Definition.objects.filter(pk__in=[each.pk for each in hanging]).update(is_active=False)
 
-        slow, receiver = checkout.app("order.calculate_discounts", HANGS, timeout=400)
-        took = [checkout.order()[1] for _ in range(7)]
+        slow, receiver = apps.add("order.calculate_discounts", HANGS, timeout=400)
+        took = [till.order()[1] for _ in range(7)]
         assert len(receiver.requests) == 5
         assert min(took[:5]) >= 0.4 > max(took[5:])
         assert Breaker.objects.get(definition=slow).open_until

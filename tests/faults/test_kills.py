@@ -130,14 +130,14 @@ def test_web_process_killed_right_after_the_commit_has_its_event_delivered(
     assert len(receiver.requests) == 2
 
 
-def wait_for_web(port: int) -> None:
+def wait_for_web(port: int, timeout: float = 30) -> None:
     def answers() -> bool:
         try:
             return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=1).ok
         except requests.RequestException:
             return False
 
-    wait_until(answers, timeout=30)
+    wait_until(answers, timeout)
 
 
 @pytest.mark.fault(4, "outbox")
@@ -262,3 +262,55 @@ def test_worker_killed_with_the_only_lease_of_an_endpoint_holds_up_fresh_events_
     assert sent[-1].at - died < 6
     assert set(ids(sent)) == {str(each.pk) for each in (hanging, *fresh)}
     wait_until(all_delivered)
+
+
+@pytest.mark.fault(31, "leases that end with the heartbeat")
+def test_one_of_eight_dispatchers_killed_leaves_its_share_to_the_others_within_seconds(
+    processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
+) -> None:
+    """Each endpoint takes 0.3 s, so that all eight always have attempts in flight. Every endpoint keeps its share."""
+    webhooks = listen(receiver.url, 40)
+    receiver.respond_with(Answer(delay=0.3))
+    eight = [processes.deliver() for _ in range(8)]
+    wait_until(lambda: slots.claiming().count() == 8, timeout=3 * START)
+    published_at: dict[str, float] = {}
+
+    def publish_to_all() -> None:
+        event = publish(sandbox)
+        assert event is not None
+        now = time.monotonic()
+        published_at.update({str(id_): now for id_ in event.deliveries.values_list("id", flat=True)})
+
+    def doomed_lease() -> DispatcherSlot | None:
+        leased = Delivery.objects.filter(leased_by__isnull=False).values("leased_by")
+        return slots.claiming().filter(pk__in=leased).first()
+
+    for _ in range(10):
+        publish_to_all()
+        time.sleep(0.2)
+    wait_until(lambda: doomed_lease() is not None, timeout=5)
+    slot = doomed_lease()
+    assert slot is not None
+    (doomed,) = (process for process in eight if slot.process.endswith(f":{process.pid}"))
+    doomed.signal(signal.SIGSTOP)  # so that what it holds can be counted
+    held = {str(id_) for id_ in Delivery.objects.filter(leased_by=slot).values_list("id", flat=True)}
+    doomed.kill()
+    died = time.monotonic()
+    for _ in range(30):
+        publish_to_all()
+        time.sleep(0.2)
+
+    wait_until(all_delivered, timeout=30)
+    sent = receiver.requests
+    again = {id_ for id_, times in ids(sent).items() if times > 1}
+    assert held
+    assert again <= held  # what was in flight, and nothing else
+    assert max(ids(sent).values()) <= 2
+    last = {request.headers["x-service-event-id"]: request.at for request in sent}
+    assert set(last) == set(published_at)
+    assert max(last[id_] for id_ in held) - died < FREED + 1
+    late = {id_: at - max(published_at[id_], died) for id_, at in last.items() if id_ not in held}
+    assert max(late.values()) < FREED  # no endpoint waited for the dead one's leases
+    served = Counter(request.target for request in sent if request.headers["x-service-event-id"] not in again)
+    assert len(served) == len(webhooks)
+    assert max(served.values()) - min(served.values()) <= len(held)

@@ -82,7 +82,7 @@ def test_wrong_redirect_is_explained_to_the_developer(listed: App, dana: User, m
         f'<dd class="mono breakable">{listed.redirect_url}/</dd>',
         f'<dd class="mono breakable">{listed.redirect_url}</dd>',
         "They differ only in the slash at the end.",
-        f'href="/portal/apps/{listed.slug}/details/#id_redirect_url"',
+        f'href="/portal/apps/{listed.slug}/details/access/#id_redirect_url"',
     ):
         assert part in page
     for stranger in (Client(), browser(mira), browser(sam)):

@@ -5,6 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.hashers import check_password
@@ -103,6 +104,13 @@ def test_create_without_a_required_value_is_refused(dana: User, field: str) -> N
         ("version", "v1.0.0", "version"),
         ("version", "1.0.0-01", "version"),
         ("version", "1.0.0+" + "a" * 60, "version"),
+        ("long_description", "x" * 5001, "long_description"),
+        ("long_description", "a\x00b", "long_description"),
+        ("support_url", "call me", "support_url"),
+        ("support_url", "help@", "support_url"),
+        ("support_url", "javascript:alert(1)", "support_url"),
+        ("privacy_url", "http://stars.example.com/privacy", "privacy_url"),
+        ("privacy_url", "mailto:help@stars.example.com", "privacy_url"),
     ],
 )
 def test_create_with_a_bad_value_names_it(dana: User, field: str, value: Any, named: str) -> None:
@@ -232,6 +240,9 @@ def test_update_of_a_deleted_app_is_not_found(dana: User) -> None:
         {"redirect_url": "https://new.example.com/"},
         {"webhook_url": "https://hooks.example.com/"},
         {"version": "1.0.0"},
+        {"long_description": "More."},
+        {"support_url": "help@example.com"},
+        {"privacy_url": "https://example.com/privacy"},
     ],
 )
 def test_update_of_an_approved_app_makes_it_a_draft(
@@ -330,6 +341,21 @@ def test_update_may_reorder_the_screenshots_shown_and_name_no_others(dana: User,
     others = create(sam, slug="other").app
     with pytest.raises(Invalid):
         update_app(app=others, changes={"screenshots": [first]})
+
+
+def test_update_keeps_the_descriptions_of_the_screenshots_that_stay(dana: User) -> None:
+    app = create(dana).app
+    shots = [decode(upload()) for _ in range(2)]
+    app = update_app(app=app, changes={"screenshots": shots, "screenshot_alts": [" The card. ", ""]})
+    first, second = app.screenshot_ids
+    assert (app.alt_texts, app.screenshot_alts) == ({first: "The card."}, ["The card.", ""])
+    app = update_app(app=app, changes={"screenshots": [UUID(second), UUID(first)]})
+    assert app.screenshot_alts == ["", "The card."]
+    app = update_app(app=app, changes={"screenshots": [UUID(second)]})
+    assert app.alt_texts == {}
+    for alts in (["One.", "Two."], ["x" * 201], ["a\nb"]):
+        with pytest.raises(Invalid):
+            update_app(app=app, changes={"screenshot_alts": alts})
 
 
 def test_update_with_six_screenshots_is_refused(dana: User) -> None:

@@ -29,7 +29,17 @@ def test_every_frozen_field_is_compared(app: App, dana: User) -> None:
         webhook_url="https://203.0.113.9/",
         version="9.0.0",
     )
-    other = update_app(app=other, changes={"icon": decode(upload()), "screenshots": [decode(upload())]})
+    other = update_app(
+        app=other,
+        changes={
+            "icon": decode(upload()),
+            "screenshots": [decode(upload()), decode(upload())],
+            "screenshot_alts": ["The dashboard."],
+            "long_description": "More.",
+            "support_url": "help@example.com",
+            "privacy_url": "https://example.com/privacy",
+        },
+    )
     found = differences(version, other)
     assert [difference.field for difference in found] == list(FROZEN_FIELDS)
     told = {difference.field: (difference.label, difference.before, difference.after) for difference in found}
@@ -37,6 +47,8 @@ def test_every_frozen_field_is_compared(app: App, dana: User) -> None:
     assert told["webhook_url"] == ("Webhook URL", (), ("https://203.0.113.9/",))
     assert told["icon"] == ("Icon", (), (f"/media/pictures/{other.icon_id}",))
     assert told["screenshot_ids"][0] == "Screenshots"
+    assert told["alt_texts"] == ("Screenshot descriptions", (), ("The dashboard.",))
+    assert told["support_url"] == ("Support", (), ("mailto:help@example.com",))
 
 
 def test_scopes_are_told_as_added_and_removed(app: App) -> None:

@@ -1,5 +1,6 @@
 """The merchant's settings of an installed app."""
 
+import re
 from typing import Any
 
 import pytest
@@ -175,3 +176,37 @@ def test_schema_that_changed_meanwhile_loses_nothing(
     give_settings(stars, {"properties": {"heading": {"type": "string"}, "greeting": {"type": "string"}}})
     browser.post(page_of(installation, "settings/"), {"heading": "Mine", "greeting": "Hi"})
     assert kept(installation) == {"heading": "Mine", "days": ["Sunday"], "greeting": "Hi"}
+
+
+def test_value_that_differs_from_its_default_is_marked_and_reset(
+    browser: Client, stars: App, shop: Business
+) -> None:
+    """Reset changes the form like the buttons of a list, and keeps nothing before Save."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "default": "Stars"},
+            "look": {"type": "object", "properties": {"dark": {"type": "boolean", "default": False}}},
+            "days": {"type": "array", "items": {"type": "string", "default": "Mo"}, "default": ["Mo"]},
+            "free": {"type": "string"},
+        },
+    }
+    address = page_of(installed(give_settings(stars, schema), shop), "settings/")
+
+    def marked(page: str) -> list[str]:
+        return re.findall(r'value="reset ([^"]+)"', page)
+
+    assert marked(text_of(browser.get(address))) == []
+    sent = {"title": "Suns", "look.dark": "on", "days.0": "Tu", "days.0:was": "0", "free": "x"}
+    browser.post(address, sent)
+    assert marked(text_of(browser.get(address))) == ["title", "look.dark", "days"]
+    for name, left in (
+        ("title", ["look.dark", "days"]),
+        ("look.dark", ["title", "days"]),
+        ("days", ["title", "look.dark"]),
+    ):
+        page = text_of(browser.post(address, sent | {":do": f"reset {name}"}))
+        assert marked(page) == left
+        assert "Saved." not in page
+    assert 'value="Suns"' in text_of(browser.get(address))
+    assert browser.post(address, sent | {":do": "reset days.0"}).status_code in (200, 302)

@@ -13,6 +13,7 @@ from stores.hookpoints import Verdict
 from tests import factories
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooked, Hooking
+from tests.merchants.pages import page_of
 
 
 @pytest.fixture
@@ -56,13 +57,18 @@ def test_merchant_resets_a_breaker(page: Client, shop: Business, hooking: Hookin
     app = hooking("checkout.shipping_rates", 500)
     for _ in range(5):
         asking.fee(shop)
-    assert "Skipped for now" in text_of(page.get(url(app)))
+    app_page = page_of(app.installation)
+    for address in (url(app), app_page, "/merchant/apps/", "/merchant/"):  # one status everywhere
+        assert "</svg>Having trouble</span>" in text_of(page.get(address))
+        assert "</svg>Working</span>" not in text_of(page.get(address))
+    assert "Delivery fee: it failed several times in a row" in text_of(page.get(app_page))
 
     page.post(url(app, "hook_reset", "checkout.shipping_rates"))
 
     asking.fee(shop)
     assert len(app.receiver.requests) == 6
-    assert "Skipped for now" not in text_of(page.get(url(app)))
+    assert "Having trouble" not in text_of(page.get(url(app)))
+    assert "</svg>Working</span>" in text_of(page.get(app_page))
 
 
 @pytest.mark.spec(

@@ -17,6 +17,7 @@ from marketplace.models import App
 from merchants.templatetags.installed_apps import HISTORY_DESCRIPTIONS
 from tests import factories
 from tests.appapi.conftest import client_of
+from tests.extensions.settings import give_settings
 from tests.merchants.pages import ask_for_more, installed, listed_app, page_of, signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -176,14 +177,18 @@ def test_trouble_of_another_shops_installation_is_not_told(
     assert "Having trouble" not in text_of(browser.get(LIST))
 
 
-def test_activity_tells_what_the_app_did_and_took(browser: Client, active: Installation) -> None:
-    page = text_of(browser.get(page_of(active, "activity/")))
-    assert "Not yet" in page
-    assert "None in the last 30 days" in page
-    assert "None in the last 7 days" in page
+def lines(browser: Client, installation: Installation) -> dict[str, tuple[str, str]]:
+    """What the app did, as its page says it: how often and when last, by what."""
+    page = text_of(browser.get(page_of(installation)))
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th><td>(.*?)</td><td>(.*?)</td></tr>', page)
+    return {re.sub(r"<svg.*?</svg>|<[^>]+>", "", what).strip(): (often, last) for what, often, last in rows}
+
+
+def test_page_opens_on_what_the_app_received_and_missed(browser: Client, active: Installation) -> None:
+    assert lines(browser, active) == {}
+    assert "Nothing. It hasn’t read or changed anything" in text_of(browser.get(page_of(active)))
 
     webhook = helpers.webhook(active, "https://stars.example.com/", ["order.created"])
-    Installation.objects.update(last_used_at=NOW)
     now = timezone.now()
     for status, finished in (
         (DeliveryStatus.SUCCEEDED, now - timedelta(days=2)),
@@ -194,13 +199,13 @@ def test_activity_tells_what_the_app_did_and_took(browser: Client, active: Insta
         made = helpers.published(active.business)
         Delivery.objects.filter(pk=made.pk).update(status=status, finished_at=finished)
     assert Webhook.objects.get() == webhook
-    page = text_of(browser.get(page_of(active, "activity/")))
-    assert '<dt>Last read</dt><dd><time datetime="2026-11-20T15:31:08.000Z">' in page
-    assert f"{now - timedelta(days=1):%H:%M:%S} UTC" in page
-    assert "<dt>Missed updates</dt><dd>1 in the last 7 days" in page
+    ((often, last),) = lines(browser, active).values()
+    assert often == ""
+    assert f"{now - timedelta(days=1):%H:%M} UTC" in last
+    assert "Received updates from your store 1 missed" in lines(browser, active)
 
 
-def test_activity_tells_in_words_what_the_app_called(browser: Client, dana: User, shop: Business) -> None:
+def test_page_opens_on_what_the_app_called(browser: Client, dana: User, shop: Business) -> None:
     """Reads, changes, and what was refused; housekeeping of the app is left out."""
     active = installed(listed_app(dana, ["read_products", "read_orders", "write_orders"]), shop)
     api = client_of(active)
@@ -209,14 +214,24 @@ def test_activity_tells_in_words_what_the_app_called(browser: Client, dana: User
         api.get(f"/app-api/{path}")
     api.patch(f"/app-api/orders/{order.pk}/status", {"status": "CONFIRMED"}, content_type="application/json")
     log.flush()
-    page = browser.get(page_of(active, "activity/")).content.decode()
-    deeds = re.findall(r"<dt>([^<]*)</dt><dd>(\d+) times?, last", page)
-    assert dict(deeds) == {
-        "Read your products": "2",
-        "Read your orders and customers": "1",
-        "Changed the status of orders": "1",
-        "Was refused what it isn’t allowed to do": "1",
+    assert {what: often for what, (often, _) in lines(browser, active).items()} == {
+        "Read your products": "2 times",
+        "Read your orders and customers": "1 time",
+        "Changed the status of orders": "1 time",
+        "Was refused what it isn’t allowed to do": "1 time",
     }
+
+
+def test_required_setting_that_is_empty_is_one_thing_to_do(
+    browser: Client, active: Installation, stars: App
+) -> None:
+    schema = {"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}}}
+    give_settings(stars, schema)
+    for path in (LIST, "/merchant/", page_of(active)):
+        assert "</svg>Needs settings</span>" in text_of(browser.get(path))
+    browser.post(page_of(active, "settings/"), {"key": "abc"})
+    for path in (LIST, "/merchant/", page_of(active)):
+        assert "</svg>Working</span>" in text_of(browser.get(path))
 
 
 def test_activity_tells_the_history_the_newest_first(

@@ -1,14 +1,24 @@
 """A merchant's orders: finding them, reading one, moving it along."""
 
-from datetime import timedelta
+import csv
+import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
+from io import StringIO
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from stores.enums import OrderStatus
-from stores.models import Order
+from merchants import order_export
+from stores.enums import ActorKind, OrderStatus
+from stores.hookpoints import PaymentMethod, filled
+from stores.models import Order, OrderChange
 from stores.services.checkout import place_order
+from stores.services.history import Actor, staff
+from stores.services.orders import change_order_status
+from stores.services.payments import choose_again, settle_payment
 from tests import factories
 from tests.merchants.counting import statements_of
 from tests.merchants.pages import signed_in, text_of
@@ -42,7 +52,7 @@ def test_orders_come_newest_first_with_sum_and_status(browser, shop):
     page = unescape(text_of(browser.get(LIST)))
     assert page.index("2002") < page.index("2001")
     assert "2 orders, newest first" in page
-    assert "20.00 USD" in page
+    assert "$20.00" in page
     assert "Ann & Kim" in page
     assert "Pending" in page
 
@@ -62,10 +72,114 @@ def test_status_and_number_narrow_the_list(browser, shop):
     assert found("?q=%232010") == ["2010"]
     assert found("?q=20&status=PENDING") == ["2010"]
     assert found("?q=77") == []
+    assert found("?q=7") == []
+    assert found("?q=3") == ["3001"]
     assert "No orders match these filters" in text_of(browser.get(LIST + "?q=77"))
 
 
-@pytest.mark.parametrize("query", ["?status=LOST", "?q=a%00b", "?q=" + 101 * "1"])
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("ann", ["1"]), ("LEE ann", ["1"]), ("kim@harbour", ["2"]), ("0171 2345", ["2"]), ("01712345", ["2"]),
+        ("+49 (171) 23", []), ("50%", ["3"]), ("lee_", []), ("3001", ["1", "2", "3"]), ("Ann Kim", []),
+    ],
+)  # fmt: skip
+def test_search_looks_into_number_name_mail_and_phone(browser, shop, typed, found):
+    factories.order(shop, number="30011", customer_name="Ann Lee", customer_email="")
+    factories.order(
+        shop,
+        number="30012",
+        customer_name="Kim",
+        customer_email="Kim@harbour.example",
+        customer_phone="(0171) 23-45",
+    )
+    factories.order(shop, number="30013", customer_name="50% Off Ltd", customer_email="off@example.com")
+    theirs = factories.business(factories.merchant("rival@example.com"))
+    factories.order(theirs, number="30014", customer_name="Ann Lee Kim 50% off")
+    page = text_of(browser.get(LIST, {"q": typed}))
+    assert [end for end in ("1", "2", "3", "4") if f">3001{end}<" in page] == found
+
+
+def test_days_narrow_the_list_in_the_zone_of_the_store(browser, shop):
+    shop.timezone = "Asia/Kolkata"
+    shop.save()
+    for number, hour in (("1", 18), ("2", 19)):  # midnight is at 18:30 UTC
+        factories.order(shop, number=f"400{number}", created_at=datetime(2026, 7, 14, hour, tzinfo=UTC))
+
+    def found(**query):
+        page = text_of(browser.get(LIST, query))
+        return [number for number in ("4001", "4002") if f">{number}<" in page]
+
+    assert found(since="2026-07-15") == found(since="2026-07-15", until="2026-07-15") == ["4002"]
+    assert found(until="2026-07-14") == ["4001"]
+    assert found(since="2026-07-14", until="2026-07-15") == ["4001", "4002"]
+
+
+# --- CSV --------------------------------------------------------------------------------------------
+
+EXPORT = f"{LIST}export.csv"
+
+
+def exported(browser, **query):
+    response = browser.get(EXPORT, query)
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    text = b"".join(response.streaming_content).decode("utf-8-sig")
+    return list(csv.DictReader(StringIO(text)))
+
+
+def test_export_has_the_orders_of_the_filters_newest_first(browser, shop, monkeypatch):
+    monkeypatch.setattr(order_export, "BATCH", 2)
+    shop.timezone = "Europe/Lisbon"
+    shop.save()
+    for number in range(5):
+        order = factories.order(
+            shop, number=f"500{number}", subtotal=1250, discount=250, amount=1000, status="READY",
+            created_at=datetime(2026, 7, 14, 23, 30, tzinfo=UTC),
+        )  # fmt: skip
+        order.items.create(product_id=order.pk, name="Rye, dark", quantity=2, price=625)
+    factories.order(shop, number="6000", payment_method="pay:wallet", payment_method_name="Harbour Wallet")
+    factories.order(
+        factories.business(factories.merchant("rival@example.com")), number="5009", status="READY"
+    )
+    rows = exported(browser, status="READY", page="2")
+    assert [row["Order"] for row in rows] == ["5004", "5003", "5002", "5001", "5000"]
+    assert {name: rows[0][name] for name in ("Placed", "Status", "Items", "Subtotal", "Discount", "Total")} == {
+        "Placed": "2026-07-15 00:30:00+01:00", "Status": "Ready", "Items": "2 × Rye, dark",
+        "Subtotal": "12.50", "Discount": "2.50", "Total": "10.00",
+    }  # fmt: skip
+    assert exported(browser, q="6000")[0]["Payment method"] == "Harbour Wallet"
+    assert f"{EXPORT}?status=READY" in text_of(browser.get(LIST + "?status=READY"))
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", " =", "\n="])
+def test_export_has_no_formulas(browser, shop, start):
+    typed = f'{start}HYPERLINK("http://evil.example","x")'
+    factories.order(shop, customer_name=typed, note=typed, address=typed)
+    (row,) = exported(browser)
+    assert [row["Customer"], row["Note"], row["Address"]] == [f"'{typed}"] * 3
+
+
+def test_export_of_a_bad_filter_shows_the_list_with_the_error(browser, shop):
+    response = browser.get(EXPORT, {"since": "2026-07-15", "until": "2026-07-14"})
+    assert response.status_code == 422
+    assert "Choose a day that isn" in text_of(response)
+
+
+def test_export_takes_the_same_statements_however_many_orders_are_in_a_batch(browser, shop):
+    def statements_with_more(orders):
+        for _ in range(orders):
+            factories.order(shop)
+        with CaptureQueriesContext(connection) as captured:
+            exported(browser)
+        return len(captured)
+
+    assert statements_with_more(1) == statements_with_more(3)
+
+
+# --- The list's faults ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["?since=x", "?status=LOST", "?q=a%00b", "?q=" + 101 * "1"])
 def test_filter_that_can_not_be_is_told_at_its_field(browser, shop, query):
     response = browser.get(LIST + query)
     assert response.status_code == 422
@@ -96,6 +210,111 @@ def test_list_takes_the_same_statements_however_many_orders(browser, shop):
 # --- One order --------------------------------------------------------------------------------------
 
 
+def test_history_says_who_did_what(browser, shop):
+    bread = factories.product(shop)
+    order = place_order(business=shop, request=factories.order_request((bread, 1)))
+    app = Actor(ActorKind.APP, order.pk, "Order Bell")
+    change_order_status(order=order, status="CONFIRMED", by=app)
+    move(browser, order, "READY")
+    change_order_status(order=order, status="DELIVERED", by=staff(factories.reviewer()))
+    page = page_of(browser, order).split('id="history"')[1]
+    lines = re.findall(r'<p class="title">(.*?)</p>\s*<div class="about">(.*?)</div>', page)
+    assert lines == [
+        ("Delivered", "By the platform's staff"), ("Ready", "By you"),
+        ("Confirmed", "By the app Order Bell"), ("Order placed", "By the customer"),
+    ]  # fmt: skip
+    OrderChange.objects.filter(actor=ActorKind.MERCHANT).update(actor_id=order.pk, actor_name="Ann")
+    assert "By Ann" in page_of(browser, order)
+
+
+def test_history_of_an_order_from_before_begins_with_what_is_known(browser, shop):
+    page = page_of(browser, factories.order(shop)).split('id="history"')[1]
+    assert page.count("Order placed") == 1
+
+
+def test_payment_is_in_the_history_with_its_method_in_the_apps_words(browser, shop):
+    method = PaymentMethod("pay:wallet", "Harbour Wallet", "7")
+    bread = factories.product(shop)
+    request = factories.order_request((bread, 1), payment_method=method.id)
+    with filled("checkout.create_payment", lambda question: None):
+        order = place_order(business=shop, request=request, offered=[method])
+        order = choose_again(order=order, payment_method=method.id, offered=[method])
+    order.payment.status = "PENDING"
+    order.payment.save()
+    settle_payment(order=order, provider="7", status="COMPLETED", by=Actor(ActorKind.APP, None, "Bell Pay"))
+    page = page_of(browser, order)
+    titles = re.findall(r'<p class="title">(.*?)</p>', page.split('id="history"')[1])
+    assert titles == [
+        "Paid",
+        "Payment failed",
+        "Payment method changed to Harbour Wallet",
+        "Payment failed",
+        "Order placed",
+    ]
+    assert "By the app Bell Pay" in page
+    assert "Harbour Wallet" in page
+    assert "pay:wallet" not in page
+
+
+def test_page_says_how_the_total_came_about(browser, shop):
+    bread = factories.product(shop, price=1000)
+    order = place_order(business=shop, request=factories.order_request((bread, 1)))
+    assert "How this total came about" not in page_of(browser, order)
+    given = {"provider": "1", "at": order.created_at}
+    for point, app, outcome, fields in (
+        (
+            "order.validate",
+            "Checker",
+            "FAILED",
+            {"instead": "The order was accepted without this app's check."},
+        ),
+        ("order.calculate_discounts", "Stars", "ANSWERED", {"amount": 150, "reason": "Ten <stars>"}),
+        ("checkout.shipping_rates", "Slow Bikes", "SKIPPED", {"instead": "The store's own fee was kept."}),
+        (
+            "checkout.shipping_rates",
+            "Vans",
+            "ANSWERED",
+            {"amount": 400, "instead": "The next app's fee was used."},
+        ),
+        ("checkout.shipping_rates", "Bikes", "ANSWERED", {"amount": 350}),
+    ):
+        order.hook_parts.create(point=point, app_name=app, outcome=outcome, **given, **fields)
+    page = page_of(browser, order)
+    for words in (
+        "</strong> failed when asked to check the order", "The order was accepted without this app's check.",
+        "</strong> gave a discount", "−$1.50", "wasn't asked for the delivery fee", "The store's own fee was kept.",
+        '<span class="amount replaced">$4.00', '<span class="amount">$3.50',
+    ):  # fmt: skip
+        assert words in page
+    assert "Ten &lt;stars&gt;" in text_of(browser.get(f"{LIST}{order.pk}/"))
+
+
+def test_page_links_to_the_customers_other_orders(browser, shop):
+    order = factories.order(shop, customer_email="kim@example.com")
+    assert "2 orders" not in page_of(browser, order)
+    factories.order(shop, customer_email="KIM@example.com")
+    factories.order(shop, customer_email="other-kim@example.com")
+    assert f'href="{LIST}?q=kim%40example.com">2 orders</a>' in page_of(browser, order)
+
+
+def test_packing_slip_has_items_without_prices(browser, shop):
+    order = factories.order(
+        shop,
+        delivery_method="DELIVERY",
+        address="5 Orchard Close\nPortside",
+        note="Ring twice.",
+        amount=1000,
+        subtotal=1000,
+    )
+    order.items.create(product_id=order.pk, name="Rye", quantity=2, price=500)
+    page = page_of(browser, order, "packing-slip/")
+    for words in (shop.name, "5 Orchard Close<br>Portside", "Rye", "Ring twice.", "data-print"):
+        assert words in page
+    assert "USD" not in page
+    theirs = factories.order(factories.business(factories.merchant("rival@example.com")))
+    assert browser.get(f"{LIST}{theirs.pk}/packing-slip/").status_code == 404
+
+
 def test_order_shows_lines_sums_and_the_customer(browser, shop):
     order = factories.order(
         shop, subtotal=2500, discount=500, discount_reason="Ten <stars>", delivery_fee=350, amount=2350,
@@ -105,8 +324,8 @@ def test_order_shows_lines_sums_and_the_customer(browser, shop):
     order.items.create(product_id=order.pk, name="Rye", quantity=2, price=1250)
     page = page_of(browser, order)
     for words in (
-        "Rye", "12.50 USD each", "25.00 USD", "−5.00 USD",
-        "3.50 USD", "23.50 USD", "5 Orchard Close<br>Portside",
+        "Rye", "$12.50 each", "$25.00", "−$5.00",
+        "$3.50", "$23.50", "5 Orchard Close<br>Portside",
         "+1 555 0101", "kim@example.com", "Ring twice.", "Cash. You collect",
     ):  # fmt: skip
         assert words in page

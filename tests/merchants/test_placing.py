@@ -1,13 +1,16 @@
 """Putting a block on a page from the app's side: whose block, whose page."""
 
+from typing import Any
+
 import pytest
 
 from accounts.models import Business, User
 from extensions.enums import ExtensionType
 from extensions.models import Placement
 from stores.services.pages import create_page
+from tests import factories
 from tests.extensions.cast import define
-from tests.merchants.pages import installed, listed_app, page_of, signed_in
+from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
 
 
 @pytest.mark.spec("Contract 6 Extensions", "Host pages: blocks are placed on the merchant's own site pages")
@@ -29,3 +32,66 @@ def test_only_own_blocks_go_on_own_pages(dana: User, mira: User, shop: Business,
     assert not Placement.objects.exists()
     assert press(block.pk, own.pk) == 302
     assert Placement.objects.get().page == own
+
+
+def test_block_is_previewed_before_it_is_added(dana: User, mira: User, shop: Business) -> None:
+    app, page = listed_app(dana, ["read_orders"]), create_page(business=shop, title="About")
+    key = define(app, ExtensionType.BLOCK, "wall").pk
+    installed(app, shop)
+    shown = signed_in(mira).get(f"/merchant/pages/{page.pk}/edit/?try={key}")
+    assert f'data-block="{key}"' in shown.content.decode()
+    assert "Only a preview" in shown.content.decode()
+    assert not Placement.objects.exists()
+    assert signed_in(mira).get(f"/merchant/pages/{page.pk}/edit/?try={page.pk}").status_code == 404
+
+
+def test_new_store_gets_its_page_with_the_block(dana: User, mira: User, shop: Business) -> None:
+    """One press from the app's page. The page is the merchant's to publish."""
+    app = listed_app(dana, ["read_orders"])
+    block = define(app, ExtensionType.BLOCK, "wall", name="Wall")
+    installation = installed(app, shop)
+    browser, address = signed_in(mira), page_of(installation, "blocks/")
+    assert '<option value="new">A new page</option>' in text_of(browser.get(page_of(installation, "embeds/")))
+    page = text_of(browser.post(address, {"choice": str(block.pk), "page": "new"}, follow=True))
+    placed = Placement.objects.get()
+    assert (placed.page.title, placed.page.is_published, placed.page.business) == ("Wall", False, shop)
+    assert "Page Wall added." in page
+    assert "</svg>Not published</span>" in page
+
+
+def test_last_change_of_blocks_is_undone(dana: User, mira: User, shop: Business) -> None:
+    app = listed_app(dana, ["read_orders"])
+    schema = {"type": "object", "properties": {"title": {"type": "string", "default": "Stars"}}}
+    block = define(app, ExtensionType.BLOCK, "wall", settingsSchema=schema)
+    installed(app, shop)
+    page, browser = create_page(business=shop, title="Ours"), signed_in(mira)
+    here = f"/merchant/pages/{page.pk}/"
+
+    def blocks() -> list[Any]:
+        return list(Placement.objects.filter(page=page).values_list("settings", flat=True))
+
+    def undo() -> list[Any]:
+        assert "Undo last change</button>" in text_of(browser.get(f"{here}edit/"))
+        assert "The last change is undone." in text_of(browser.post(f"{here}undo/", follow=True))
+        assert "Undo last change" not in text_of(browser.get(f"{here}edit/"))
+        return blocks()
+
+    for _ in range(2):
+        browser.post(f"{here}blocks/", {"choice": str(block.pk)})
+    first, second = Placement.objects.filter(page=page)
+    browser.post(f"{here}blocks/{first.pk}/", {"settings-title": "One"})
+    assert blocks() == [{"title": "One"}, {}]
+    assert undo() == [{}, {}]
+    browser.post(f"{here}blocks/{second.pk}/", {"settings-title": "Two"})
+    browser.post(f"{here}blocks/{second.pk}/move/", {"by": "-1"})
+    assert blocks() == [{"title": "Two"}, {}]
+    assert undo() == [{}, {"title": "Two"}]
+    browser.post(f"{here}blocks/{first.pk}/remove/")
+    assert blocks() == [{"title": "Two"}]
+    assert undo() == [{}, {"title": "Two"}]
+    browser.post(f"{here}blocks/", {"choice": str(block.pk)})
+    assert undo() == [{}, {"title": "Two"}]
+    assert "can’t be undone any more" in text_of(browser.post(f"{here}undo/", follow=True))
+    stranger = signed_in(factories.merchant("tom@example.com"))
+    factories.business(User.objects.get(email="tom@example.com"))
+    assert stranger.post(f"{here}undo/").status_code == 404

@@ -1,22 +1,29 @@
 """A merchant's products: the list with its stock, one product, taking it off the shelf."""
 
+from datetime import timedelta
 from html import unescape
+from io import BytesIO
 
 import pytest
+from django.forms import BooleanField
+from django.utils import timezone
+from PIL import Image
 
 from stores.models import Order, Product, Review
 from stores.services.checkout import place_order
+from stores.services.pictures import remove_stray_files
 from stores.services.products import update_product
 from stores.services.reviews import create_review
 from tests import factories
 from tests.merchants.counting import statements_of
 from tests.merchants.pages import signed_in, text_of
+from tests.pictures import bomb, picture, upload
 
 LIST = "/merchant/products/"
 ADD = f"{LIST}add/"
 NEW = {
     "name": "Rye Bread", "slug": "", "price": "6.90", "description": "Dark.", "category": "Bread",
-    "image": "", "is_available": "on", "stock": "", "low_stock_threshold": "",
+    "is_available": "on", "stock": "", "low_stock_threshold": "",
 }  # fmt: skip
 
 
@@ -34,13 +41,18 @@ def filled_in(browser, product, **changes):
     form = browser.get(f"{LIST}{product.pk}/").context["form"]
     sent = {}
     for field in form:
-        shown = form.fields[field.name].prepare_value(form.initial[field.name])
+        if field.name == "pictures":
+            continue
+        shown = form.fields[field.name].prepare_value(form.get_initial_for_field(field.field, field.name))
         sent[f"initial-{field.name}"] = "" if shown is None else shown
         sent[field.name] = "on" if shown is True else "" if shown in (None, False) else shown
     sent |= changes
-    if not sent["is_available"]:
-        del sent["is_available"]
-    return sent
+    return {name: value for name, value in sent.items() if value != "" or not is_box(form, name)}
+
+
+def is_box(form, name):
+    """Browsers send nothing for a box that isn't selected."""
+    return isinstance(form.fields.get(name), BooleanField)
 
 
 def save(browser, product, **changes):
@@ -61,7 +73,7 @@ def test_products_come_newest_first_with_price_state_and_stock(browser, shop):
     factories.product(shop, name="Cake", stock=0)
     page = words(browser.get(LIST))
     assert page.index("Cake</a>") < page.index("Bun</a>") < page.index("Rye</a>")
-    for text in ("6.90 USD", "Low", "Unavailable", "Sold out", 'value="3"'):
+    for text in ("$6.90", "Low", "Unavailable", "Sold out", 'value="3"'):
         assert text in page
 
 
@@ -230,8 +242,6 @@ def test_price_that_is_none_is_told_at_its_field(browser, shop, currency, typed,
         ("slug", "rye bread", "Use letters, digits and hyphens."),
         ("slug", "taken", "The address “taken” is taken."),
         ("category", 81 * "c", "at most 80 characters"),
-        ("image", "https://elsewhere.example.com/x.png", "begins with one slash"),
-        ("image", "//elsewhere.example.com/x.png", "begins with one slash"),
         ("stock", "-1", "Enter 0 or more."),
         ("stock", "some", "Enter a whole number, such as 12."),
         ("low_stock_threshold", "9999999999", "Enter a smaller number."),
@@ -256,8 +266,9 @@ def test_product_with_a_fault_is_not_added_and_keeps_what_was_typed(browser, sho
 def test_product_is_edited(browser, shop, ear):
     bread = factories.product(shop, name="Bread", slug="bread", price=500, stock=3, image="/static/a.svg")
     response = save(
-        browser, bread, name="Good Bread", price="5.50", is_available="", category="", image="", stock="8"
-    )
+        browser, bread, name="Good Bread", price="5.50", is_available="", category="",
+        remove_older_picture="on", stock="8",
+    )  # fmt: skip
     assert "Saved." in text_of(response)
     bread.refresh_from_db()
     assert (bread.name, bread.slug, bread.price, bread.is_available, bread.category, bread.image, bread.stock) == (
@@ -324,6 +335,147 @@ def test_product_shows_its_reviews_and_leads_to_the_shop(browser, shop):
     assert f"/merchant/reviews/?product={bread.pk}" in page
     assert "1 review, 4.0 of 5" in page
     assert f'href="http://stores.test/store/{shop.slug}/products/bread/"' in page
+
+
+# --- Pictures ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def media(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path / "stores"
+
+
+def photo(kind="JPEG", name="a.jpg", **options):
+    return upload(picture(kind, **({"size": (1200, 900)} | options)), name=name)
+
+
+def pictures_of(product):
+    return list(product.pictures.all())
+
+
+def test_product_is_added_with_pictures_in_their_order(browser, shop, media, ear, client):
+    sent = [photo("PNG", size=(3000, 1500)), photo("WEBP"), photo("JPEG", size=(20, 20))]
+    assert browser.post(ADD, NEW | {"pictures": sent}).status_code == 302
+    made = Product.objects.get(business=shop)
+    first, second, third = pictures_of(made)
+    assert made.image == first.path == f"/media/stores/{first.pk}"
+    assert (first.width, first.height, first.content_type) == (2000, 1000, "image/png")
+    assert (second.content_type, third.width) == ("image/webp", 20)
+    assert ear.names == ["product_created"]
+    for host in ("testserver", "stores.test"):
+        for path, width in ((first.path, 2000), (first.thumbnail_path, 480), (third.thumbnail_path, 20)):
+            served = client.get(path, headers={"host": host})
+            assert (served["Content-Type"], served.status_code) == (
+                "image/jpeg" if path == third.thumbnail_path else "image/png", 200,
+            )  # fmt: skip
+            assert served["Cache-Control"] == "public, max-age=31536000, immutable"
+            assert served["Content-Security-Policy"] == "default-src 'none'; sandbox"
+            assert Image.open(BytesIO(served.getvalue())).width == width
+    assert first.thumbnail_path in text_of(browser.get(LIST))
+
+
+def test_picture_loses_its_metadata_and_stands_upright(browser, shop, media):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    exif[0x010E] = "taken at 52.5, 13.4"
+    browser.post(ADD, NEW | {"pictures": [photo(size=(3000, 1500), exif=exif)]})
+    (kept,) = pictures_of(Product.objects.get(business=shop))
+    assert (kept.width, kept.height) == (1000, 2000)
+    with kept.file.open() as file:
+        content = file.read()
+    assert b"taken at" not in content
+    assert not Image.open(BytesIO(content)).getexif()
+
+
+def test_pictures_are_described_moved_and_removed(
+    browser, shop, media, ear, django_capture_on_commit_callbacks
+):
+    browser.post(ADD, NEW | {"pictures": [photo("PNG"), photo("WEBP"), photo()]})
+    bread = Product.objects.get(business=shop)
+    one, two, three = (picture.pk for picture in pictures_of(bread))
+    ear.clear()
+    save(browser, bread, **{f"alt_{one}": "A loaf", f"position_{three}": "1"})
+    assert [(p.pk, p.alt) for p in pictures_of(bread)] == [(three, ""), (one, "A loaf"), (two, "")]
+    assert ear.only("product_updated")["changed_fields"] == ["imageUrl"]
+    bread.refresh_from_db()
+    assert bread.image.endswith(str(three))
+    save(browser, bread, **{f"position_{three}": "3"})
+    assert [p.pk for p in pictures_of(bread)] == [one, two, three]
+    ear.clear()
+    save(browser, bread, **{f"alt_{two}": "Sliced"})
+    assert ear == []  # the first picture is the same
+    assert len(list(media.iterdir())) == 6
+    with django_capture_on_commit_callbacks(execute=True):
+        save(browser, bread, **{f"remove_{one}": "on", f"remove_{three}": "on"}, pictures=[photo()])
+    assert [(p.pk == two, p.position) for p in pictures_of(bread)] == [(True, 0), (False, 1)]
+    assert len(list(media.iterdir())) == 4
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.post(f"{LIST}{bread.pk}/delete/")
+    assert list(media.iterdir()) == []
+    assert browser.get(f"/media/stores/{two}").status_code == 404
+
+
+def test_removing_all_pictures_leaves_the_neutral_one(browser, shop, media):
+    bread = factories.product(shop, image="/static/a.svg")
+    save(browser, bread, pictures=[photo()])
+    (only,) = pictures_of(bread)
+    save(browser, bread, **{f"remove_{only.pk}": "on"})
+    bread.refresh_from_db()
+    assert bread.image == ""
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([upload(b"<svg/>", name="a.png")], "Choose a PNG, JPEG or WebP picture."),
+        ([upload(picture("GIF"), name="a.png")], "Choose a PNG, JPEG or WebP picture."),
+        ([upload(bomb(60_000, 60_000))], "Choose a picture of at most 25 megapixels."),
+        ([upload(picture() + bytes(5 * 1024 * 1024))], "Choose a picture of at most 5 MiB."),
+        ([upload(picture(), name="fine.png"), upload(b"x", name="bad.png")], "bad.png: Choose a PNG"),
+        ([upload(picture()) for _ in range(9)], "Choose at most 8 pictures."),
+    ],
+)
+def test_file_that_is_no_fitting_picture_is_refused_at_its_field(browser, shop, media, files, message):
+    response = browser.post(ADD, NEW | {"pictures": [reread(file) for file in files]})
+    assert response.status_code == 422
+    page = words(response)
+    assert f'href="#id_pictures">{message}' in page
+    assert 'value="Rye Bread"' in page
+    assert "Choose your pictures again." in page
+    assert not Product.objects.exists()
+    assert not media.exists()
+
+
+def reread(file):
+    file.seek(0)
+    return file
+
+
+def test_product_has_at_most_eight_pictures(browser, shop, media):
+    bread = factories.product(shop, name="Bread")
+    save(browser, bread, pictures=[photo(size=(8, 8)) for _ in range(7)])
+    response = save(browser, bread, pictures=[photo(size=(8, 8)) for _ in range(2)], name="Rye")
+    assert "A product can have at most 8 pictures." in text_of(response)
+    bread.refresh_from_db()
+    assert (len(pictures_of(bread)), bread.name) == (7, "Bread")
+
+
+def test_page_of_another_merchant_changes_no_pictures(browser, shop, media):
+    bread = factories.product(factories.business(factories.merchant("rival@example.com")))
+    response = browser.post(f"{LIST}{bread.pk}/", NEW | {"pictures": [photo()]})
+    assert response.status_code == 404
+    assert not media.exists()
+
+
+def test_files_that_no_row_refers_to_are_removed_after_a_day(browser, shop, media):
+    browser.post(ADD, NEW | {"pictures": [photo()]})
+    stray = media / f"{shop.pk}.png"
+    stray.write_bytes(b"x")
+    assert remove_stray_files() == 0
+    assert remove_stray_files(now=timezone.now() + timedelta(days=2)) == 1
+    assert not stray.exists()
+    assert len(list(media.iterdir())) == 2
 
 
 # --- Off the shelf ----------------------------------------------------------------------------------

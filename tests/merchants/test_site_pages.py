@@ -1,14 +1,15 @@
 """The storefront's pages and the store's settings, as the merchant makes them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
 import time_machine
+from django.utils import timezone
 
-from stores.models import SitePage, StoreSettings
-from stores.queries import delivery_fee
-from stores.services.pages import create_page
+from accounts.models import Business
+from stores.models import SitePage
+from stores.services.pages import create_page, editable, update_page
 from tests import factories
 from tests.merchants.counting import statements_of
 from tests.merchants.pages import signed_in, text_of
@@ -62,6 +63,33 @@ def test_page_is_added_and_cleaned(browser, shop):
     assert "Page Opening hours added." in words(response)
 
 
+def test_text_is_written_in_markdown_and_opens_as_it_was_written(browser, shop):
+    source = "# Hours\n\nOpen **daily**.\n\n<p>Kept <i>HTML</i></p>\n\n[x](javascript:alert(1))<script>x()</script>"
+    browser.post(f"{LIST}add/", NEW | {"content": source.replace("\n", "\r\n")})
+    made = SitePage.objects.get(business=shop)
+    assert made.content.startswith(
+        "<h2>Hours</h2>\n<p>Open <strong>daily</strong>.</p>\n<p>Kept <i>HTML</i></p>"
+    )
+    assert "<script" not in made.content
+    assert "<a" not in made.content
+    edit = f"{LIST}{made.pk}/edit/"
+    assert "# Hours Open **daily**." in words(browser.get(edit))
+    preview = browser.post(f"{LIST}{made.pk}/text/", {"content": "*new*<script>x()</script>"})
+    assert preview.content == b"<p><em>new</em></p>\n"
+    shown = words(browser.post(edit, NEW | {"content": "*newer*", "preview": "1"}))
+    assert "<p><em>newer</em></p>" in shown
+    assert "*newer*</textarea>" in shown
+    update_page(page=made, content="<ul>\n\n    <li>By the API</li>\n\n</ul>")
+    made.refresh_from_db()
+    browser.post(edit, NEW | {"title": "Hours", "content": editable(made)})
+    made.refresh_from_db()
+    assert (made.title, made.content, made.source) == (
+        "Hours",
+        "<ul>\n\n    <li>By the API</li>\n\n</ul>",
+        "",
+    )
+
+
 @pytest.mark.parametrize(
     ("field", "typed", "message"),
     [
@@ -89,26 +117,6 @@ def test_deleting_a_page_asks_first(browser, shop):
     assert browser.post(f"{LIST}{about.pk}/delete/").status_code == 404
 
 
-# --- Store settings ---------------------------------------------------------------------------------
-
-
-def test_delivery_fee_is_shown_and_set(browser, shop):
-    assert 'value="5.00"' in text_of(browser.get("/merchant/store/"))
-    response = browser.post("/merchant/store/", {"delivery_fee": "3.5"}, follow=True)
-    assert "Saved." in text_of(response)
-    assert 'value="3.50"' in text_of(response)
-    assert delivery_fee(shop, "DELIVERY") == 350
-    assert shop.name in words(response)
-
-
-@pytest.mark.parametrize("typed", ["", "-1", "3.505", "abc"])
-def test_fee_that_is_none_is_told_and_changes_nothing(browser, shop, typed):
-    response = browser.post("/merchant/store/", {"delivery_fee": typed})
-    assert response.status_code == 422
-    assert 'href="#id_delivery_fee"' in text_of(response)
-    assert not StoreSettings.objects.exists()
-
-
 # --- The overview -----------------------------------------------------------------------------------
 
 
@@ -126,9 +134,9 @@ def test_overview_tells_of_today_in_the_zone_of_the_shop(browser, shop):
     factories.order(shop, created_at=midnight, status="CANCELLED")
     factories.order(shop, created_at=midnight.replace(hour=22, minute=59))
     with time_machine.travel(datetime(2026, 7, 15, 12, 0, tzinfo=UTC), tick=False):
-        assert figures(browser) == ["3", "30.00 USD", "2", "0"]
+        assert figures(browser) == ["3", "$30.00", "2", "0"]
     with time_machine.travel(datetime(2026, 7, 16, 12, 0, tzinfo=UTC), tick=False):
-        assert figures(browser) == ["0", "0.00 USD", "2", "0"]
+        assert figures(browser) == ["0", "$0.00", "2", "0"]
 
 
 def test_overview_counts_what_is_low_or_sold_out(browser, shop, sandbox):
@@ -144,6 +152,44 @@ def test_overview_counts_what_is_low_or_sold_out(browser, shop, sandbox):
 
 def test_overview_of_an_empty_shop_is_calm(browser, shop):
     page = text_of(browser.get("/merchant/"))
-    assert figures(browser) == ["0", "0.00 USD", "0", "0"]
+    assert figures(browser) == ["0", "$0.00", "0", "0"]
     assert "No orders to confirm" in page
-    assert "Everything is in stock" in page
+    assert "Everything is in stock" not in page, "There is nothing to be in stock."
+    assert "Needs your attention" not in page
+    assert "Orders from your store appear here." in page
+
+
+def test_overview_shows_a_new_store_its_first_steps(browser, shop):
+    shop.created_at, shop.address = timezone.now(), ""
+    shop.save()
+
+    def undone():
+        page = text_of(browser.get("/merchant/"))
+        return [title for title in STEPS if f'{title}</p> <div class="about">' in page]
+
+    assert undone() == STEPS
+    factories.product(shop)
+    factories.order(shop)
+    assert "Look at your store" in undone(), "An order by somebody else is no look."
+    assert browser.get("/merchant/store/view/").url == f"http://stores.test/store/{shop.slug}/"
+    browser.get("/merchant/store/view/")
+    assert undone() == ["Describe your store", "Add a logo or a picture", "Install an app"]
+    assert "Everything is in stock" in text_of(browser.get("/merchant/"))
+    Business.objects.update(created_at=timezone.now() - timedelta(days=31))
+    assert "First steps" not in text_of(browser.get("/merchant/"))
+
+
+STEPS = [
+    "Describe your store", "Add a logo or a picture", "Add a product", "Look at your store", "Install an app"
+]  # fmt: skip
+
+
+def test_overview_lists_what_needs_attention_and_the_newest_orders(browser, shop):
+    factories.product(shop, stock=0)
+    for number in range(6):
+        factories.order(shop, customer_name=f"Kim {number}", status="PENDING" if number < 2 else "READY")
+    page = text_of(browser.get("/merchant/"))
+    assert "2 orders to confirm" in page
+    assert "1 product is low or sold out" in page
+    assert "Kim 5" in page
+    assert "Kim 0" not in page, "Five are enough here."

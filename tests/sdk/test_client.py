@@ -302,3 +302,23 @@ def test_no_answer(server: Server) -> None:
         client.installation()
     assert server.url in str(raised.value)
     assert "fbat_secret" not in str(raised.value)
+
+
+def test_reconcile_reads_every_page_behind_a_cursor(server: Server, client: AppClient) -> None:
+    first, second, third = ({"id": name, "cursor": name} for name in "abc")
+    server.will(200, {"data": [first, second], "nextCursor": "b", "hasMore": True})
+    server.will(200, {"data": [third], "nextCursor": "c", "hasMore": False})
+    assert list(client.reconcile("start", only=["order.created"])) == [first, second, third]
+    assert [(asked["call"], asked["query"]) for asked in server.asked] == [
+        ("GET /app-api/events", {"after": after, "type": "order.created", "limit": "500"})
+        for after in ("start", "b")
+    ]
+
+
+def test_exports(server: Server, client: AppClient) -> None:
+    client.create_export("products")
+    client.export("e")
+    assert [(asked["call"], asked["body"]) for asked in server.asked] == [
+        ("POST /app-api/exports", {"resource": "products"}),
+        ("GET /app-api/exports/e", None),
+    ]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import shutil
 import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 from extension_platform_sdk import InvalidSignature, sign, verify
@@ -110,3 +113,19 @@ def test_malformed_signature_is_refused(signature: str) -> None:
 def test_empty_secret_is_a_mistake_of_the_app() -> None:
     with pytest.raises(ValueError, match="empty"):
         verify(secret="", timestamp=TIMESTAMP, signature=by_hand(secret=""), body=BODY, now=NOW)
+
+
+VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text())
+
+
+@pytest.mark.parametrize("call", VECTORS["calls"], ids=[call["name"] for call in VECTORS["calls"]])
+def test_call_that_both_sdks_judge_alike(call: dict[str, Any]) -> None:
+    names = ("secret", "timestamp", "signature", "body")
+    arguments = {name: VECTORS[name] for name in names} | {"now": NOW} | call["change"]
+    arguments["body"] = arguments["body"].encode()
+    if call["refused"] is None:
+        verify(**arguments)
+    else:
+        with pytest.raises(InvalidSignature) as refused:
+            verify(**arguments)
+        assert str(refused.value) == call["refused"]

@@ -1,9 +1,11 @@
 """Attacks on the wire. Each must fail when its protection is taken out (`make test-attacks-unprotected`)."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 from django.test import Client
 
 from accounts import tokens
@@ -23,7 +25,7 @@ from tests.extensions.manifests import script
 from tests.installations import oauth_client
 from tests.merchants.pages import installed, signed_in
 from tests.webhooks import helpers
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Delivery, DispatcherSlot, Webhook
 
 JSON = "application/json"
 METADATA = "https://169.254.169.254/latest/meta-data/"
@@ -272,3 +274,20 @@ def test_app_frames_the_platform_itself(dana: User, app: App, settings: Any) -> 
     answer = developer(dana).put(f"/developer/apps/{app.pk}/manifest", {"blocks": [block]}, content_type=JSON)
     assert answer.status_code == 400
     assert "on the platform's own origin" in str(answer.json()["details"])
+
+
+@pytest.mark.attack("sandbox stores only for listeners")
+@pytest.mark.django_db(transaction=True)
+def test_listener_reads_the_orders_of_a_merchant(
+    dana: User, app: App, installation: Installation, shop: Business
+) -> None:
+    """Dana listens for her app on her sandbox, and waits for what happens in Mira's shop, which has the app, too."""
+    factories.approve(app)
+    helpers.webhook(factories.installation(app, shop), "http://127.0.0.1:9/", ["order.created"])
+    path = f"/developer/apps/{app.id}/listener"
+    listener = developer(dana).post(path, {}, content_type=JSON).json()["listenerId"]
+    DispatcherSlot.objects.filter(pk=listener).update(seen_at=Now() + timedelta(hours=1))
+    helpers.published(shop)
+    helpers.drain()
+    work = developer(dana).post(f"{path}/{listener}/work", {"wait": 0}, content_type=JSON).json()
+    assert work["deliveries"] == []

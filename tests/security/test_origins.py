@@ -111,6 +111,7 @@ def reader(page: Page) -> Callable[[str, str], str]:
     return read
 
 
+@pytest.mark.slow  # ten seconds: two stores, eight attacks
 @pytest.mark.spec("Contract 7 Pages", "A script in one store reads neither cart nor orders of another")
 def test_script_in_one_store_reads_no_other_store(page: Page, site: Site, attacked: Business) -> None:
     other = factories.merchant("olga@example.com", name="Olga").businesses.get()
@@ -139,7 +140,9 @@ def test_script_of_an_app_reads_and_changes_nothing_on_the_platform(
     page.evaluate(
         """(action) => {
             const form = Object.assign(document.createElement("form"), { method: "post", action });
-            form.append(Object.assign(document.createElement("input"), { name: "delivery_fee", value: "66.60" }));
+            const sent = { name: "Taken", accent: "red", timezone: "UTC", delivery_fee: "66.60" };
+            for (const [name, value] of Object.entries(sent))
+                form.append(Object.assign(document.createElement("input"), { name, value }));
             document.body.append(form);
             form.submit();
         }""",

@@ -105,8 +105,10 @@ def fee_of(shop: Business) -> int:
 
 
 @pytest.mark.spec("Contract 6 Extensions", "A script of an app can't act on the site as the signed-in person")
-@pytest.mark.parametrize("ending", [TOO_LONG, "by-proxy/400", "by-proxy/413", "by-proxy/502"],
-                         ids=["too-long", "400", "413", "502"])  # fmt: skip
+@pytest.mark.parametrize("ending", [
+    pytest.param(TOO_LONG, id="too-long"),
+    *(pytest.param(f"by-proxy/{status}", id=str(status), marks=pytest.mark.slow) for status in (400, 413, 502)),
+])  # fmt: skip
 def test_script_of_an_app_can_not_act_in_an_error_page_of_the_platform(
     mira_signed_in: BrowserContext, shop: Business, site: Site, store: str, app_site: AppSite, ending: str
 ) -> None:

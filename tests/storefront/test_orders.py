@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
+from stores.addresses import store_url
 from stores.hookpoints import PaymentDetails, PaymentMethod, filled
 from stores.models import Order, Payment
 from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
-from stores.tasks import expire_payments
+from stores.tasks import expire_payments, mail_order_placed, mail_order_status
 from tests import factories
 from tests.storefront.shopping import Shopper, hidden, text
 
@@ -248,3 +249,48 @@ def test_payment_expires_by_the_clock_and_is_chosen_again(shopper, wallet, ear):
         assert "The payment has expired." in shopper.see(path)
         assert shopper.get(shopper.at(path + "pay/")).status_code == 200
     assert ear.names == ["order_created", "payment_expired"]
+
+
+def test_buyer_is_mailed_the_order_and_its_link(
+    shop, bread, shopper, mailoutbox, django_capture_on_commit_callbacks, monkeypatch
+):
+    """The message to the worker doesn't have the page's key in clear."""
+    sent = []
+    for task in (mail_order_placed, mail_order_status):
+        monkeypatch.setattr(
+            task, "apply_async", lambda args, expires=None, task=task: (sent.append(args), task(*args))
+        )
+    shop.name = "Harbour\nBakery"
+    shop.save()
+    with django_capture_on_commit_callbacks(execute=True):
+        page = shopper.place(note="Words of the buyer")["Location"]
+    (mail,) = mailoutbox
+    key = page.rstrip("/").rpartition("/")[2]
+    assert mail.to == ["kim@example.com"]
+    assert mail.subject.endswith(" at Harbour Bakery")
+    assert mail.from_email.startswith("Harbour Bakery <")
+    assert store_url(shop.slug, "orders", key) in mail.body
+    assert "Total: $10.00" in mail.body
+    assert "Words of the buyer" not in mail.body
+    assert key not in str(sent)
+    shown = shopper.get(page).content.decode()
+    assert "We sent a confirmation with a link to this page to kim@example.com." in shown
+    order = Order.objects.get()
+    for status in ("CONFIRMED", "READY"):
+        with django_capture_on_commit_callbacks(execute=True):
+            change_order_status(order=order, status=status)
+    assert [each.subject for each in mailoutbox[1:]] == [f"Order {order.number} is ready – Harbour Bakery"]
+    assert "Ready for pickup" in shopper.get(page).content.decode()
+
+
+def test_sandbox_stores_and_orders_of_apps_send_no_mail(
+    shop, shopper, mailoutbox, django_capture_on_commit_callbacks
+):
+    order = factories.order(shop, customer_email="kim@example.com")
+    with django_capture_on_commit_callbacks() as callbacks:
+        change_order_status(order=order, status="READY")
+        type(shop).objects.update(is_sandbox=True)
+        shopper.place()
+    assert not [each for each in callbacks if "mail" in str(each)]
+    assert mailoutbox == []
+    assert Order.objects.filter(page_key_digest__isnull=False).exists()

@@ -8,8 +8,9 @@ import time_machine
 from django.test import Client
 from django.urls import get_resolver
 
-from stores.models import Review
+from stores.models import Review, StoreSettings
 from stores.services.pages import create_page
+from stores.services.reviews import create_review
 from tests import factories
 from tests.storefront.shopping import STORES_HOST
 
@@ -45,9 +46,43 @@ def test_home_lists_products_with_price_and_stock(shop, shopper, bread):
     page = text(shopper.get(home(shop)))
     assert page.count("<h1") == 1
     assert "Bread</a>" in page
-    assert "5.00\N{NO-BREAK SPACE}USD" in page
-    for words in ("In stock", "Sold out", "Only 2 left", "Not available"):
+    assert "$5.00" in page
+    for words in ("Sold out", "Only 2 left", "Not available"):
         assert words in page
+
+
+def test_what_can_not_be_had_comes_last_and_lists_are_sorted(shop, shopper, bread):
+    bun = factories.product(shop, name="A bun", slug="bun", price=300, category="Bread")
+    for product, rating in ((bun, 3), (bread, 5)):
+        create_review(product=product, rating=rating, author_name="Kim")
+    factories.product(shop, name="Gone", slug="gone", price=900, stock=0)
+
+    def order(**query):
+        return re.findall(r"/products/(\w+)/", text(shopper.get(home(shop, **query))))
+
+    assert order() == ["bun", "bread", "gone"]
+    assert order(sort="price") == ["bun", "bread", "gone"]
+    assert order(sort="-price") == ["gone", "bread", "bun"]
+    assert order(sort="name") == ["bun", "bread", "gone"]
+    assert order(sort="-rating") == ["bread", "bun", "gone"]
+    assert order(sort="'") == order()
+    page = text(shopper.get(f"{home(shop)}products/bread/"))
+    assert "More in Bread" in page
+    assert "/products/bun/" in page
+    assert "/products/gone/" not in page
+
+
+def test_store_shows_its_own_look(shop, shopper, bread):
+    assert 'data-accent="graphite"' in text(shopper.get(home(shop)))
+    StoreSettings.objects.create(
+        business=shop, accent="teal", tagline="Bread & more", hero_text="<b>Hello</b>"
+    )
+    page = shopper.get(home(shop)).content.decode()
+    assert 'data-accent="teal"' in page
+    assert '<h1 dir="auto">Bread &amp; more</h1>' in page
+    assert "&lt;b&gt;Hello" in page
+    assert "<h1" in (narrowed := shopper.get(home(shop, category="Bread")).content.decode())
+    assert "&lt;b&gt;Hello" not in narrowed
 
 
 def test_price_is_written_in_the_currency_and_locale_of_the_shop(shop, shopper, bread):
@@ -55,7 +90,7 @@ def test_price_is_written_in_the_currency_and_locale_of_the_shop(shop, shopper, 
     shop.save()
     bread.price = 123450
     bread.save()
-    assert "1.234,50\N{NO-BREAK SPACE}EUR" in text(shopper.get(home(shop)))
+    assert "1.234,50\N{NO-BREAK SPACE}€" in text(shopper.get(home(shop)))
 
 
 def test_archived_products_and_those_of_other_shops_are_not_listed(shop, shopper, sandbox):
@@ -105,8 +140,8 @@ def test_a_page_takes_the_same_statements_however_many_products(
 ):
     for _ in range(products):
         factories.product(shop)
-    # shop, products, their total, categories, site pages, and the apps that add to pages
-    with django_assert_num_queries(6):
+    # shop, its look, products, their total, categories, site pages, and the apps that add to pages
+    with django_assert_num_queries(7):
         response = shopper.get(home(shop))
     assert len(response.content) <= 60_000
 

@@ -21,6 +21,18 @@ def test_creating_tells_and_counts(shop, ear):
     assert shop.totals.reviews == 1
 
 
+def test_product_keeps_the_average_and_number_of_its_reviews(shop):
+    product = factories.product(shop)
+    reviews = [create_review(product=product, rating=rating, author_name="Kim") for rating in (5, 4, 2)]
+    delete_review(review=reviews[2])
+    product.refresh_from_db()
+    assert (product.rating, product.review_count) == (4.5, 2)
+    for review in reviews[:2]:
+        delete_review(review=review)
+    product.refresh_from_db()
+    assert (product.rating, product.review_count) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("fields", "named"),
     [({"rating": 0}, "rating"), ({"rating": 6}, "rating"), ({"author_name": ""}, "authorName")],

@@ -3,6 +3,7 @@
 The oracle replays the list of actions and knows nothing of the tables.
 """
 
+import os
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from webhooks.services.retention import KEPT
 TYPE = "order.created"
 URL = "https://api.example.com/in"
 HOUR = timedelta(hours=1)
+HISTORIES = int(os.environ.get("HISTORIES", "200"))
 
 
 @dataclass
@@ -470,13 +472,14 @@ class Real:
                 delete_webhook(webhook=webhook, now=now)
 
 
-@pytest.mark.slow
-def test_thousand_random_histories_are_explained_as_the_oracle_says(story: Story) -> None:
-    check(story, range(1000))
-
-
 def test_some_random_histories_are_explained_as_the_oracle_says(story: Story) -> None:
-    check(story, range(1000, 1040))
+    check(story, range(40))
+
+
+@pytest.mark.slow
+def test_many_random_histories_are_explained_as_the_oracle_says(story: Story) -> None:
+    """`HISTORIES=1000 make test-slow` checks more than CI has time for."""
+    check(story, range(1000, 1000 + HISTORIES))
 
 
 def check(story: Story, seeds: Any) -> None:
@@ -493,5 +496,5 @@ def check(story: Story, seeds: Any) -> None:
         story.app.refresh_from_db()
         assert found == oracle.expected(), (seed, actions)
         seen.update(found)
-    if len(seeds) >= 1000:
+    if len(seeds) >= 200:  # fewer may not meet every cause
         assert len(seen) >= 12

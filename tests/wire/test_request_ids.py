@@ -179,6 +179,7 @@ with tracing.of_request(None) as trace:
 """
 
 
+@pytest.mark.slow  # a process of its own
 def test_production_logs_json_with_the_request_id(tmp_path: Path) -> None:
     logged: subprocess.CompletedProcess[str] = run(tmp_path, "-c", LOG)
     line = json.loads(logged.stderr)

@@ -1,11 +1,13 @@
 """A session with PostgreSQL that is kept from request to request."""
 
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import InternalError, connection
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
@@ -19,6 +21,17 @@ def kept() -> Iterator[Any]:
     next_request(session)
     yield session
     session.close()
+
+
+@contextmanager
+def transaction_of(session: Any) -> Iterator[None]:
+    """An open transaction that nothing ends."""
+    session.connect()
+    session.set_autocommit(False)
+    try:
+        yield
+    finally:
+        session.close()
 
 
 def ask(session: Any) -> int:
@@ -62,3 +75,15 @@ def test_connection_that_was_closed_on_our_side_is_replaced_too(kept: Any) -> No
     next_request(kept)
     kept.connection.close()
     assert ask(kept) != before
+
+
+def test_session_that_idles_in_a_transaction_is_ended() -> None:
+    session = connection.copy()
+    options = dict(session.settings_dict["OPTIONS"])
+    options["options"] = options["options"].replace("timeout=2min", "timeout=100ms")
+    session.settings_dict = session.settings_dict | {"OPTIONS": options}
+    with transaction_of(session):
+        ask(session)
+        time.sleep(0.5)
+        with pytest.raises(InternalError):
+            ask(session)

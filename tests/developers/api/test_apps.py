@@ -32,7 +32,7 @@ BODY: dict[str, Any] = {
 APP_KEYS = [
     "id", "name", "slug", "description", "category", "scopes", "redirectUrl", "webhookUrl", "webhookEvents",
     "iconUrl", "screenshots", "version", "approvedScopes", "status", "isListed", "manifest", "clientId",
-    "createdAt", "updatedAt",
+    "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl",
 ]  # fmt: skip
 
 
@@ -76,6 +76,10 @@ def test_create_answers_the_app_with_its_secret_once(api: Api) -> None:
         "clientId": app.client_id,
         "createdAt": iso(app.created_at),
         "updatedAt": iso(app.created_at),
+        "screenshotAlts": [],
+        "longDescription": None,
+        "supportUrl": None,
+        "privacyUrl": None,
     }
     for path in ("/developer/apps", f"/developer/apps/{app.id}"):
         assert secret not in api("get", path).content.decode()
@@ -302,6 +306,31 @@ def test_patch_with_pictures_shows_them(api: Api, app: App, client: Client) -> N
     assert second.json()["iconUrl"] == first.json()["iconUrl"]
     assert len(second.json()["screenshots"]) == 1
     assert client.get(first.json()["screenshots"][0]).status_code == 404
+
+
+def test_patch_edits_the_listing(api: Api, app: App) -> None:
+    alts = send_form(api, app, screenshots=[upload(), upload()], screenshotAlts=["The card.", "The till."])
+    assert alts.json()["screenshotAlts"] == ["The card.", "The till."]
+    _, second = alts.json()["screenshots"]
+    path = f"/developer/apps/{app.id}"
+    changes = {
+        "longDescription": "## Stars",
+        "supportUrl": "help@stars.example.com",
+        "privacyUrl": "https://stars.example.com/privacy",
+        "screenshots": [second],
+    }
+    record = api("patch", path, changes).json()
+    assert {name: record[name] for name in changes} | {
+        "screenshotAlts": record["screenshotAlts"]
+    } == changes | {
+        "supportUrl": "mailto:help@stars.example.com",
+        "screenshotAlts": ["The till."],
+    }
+    empty = {"longDescription": None, "supportUrl": None, "privacyUrl": ""}
+    record = api("patch", path, empty).json()
+    assert [record[name] for name in empty] == [None, None, None]
+    refused = api("patch", path, {"screenshotAlts": ["One.", "Two."]})
+    assert (refused.status_code, fields_of(refused)) == (400, ["screenshotAlts"])
 
 
 def test_patch_by_form_takes_text_too(api: Api, app: App) -> None:

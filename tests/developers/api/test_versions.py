@@ -11,7 +11,7 @@ from extensions.queries import extensions_on
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.enums import AppStatus
-from marketplace.models import App, ReviewEntry
+from marketplace.models import App, AppVersion, ReviewEntry
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from tests import factories
@@ -96,12 +96,16 @@ def test_versions_are_listed(api: Api, twice: App, sams_api: Api) -> None:
 def test_a_version_is_put_back(api: Api, twice: App, shop: Business) -> None:
     install = installed(twice, shop)
     put(api, twice, {"blocks": [block(name="Draft")], "hooks": [hook()]})
+    AppVersion.objects.filter(app=twice, number=1).update(
+        long_description="As it was.", support_url="mailto:help@stars.example.com"
+    )
     restored = api("post", path(twice, "versions/1/restore"))
 
     assert restored.status_code == 200
     body = restored.json()
     assert (body["name"], body["version"], body["status"]) == ("Loyalty Stars", "1.4.0", AppStatus.APPROVED)
     assert body["manifest"] == {"blocks": [block()]}
+    assert (body["longDescription"], body["supportUrl"]) == ("As it was.", "mailto:help@stars.example.com")
     ((shown),) = extensions_on(shop, ExtensionType.BLOCK)
     assert shown.definition.content["name"] == "Star rating"
     current = [each["isCurrent"] for each in api("get", path(twice, "versions")).json()["data"]]

@@ -9,13 +9,12 @@ from django.test import Client
 from django.utils.html import escape
 from jsonschema import Draft202012Validator
 
-from developers.docs import guides, openapi, reference
+from developers.docs import guides, navigation, openapi, reference
+from developers.docs.highlighting import highlighted
 from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS
 
-PAGES = ["/docs/", "/docs/reference/", "/docs/events/", "/docs/hooks/"]
-PAGES += [f"/docs/guides/{slug}/" for slug in guides.GUIDES]
-PAGES += [f"/docs/reference/{group.slug}/" for group in reference.groups()]
+PAGES = [*navigation.paths(), "/docs/search/?q=webhook"]
 
 
 @cache
@@ -35,7 +34,7 @@ def test_page_is_for_everybody_and_its_links_lead_somewhere(client: Client, path
     assert response.status_code == 200
     assert html.count("<h1") == 1
     assert "http://" not in re.sub(
-        r"http://(testserver|127\.0\.0\.1)|<code>.*?</code>", "", html, flags=re.DOTALL
+        r"http://(testserver|127\.0\.0\.1|localhost)|<code>.*?</code>", "", html, flags=re.DOTALL
     )
     for target in set(re.findall(r'<a [^>]*href="([^"]*)"', html)):
         page, _, place = target.partition("#")
@@ -45,7 +44,45 @@ def test_page_is_for_everybody_and_its_links_lead_somewhere(client: Client, path
             assert not place or place in ids, target
 
 
-@pytest.mark.parametrize("path", ["/docs/guides/secrets/", "/docs/reference/nothing/", "/docs/events/x.json"])
+def test_titles_and_descriptions_are_unique() -> None:
+    heads = [Client().get(path).content.decode() for path in navigation.paths()]
+    titles = [re.findall(r"<title>(.*?)</title>", html)[0] for html in heads]
+    about = [re.findall(r'<meta name="description" content="([^"]*)"', html)[0] for html in heads]
+    assert len(set(titles)) == len(titles)
+    assert len(set(about)) == len(about)
+
+
+@pytest.mark.parametrize("slug", guides.GUIDES)
+def test_guide_speaks_to_developers_of_apps(client: Client, slug: str) -> None:
+    html = client.get(f"/docs/guides/{slug}/").content.decode().partition('<div class="prose">')[2]
+    assert re.findall(r"<th[^>]*>\s*</th>", html) == []
+    assert "<h2" not in re.sub(r'<h2 id="[^"]+">.*?<a class="anchor"', "", html)
+    text = re.sub(r"<pre.*?</pre>", "", html, flags=re.DOTALL)
+    for internal in (".py", "sdk/", "docs/hooks.md", "source tree", "manage.py", "make demo"):
+        assert internal not in text.replace("webhook_receiver.py", "")
+    assert re.findall(r"(?<!\">)<code>(?:http://testserver)?/docs/[\w./-]*</code>", text) == []
+    source = client.get(f"/docs/guides/{slug}.md")
+    assert source["Content-Type"] == "text/markdown; charset=utf-8"
+    assert source.content.decode().startswith(f"# {guides.GUIDES[slug].title}\n")
+    assert "{base_url}" not in source.content.decode()
+
+
+def test_samples_are_highlighted_without_styles(client: Client) -> None:
+    html = client.get("/docs/reference/orders/").content.decode()
+    assert '<span class="a">&quot;productId&quot;</span>' in html
+    assert "style=" not in html
+    assert highlighted("<b>", "no-such-language") == "&lt;b&gt;"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/docs/guides/secrets/",
+        "/docs/guides/operations.md",
+        "/docs/reference/nothing/",
+        "/docs/events/x.json",
+    ],
+)
 def test_unknown_page_is_a_404(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
 

@@ -21,6 +21,7 @@ from tests.contract import cast as casts
 from tests.contract.cast import Cast
 from tests.installations.oauth_client import VERIFIER
 from tests.receivers import Receiver
+from webhooks.engine import listeners
 
 SERVICE = "http://testserver"  # BASE_URL of the tests
 
@@ -79,9 +80,14 @@ def ids_for(endpoint: Endpoint, cast: Cast) -> dict[str, str]:
         "webhookId": cast.webhook,
         "exportId": cast.export,
         "deliveryId": cast.delivery,
-        "appId": cast.app if "deliver" in endpoint.path else cast.tested_app,
+        "appId": cast.app
+        if any(part in endpoint.path for part in ("deliver", "listen", "checkId"))
+        else cast.tested_app,
+        "checkId": cast.check,
         "number": "1",
     }
+    if "{listenerId}" in endpoint.path:
+        found["listenerId"] = str(listeners.attach(app=App.objects.get(pk=cast.app)))
     if endpoint.id == "restoreVersion":
         found["appId"] = casts.app_with_two_versions(cast)
     spare = {"deleteWebhook": ("webhookId", cast.spare_webhooks), "deleteApp": ("appId", cast.spare_apps)}
@@ -166,5 +172,5 @@ def prepare(endpoint: Endpoint, cast: Cast) -> None:
     app = App.objects.get(pk=cast.tested_app)
     if endpoint.id == "withdrawApp" and app.status == "DRAFT":
         factories.submit(app)
-    if endpoint.id in ("testUninstall", "sendTestEvent", "testStatus"):
+    if endpoint.id in ("testUninstall", "sendTestEvent", "testStatus", "makeTestChange"):
         services.test_install(app=app, developer=app.developer)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from activity.models import ScopeUse
+from developers.portal.details_form import EditAppForm, field_url
 from installations.models import Installation
 from marketplace.models import App, AppTotals, AppVersion, Picture, Submission
 from marketplace.scopes import SCOPES
@@ -52,13 +53,13 @@ def text_of(response: Any) -> str:
 def pages_of(app: App) -> list[str]:
     start = f"/portal/apps/{app.slug}"
     endings = [
-        "/", "/details/", "/credentials/", "/credentials/regenerate/", "/test/", "/test/uninstall/", "/delete/",
+        "/", "/details/", "/details/pictures/", "/credentials/", "/credentials/regenerate/", "/test/", "/test/uninstall/", "/delete/",
     ]  # fmt: skip
     return [start + ending for ending in endings]
 
 
 def edit_form(app: App, **changes: Any) -> dict[str, Any]:
-    """The form data of the untouched edit page, with `changes`."""
+    """The form data of the untouched sections of the details, with `changes`. Each section takes its own fields."""
     fields = (
         "name",
         "version",
@@ -350,7 +351,7 @@ def test_overview_shows_health_once_a_merchant_has_the_app(
     page = text_of(browser.get(path))
     assert "Set up" not in page
     for text in (
-        "A webhook endpoint is failing", "75 %", "3 succeeded and 1 failed", str(failed.pk),
+        "A webhook endpoint is failing", "75.0 %", "3 succeeded and 1 failed", str(failed.pk),
         f"/marketplace/{app.slug}/",
     ):  # fmt: skip
         assert text in page
@@ -359,16 +360,28 @@ def test_overview_shows_health_once_a_merchant_has_the_app(
 # --- Details ----------------------------------------------------------------------------------------
 
 
-def test_edit_changes_text_and_lists(browser: Client, app: App) -> None:
+def test_each_section_of_the_details_saves_its_own_fields(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/details/"
     form = edit_form(
         app, name="New", version="1.0.0", scopes=["read_pages"], webhook_events=["order.created"]
     )
-    response = browser.post(f"/portal/apps/{app.slug}/details/", form, follow=True)
-    assert "Saved." in text_of(response)
-    app.refresh_from_db()
-    assert (app.name, app.version, app.scopes, app.webhook_events) == (
-        "New", "1.0.0", ["read_pages"], ["order.created"],
-    )  # fmt: skip
+    for section, saved in (
+        ("", ("New", "1.0.0", app.scopes, app.webhook_events)),
+        ("access/", ("New", "1.0.0", ["read_pages"], app.webhook_events)),
+        ("events/", ("New", "1.0.0", ["read_pages"], ["order.created"])),
+    ):
+        response = browser.post(f"{path}{section}", form)
+        assert (response.status_code, response["Location"]) == (302, f"{path}{section}")
+        app = App.objects.get()
+        assert (app.name, app.version, app.scopes, app.webhook_events) == saved
+    assert "Saved." in text_of(browser.get(path))
+    assert browser.get(f"{path}nothing/").status_code == 404
+
+
+def test_links_to_a_field_of_the_details_lead_to_its_section(browser: Client, app: App) -> None:
+    for field in set(EditAppForm.base_fields) - {"remove_icon", "remove_screenshots"}:  # shown with pictures
+        page, _, anchor = field_url(app, field).partition("#")
+        assert f'id="{anchor}"' in browser.get(page).content.decode(), field
 
 
 def test_edit_without_changes_keeps_the_status(browser: Client, app: App) -> None:
@@ -381,7 +394,7 @@ def test_edit_without_changes_keeps_the_status(browser: Client, app: App) -> Non
 
 
 def test_edit_adds_and_removes_pictures(browser: Client, app: App) -> None:
-    path = f"/portal/apps/{app.slug}/details/"
+    path = f"/portal/apps/{app.slug}/details/pictures/"
     browser.post(path, edit_form(app, icon=upload(), screenshots=[upload(), upload(picture("WEBP"))]))
     app.refresh_from_db()
     assert (app.icon_id is not None, len(app.screenshot_ids)) == (True, 2)
@@ -395,23 +408,57 @@ def test_edit_adds_and_removes_pictures(browser: Client, app: App) -> None:
     assert Picture.objects.count() == len(app.screenshot_ids) == 2
 
 
-def test_edit_accepts_five_screenshots_in_total(browser: Client, app: App) -> None:
+def test_edit_of_the_listing(browser: Client, app: App) -> None:
     path = f"/portal/apps/{app.slug}/details/"
+    browser.post(f"{path}pictures/", edit_form(app, screenshots=[upload(), upload()]))
+    app.refresh_from_db()
+    first, second = app.screenshot_ids
+    listing = {
+        "long_description": "## Stars\r\n\r\nFor regulars.",
+        "support_url": "help@stars.example.com",
+        "privacy_url": "https://stars.example.com/privacy",
+    }
+    alts = {f"alt_{first}": "The stamp card.", f"alt_{second}": "The till."}
+    assert browser.post(path, edit_form(app, **listing))["Location"] == path
+    browser.post(f"{path}pictures/", alts)
+    app.refresh_from_db()
+    assert (app.long_description, app.support_url) == (
+        "## Stars\n\nFor regulars.",
+        "mailto:help@stars.example.com",
+    )
+    assert (app.screenshot_ids, app.screenshot_alts) == ([first, second], ["The stamp card.", "The till."])
+    page = text_of(browser.get(path)) + text_of(browser.get(f"{path}pictures/"))
+    for part in ('value="help@stars.example.com"', 'value="The till."', f"/marketplace/{app.slug}/preview/"):
+        assert part in page
+    browser.post(f"{path}pictures/", alts | {"remove_screenshots": [first]})
+    app.refresh_from_db()
+    assert app.alt_texts == {second: "The till."}
+    wrong = browser.post(
+        path, edit_form(app, **listing | {"support_url": "call me", "privacy_url": "http://a.b"})
+    )
+    assert wrong.status_code == 422
+    assert "an e-mail address, or a link that starts with https://" in text_of(wrong)
+
+
+def test_edit_accepts_five_screenshots_in_total(browser: Client, app: App) -> None:
+    path = f"/portal/apps/{app.slug}/details/pictures/"
     browser.post(path, edit_form(app, screenshots=[upload() for _ in range(3)]))
-    response = browser.post(path, edit_form(app, name="New", screenshots=[upload() for _ in range(3)]))
+    response = browser.post(path, edit_form(app, screenshots=[upload() for _ in range(3)]))
     assert response.status_code == 422
     assert "at most 5 screenshots" in text_of(response)
     assert "Choose your pictures again" in text_of(response)
     app.refresh_from_db()
-    assert (len(app.screenshot_ids), app.name == "New") == (3, False)
+    assert len(app.screenshot_ids) == 3
 
 
 def test_edit_with_a_bad_picture_shows_an_error_and_keeps_the_input(browser: Client, app: App) -> None:
-    form = edit_form(app, name="New name", icon=upload(b"some text"))
-    response = browser.post(f"/portal/apps/{app.slug}/details/", form)
+    browser.post(f"/portal/apps/{app.slug}/details/pictures/", {"screenshots": [upload()]})
+    app.refresh_from_db()
+    form = {f"alt_{app.screenshot_ids[0]}": "A new text", "icon": upload(b"some text")}
+    response = browser.post(f"/portal/apps/{app.slug}/details/pictures/", form)
     assert response.status_code == 422
     assert "Choose a PNG, JPEG or WebP picture." in text_of(response)
-    assert "New name" in text_of(response)
+    assert "A new text" in text_of(response)
 
 
 def test_edit_of_an_approved_app_announces_a_draft(browser: Client, app: App) -> None:

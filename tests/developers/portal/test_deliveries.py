@@ -205,6 +205,18 @@ def test_filters_find(
         assert listed(browser.get(at(app, f"?{query}"))) == ids(*(made[name] for name in found))
 
 
+def test_text_is_looked_for_in_the_newest_deliveries(
+    browser: Client, app: App, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = delivery(webhook, data={"orderNumber": "1042"}, created_at=timezone.now() - timedelta(hours=1))
+    delivery(webhook, data={"orderNumber": "1043"})
+    assert listed(browser.get(at(app, "?q=1042"))) == ids(wanted)
+    monkeypatch.setattr("developers.portal.delivery_log.SEARCHED", 1)
+    page = text_of(browser.get(at(app, "?q=1042")))
+    assert str(wanted.pk) not in page
+    assert "The newest 50,000 deliveries were searched." in page
+
+
 def test_text_finds_ids_and_order_numbers(browser: Client, app: App, webhook: Webhook) -> None:
     order_id = "0197c1f0-8c11-7c3e-9f30-3f2f1f0c1d2e"
     wanted = delivery(webhook, data={"orderId": order_id, "orderNumber": "1042"})

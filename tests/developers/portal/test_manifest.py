@@ -188,6 +188,7 @@ FLOODS = {
 
 
 @pytest.mark.spec(SCREEN, "However many problems there are, they are listed in bounded time")
+@pytest.mark.slow  # some seconds each
 @pytest.mark.parametrize("text", FLOODS.values(), ids=FLOODS)
 def test_flood_of_problems_is_listed_in_bounded_time(browser: Client, app: App, text: str) -> None:
     began = time.process_time()

@@ -4,7 +4,7 @@ import html
 import re
 import socket
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +17,10 @@ from django.utils import timezone
 from accounts.models import Business, User
 from activity import log
 from activity.feed import PAGE
-from activity.models import ApiCall, LogGap
+from activity.models import ApiCall, DeprecatedUse, LogGap
+from activity.services.retention import remove_old
+from appapi.views.products import ProductList
+from common.rest.deprecation import Deprecation
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -203,6 +206,39 @@ def test_missing_part_of_the_log_is_said(browser: Client, app: App) -> None:
     now = timezone.now()
     LogGap.objects.create(app=app, since=now - timedelta(minutes=2), until=now, count=1204)
     assert "1,204 requests between" in text_of(browser.get(f"{pages(app)}/requests/", **HTML))
+
+
+def test_deprecated_calls_are_shown_with_the_stores_that_make_them(
+    browser: Client,
+    production: Installation,
+    sandbox: Business,
+    sam: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = production.app
+    on_sandbox = factories.installation(app, sandbox)
+    called(production, "/app-api/products")  # not yet deprecated
+    page = browser.get(f"{pages(app)}/requests/", **HTML)
+    assert "Deprecated calls" not in text_of(page)
+
+    ends = Deprecation(
+        since=timezone.now(), end=datetime(2027, 6, 1, tzinfo=UTC), instead="Use `GET /app-api/goods`."
+    )
+    monkeypatch.setattr(ProductList, "deprecations", {"GET": ends})
+    other = factories.installation(factories.app(sam), Business.objects.sandbox_of(sam))
+    for installation in (production, on_sandbox, production, other):
+        assert called(installation, "/app-api/products?limit=1").status == 200
+    called(production, "/app-api/orders")
+    page = browser.get(f"{pages(app)}/requests/", **HTML)
+    assert "GET /app-api/products Use GET /app-api/goods . 1 June 2027 2 stores" in text_of(page)
+    assert re.search(rf"{re.escape(production.business.name)} 2 calls, last on ", text_of(page))
+    assert re.search(rf"{re.escape(sandbox.name)} 1 call, last on .* 3 \d", text_of(page))
+    assert "GET /app-api/orders Use" not in text_of(page)
+    assert "Makes calls that will stop working" in text_of(browser.get(f"{pages(app)}/", **HTML))
+
+    with time_machine.travel(timezone.now() + timedelta(days=31)):
+        remove_old()
+        assert not DeprecatedUse.objects.exists()
 
 
 # Threads

@@ -9,7 +9,6 @@ from django.test import Client
 
 from accounts.models import Business, User
 from common.errors import Conflict
-from developers.portal.test_store import ACTS, SCENARIOS
 from installations.models import Installation
 from installations.services import test_uninstall as uninstall_on_sandbox
 from installations.services.lifecycle import uninstall
@@ -25,6 +24,7 @@ from webhooks.models import Delivery, Erasure, Event, Inbox
 from webhooks.services import erasure as erasures
 from webhooks.services import inboxes
 from webhooks.services.samples import NEVER
+from webhooks.services.sandbox_changes import ACTS, SCENARIOS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

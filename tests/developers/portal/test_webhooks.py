@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
 from django.utils import timezone
 
@@ -17,6 +18,7 @@ from tests.developers.portal.test_apps import HTML, signed_in, text_of
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
+from webhooks.last_day import last_days
 from webhooks.models import Delivery, Webhook
 
 
@@ -186,10 +188,40 @@ def test_page_reads_any_number_of_webhooks_in_as_many_statements(
     browser: Client, app: App, webhook: Webhook, django_assert_max_num_queries: Any
 ) -> None:
     browser.get(at(app))
-    with django_assert_max_num_queries(12) as one:
+    with django_assert_max_num_queries(13) as one:
         browser.get(at(app))
     for number in range(9):
         helpers.webhook(webhook.installation, f"https://{number}.example.com/", ["order.created"])
-    with django_assert_max_num_queries(12) as ten:
+    with django_assert_max_num_queries(13) as ten:
         browser.get(at(app))
     assert len(ten) == len(one)
+
+
+def test_strip_shows_the_last_24_hours(
+    browser: Client, app: App, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = helpers.webhook(webhook.installation, "https://api.example.com/quiet", ["order.created"])
+    now = timezone.now().replace(minute=30)
+    outcomes = {
+        DeliveryStatus.SUCCEEDED: (0, 2, 2, 2, 23, 24, 30),  # hours ago
+        DeliveryStatus.EXHAUSTED: (2, 5),
+        DeliveryStatus.RETRYING: (0,),
+        DeliveryStatus.CANCELLED: (1,),
+    }
+    for status, ages in outcomes.items():
+        for hours in ages:
+            delivery(webhook, status, OK, created_at=now - timedelta(hours=hours))
+    with time_machine.travel(now, tick=False):
+        page = text_of(browser.get(at(app)))
+        edit = text_of(browser.get(at(app, f"{webhook.pk}/edit/")))
+        monkeypatch.setattr("webhooks.last_day.MOST", 2)
+        bounded = last_days([webhook.pk])[webhook.pk]
+    summary = "5 delivered, 2 failed, 1 being retried"
+    earlier, later = (f"1 from {now - timedelta(hours=hours):%H}:00" for hours in (5, 2))
+    for shown in (page, edit):
+        assert summary in shown
+        assert f"Failed: {earlier}, {later} UTC." in shown
+        assert shown.count('<rect class="bad"') == 2
+    assert page.count("No deliveries") == 1
+    assert str(quiet.pk) in page
+    assert [hour.succeeded for hour in bounded.hours][-3:] == [2, 0, 1]

@@ -104,8 +104,8 @@ def test_reviewer_added_in_the_admin_may_review(stars: App) -> None:
 # The queue
 
 
-@pytest.mark.spec(PAGES, "The review queue shows waiting submissions, oldest first")
-def test_queue_shows_waiting_submissions_oldest_first(
+@pytest.mark.spec(PAGES, "The review queue shows waiting submissions in order of risk, with reasons")
+def test_queue_shows_waiting_submissions_in_order_of_risk(
     admin: Client, stars: App, dana: User, sam: User
 ) -> None:
     now = timezone.now()
@@ -130,7 +130,8 @@ def test_queue_shows_waiting_submissions_oldest_first(
         "Update",
         "Dana",
         "1.4.0",
-        "Not run yet",
+        "Running",
+        "First app",
         "Sensitive",
         "write_orders",
     ):
@@ -367,4 +368,10 @@ def test_log_and_submissions_are_read_only(who: str, rae: User, stars: App) -> N
     assert App.objects.filter(pk=stars.pk).exists()
     listed = client.get("/admin/marketplace/reviewentry/", {"q": "stars"})
     assert listed.status_code == 200
-    assert "Submitted for review" in listed.text
+    for seen in (
+        "<h1>Review history</h1>",
+        "Submitted for review",
+        f"{stars.name} {stars.version}",
+        " UTC</time>",
+    ):
+        assert seen in listed.text

@@ -170,7 +170,13 @@ def test_urls(admin: Client, stars: App, settings: Any) -> None:
 @pytest.mark.spec(CHECKS, "A review checks whether the pictures exist and are large enough")
 def test_pictures(admin: Client, stars: App, sam: User) -> None:
     found = run(admin, submitted(stars))
-    assert [outcome for outcome, _ in found["Pictures"]] == ["WARN", "WARN"]
+    assert [outcome for outcome, _ in found["Pictures"]] == ["SKIPPED"]
+    assert found["Listing"] == [
+        ("FAIL", "The description is only a few words. It hardly explains the app."),
+        ("FAIL", "No test notes: the developer hasn't explained how to test the app."),
+        ("WARN", "No icon. The listing shows the first letter of the app's name."),
+        ("WARN", "No screenshots."),
+    ]
     good, small = factories.app(sam, name="Good"), factories.app(sam, name="Small")
     shots = [decode(upload(picture(size=(800, 500))))]
     update_app(app=good, changes={"icon": decode(upload(picture(size=(256, 256)))), "screenshots": shots})
@@ -190,11 +196,11 @@ def test_pictures(admin: Client, stars: App, sam: User) -> None:
 def test_result_is_stored_with_its_time_and_shown_in_the_queue(admin: Client, stars: App) -> None:
     submission = submitted(stars)
     page = admin.post(page_of(submission, "findings"), JUDGED | {"check": ""}, follow=True)
-    assert messages_of(page) == ["Checks finished: 1 warning, 1 not checked."]
+    assert messages_of(page) == ["Checks finished: 2 failed, 2 not checked."]
     submission.refresh_from_db()
     assert submission.findings["security"] == {"verdict": "PASS", "note": ""}
     assert page.context["checked_at"] is not None
-    assert "1 warning, 1 not checked" in admin.get(QUEUE, {"state": "held"}).text
+    assert "2 failed, 2 not checked" in admin.get(QUEUE, {"state": "held"}).text
 
 
 def test_checks_of_a_decided_submission_stay(admin: Client, stars: App) -> None:

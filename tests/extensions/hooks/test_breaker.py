@@ -7,13 +7,18 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import OperationalError, connection
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Business
-from extensions.hooks import breaker
+from extensions.hooks import breaker, skipped
 from extensions.models import HookCall
+from stores.models import Order
+from stores.services.checkout import place_order
+from tests import factories
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooked, Hooking, says
+from tests.factories import order_request
 from tests.receivers import Answer
 
 SHIPPING = "checkout.shipping_rates"
@@ -55,6 +60,48 @@ def test_hook_is_skipped_after_five_failures_in_a_row(shop: Business, broken: Ho
     assert not reached(shop, broken)
     clock.shift(0.2)
     assert reached(shop, broken)
+
+
+def test_open_breaker_costs_the_question_no_statement(
+    shop: Business, broken: Hooked, clock: Any, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """It is read with the hooks, and the skipped call is written behind the request."""
+    open_it(shop, broken)
+    recorded = HookCall.objects.count()
+
+    with django_assert_num_queries(1):
+        asking.fee(shop)
+
+    assert HookCall.objects.count() == recorded
+    assert len(broken.calls) == recorded + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_skipped_calls_get_the_order_that_they_led_to(shop: Business, broken: Hooked, clock: Any) -> None:
+    product = factories.product(shop, price=1000)
+    open_it(shop, broken)
+    place_order(business=shop, request=order_request((product, 1)))
+    skipped.flush()  # between the row and its order
+    second = place_order(business=shop, request=order_request((product, 1)))
+    asking.fee(shop)
+
+    *_, of_first, of_second, of_none = broken.calls
+    first = Order.objects.exclude(pk=second.pk).get()
+    assert [call.order_id for call in (of_first, of_second, of_none)] == [first.pk, second.pk, None]
+
+
+def test_skipped_calls_wait_while_the_database_is_away(
+    shop: Business, broken: Hooked, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("away")
+
+    open_it(shop, broken)
+    asking.fee(shop)
+    with monkeypatch.context() as without:
+        without.setattr(skipped, "_write", away)
+        assert skipped.flush() == 0
+    assert broken.calls[-1].outcome == "BREAKER_OPEN"
 
 
 def test_success_between_starts_the_count_anew(shop: Business, hooking: Hooking, clock: Any) -> None:
@@ -150,7 +197,7 @@ def test_one_of_those_who_race_makes_the_trial(shop: Business, hooking: Hooking)
         at_once(4, lambda: asking.fee(shop))
 
     assert len(app.receiver.requests) == 6
-    assert HookCall.objects.filter(outcome="BREAKER_OPEN").count() == 3
+    assert [call.outcome for call in app.calls].count("BREAKER_OPEN") == 3
     assert app.breaker.open_until is None
 
 

@@ -14,6 +14,7 @@ from django.test import Client
 
 from accounts.models import Business
 from extensions.models import HookCall
+from marketplace.models import App
 from stores import hookpoints
 from stores.models import Order, Product
 from stores.queries import DEFAULT_DELIVERY_FEE
@@ -54,6 +55,41 @@ def order_of(bread: Product, **fields: Any) -> dict[str, Any]:
 
 def place(api: Client, body: dict[str, Any]) -> Any:
     return api.post("/app-api/orders", body, content_type="application/json")
+
+
+def test_order_keeps_what_each_app_did_and_who_placed_it(
+    api: Client, bread: Product, hooking: Hooking, wallet: Hooked
+) -> None:
+    hooking("order.validate", 500)
+    hooking("order.calculate_discounts", {"discount": 2900, "reason": "Stars"}, priority=1)
+    hooking("order.calculate_discounts", {"discount": 200}, priority=2)
+    hooking("checkout.shipping_rates", {"fee": 120}, priority=1)
+    hooking("checkout.shipping_rates", {"fee": 90}, priority=2)
+    hooking("checkout.shipping_rates", 500, priority=3)
+    offer = {"methods": [{"id": "wallet", "name": "Wallet"}]}
+    wallet.receiver.respond_with(says(offer), says({"paymentUrl": "https://pay.example/1"}))
+    placed = place(api, order_of(bread, paymentMethod=f"{wallet.app.slug}:wallet"))
+    assert placed.status_code == 201
+    order = Order.objects.get()
+    assert [(part.point, part.outcome, part.amount, part.instead) for part in order.hook_parts.all()] == [
+        ("order.validate", "FAILED", None, "The order was accepted without this app's check."),
+        ("order.calculate_discounts", "ANSWERED", 2900, ""),
+        ("order.calculate_discounts", "ANSWERED", 100, "Discounts can't be more than the order's value."),
+        ("checkout.shipping_rates", "ANSWERED", 120, "The next app's fee was used."),
+        ("checkout.shipping_rates", "ANSWERED", 90, ""),
+        ("checkout.shipping_rates", "FAILED", None, "The previous app's fee was kept."),
+        ("checkout.create_payment", "ANSWERED", None, ""),
+    ]
+    assert (order.discount, order.delivery_fee, order.payment_method_name) == (3000, 90, "Wallet")
+    assert {part.app_name for part in order.hook_parts.all()} <= set(
+        App.objects.values_list("name", flat=True)
+    )
+    (line,) = order.changes.all()
+    assert (line.kind, line.actor, line.actor_name) == (
+        "PLACED",
+        "APP",
+        App.objects.get(pk=line.actor_id).name,
+    )
 
 
 @pytest.mark.spec("Contract 4 Placing an order", "Validate, discounts, shipping, save, then the payment")

@@ -17,7 +17,7 @@ from tests import factories
 from tests.webhooks import helpers
 from webhooks.endpoints import endpoint_key
 from webhooks.engine import claim_selection
-from webhooks.engine.claim_selection import HOST_LEASES, LEASE, LEASES
+from webhooks.engine.claim_selection import HOST_LEASES, LEASE, LEASES, MOST_LEASES
 from webhooks.enums import WAITING, DeliveryStatus, Pace
 from webhooks.models import Delivery, Endpoint, Event, Webhook
 from webhooks.services.deliveries import follow_url
@@ -75,10 +75,10 @@ def claimed(limit: int = 128) -> Counter[int]:
 
 @pytest.mark.parametrize("pace", Pace)
 def test_claim_takes_as_many_as_the_pace_of_the_endpoint_allows(add: Add, pace: Pace) -> None:
-    add(SOUND, 20)
+    add(SOUND, 100)
     if pace:
         known(SOUND, pace)
-    assert claimed() == {SOUND: LEASES[pace]}
+    assert claimed() == {SOUND: MOST_LEASES if pace == Pace.FAST else LEASES[pace]}
     assert claimed() == {}
 
 
@@ -88,7 +88,18 @@ def test_claim_counts_what_the_endpoint_holds_already(add: Add) -> None:
     assert claimed() == {SOUND: 5}
 
 
-@pytest.mark.parametrize("pace", [Pace.UNKNOWN, Pace.PROVEN, Pace.SILENT])
+def test_fast_endpoints_get_less_the_more_is_leased(add: Add) -> None:
+    """So however many of them begin to hang at the same moment, they never fill a dispatcher."""
+    for number in range(20):
+        add(SOUND + number, 100)
+        known(SOUND + number, Pace.FAST)
+    taken = [claimed(40).total() for _ in range(20)]
+    assert sum(taken) == 20 * LEASES[Pace.FAST]
+    held = Counter(Delivery.objects.exclude(lease_until=None).values_list("endpoint", flat=True))
+    assert max(held.values()) <= MOST_LEASES
+
+
+@pytest.mark.parametrize("pace", [Pace.UNKNOWN, Pace.FAST, Pace.PROVEN, Pace.SILENT])
 def test_endpoint_that_leaves_an_attempt_waiting_gets_no_more(add: Add, pace: Pace) -> None:
     add(SOUND, 20)
     add(SOUND, 1, leased=0.6)
@@ -196,7 +207,8 @@ def test_no_choice_exceeds_what_an_endpoint_may_have(add: Add, seed: int) -> Non
     assert sum(taken.values()) <= limit
     paces = dict(Endpoint.objects.values_list("id", "pace"))
     for endpoint, count in taken.items():
-        assert before[endpoint] + count <= LEASES[Pace(paces.get(endpoint, ""))]
+        pace = Pace(paces.get(endpoint, ""))
+        assert before[endpoint] + count <= (MOST_LEASES if pace == Pace.FAST else LEASES[pace])
 
 
 @pytest.mark.postgres
@@ -226,10 +238,12 @@ def test_dispatchers_that_claim_at_the_same_moment_keep_to_the_limit(add: Add) -
 def test_installations_of_an_app_at_one_url_are_one_endpoint(
     installation: Installation, shop: Business
 ) -> None:
-    url = "https://app.example.com/hooks"
-    first = helpers.webhook(installation, url, ["order.created"])
-    second = helpers.webhook(factories.installation(installation.app, shop), url, ["order.created"])
-    assert first.endpoint == second.endpoint
+    """Only the developer's own sandbox store has another."""
+    url, other = "https://app.example.com/hooks", factories.merchant("noor@example.com", name="Noor")
+    stores = (shop, Business.objects.get(owner=other))
+    installed = [factories.installation(installation.app, store) for store in stores]
+    first, second = (helpers.webhook(each, url, ["order.created"]) for each in installed)
+    assert first.endpoint == second.endpoint != helpers.webhook(installation, url, []).endpoint
 
 
 def test_urls_and_apps_have_endpoints_of_their_own() -> None:
@@ -259,4 +273,5 @@ def test_what_waits_follows_the_webhook_to_its_new_endpoint(webhook: Webhook, sa
     webhook.save()
     assert follow_url(webhooks=Webhook.objects.filter(pk=webhook.pk), endpoint=webhook.endpoint) == 1
     delivery.refresh_from_db()
-    assert delivery.endpoint == webhook.endpoint == endpoint_key(webhook.installation.app_id, webhook.url)
+    own = endpoint_key(webhook.installation.app_id, webhook.url, sandbox=sandbox.pk)
+    assert delivery.endpoint == webhook.endpoint == own

@@ -3,16 +3,20 @@
 Django's own truncates every table, which makes PostgreSQL write hundreds of new files for some fifty empty tables,
 and sends `post_migrate` to have content types, permissions and the reviewers' group made again. This one deletes the
 rows, and keeps what a migration leaves behind.
+
+A request that a closed browser left behind may still write while the rows go: then the deletion fails, by a deadlock
+or by a row whose parent is gone, and is tried once more.
 """
 
 from typing import Any
 
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import connections, transaction
+from django.db import DatabaseError, connections, transaction
 
 from accounts.models import SecurityEvent
 
+TRIES = 5
 KEPT = ("django_content_type", "auth_permission", "auth_group", "auth_group_permissions")
 
 
@@ -23,6 +27,14 @@ class Command(BaseCommand):
         parser.add_argument("--database", default="default")
 
     def handle(self, *args: Any, database: str, **options: Any) -> None:
+        for _ in range(TRIES - 1):
+            try:
+                return self._delete_rows(database)
+            except DatabaseError:
+                continue
+        return self._delete_rows(database)
+
+    def _delete_rows(self, database: str) -> None:
         connection = connections[database]
         delete = [f"DELETE FROM {connection.ops.quote_name(table)}" for table in _tables()]  # noqa: S608 - names of tables
         lift, restore = _guards(connection)

@@ -1,0 +1,58 @@
+"""The documentation with its script: the search box by keyboard, copying a page, the navigation."""
+
+from playwright.sync_api import expect
+
+from .conftest import PHONE, NewPage
+
+
+def test_search_by_keyboard(new_page: NewPage) -> None:
+    page = new_page()
+    page.goto("/docs/guides/events/")
+    page.keyboard.press("/")
+    field = page.get_by_role("combobox", name="Search the documentation")
+    expect(field).to_be_focused()
+    field.press_sequentially("rate limit/")  # a slash in the field is a letter
+    expect(page.get_by_role("option").first).to_contain_text("Rate limits")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("option", selected=True)).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+    field.fill("rate limits")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/docs/guides/api/#rate-limits")
+    page.keyboard.press("/")
+    field.fill("exhausted")
+    page.keyboard.press("Enter")  # nothing chosen: the page of results
+    page.wait_for_url("**/docs/search/?q=exhausted")
+
+
+def test_current_entry_is_in_view_and_the_page_is_copied(new_page: NewPage) -> None:
+    page = new_page(
+        viewport={"width": 1280, "height": 600}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    page.goto("/docs/guides/contract/")
+    expect(page.locator('.side-nav [aria-current="page"]')).to_be_in_viewport()
+    page.get_by_role("button", name="Copy page as Markdown").click()
+    expect(page.locator("[data-copy-page][data-done]")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("# Contract\n")
+
+
+def test_tables_of_guides_fit_a_phone(new_page: NewPage) -> None:
+    page = new_page(**PHONE)
+    for guide in ("api", "contract"):
+        page.goto(f"/docs/guides/{guide}/")
+        tables = page.locator(".table-wrap:has([data-label])")
+        assert tables.count() > 3
+        cut = tables.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth).length")
+        assert cut == 0, guide
+
+
+def test_menu_on_a_phone(new_page: NewPage) -> None:
+    page = new_page(**PHONE)
+    page.goto("/docs/guides/signatures/")
+    page.get_by_role("button", name="Verify signatures").click()
+    expect(page.locator(".side-nav [aria-current]")).to_be_in_viewport()
+    page.get_by_role("link", name="Limits", exact=True).click()
+    page.wait_for_url("**/docs/limits/")

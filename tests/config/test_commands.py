@@ -1,0 +1,173 @@
+"""The three commands of an installation, as processes: `manage.py serve`, `work` and `schedule`."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from accounts.models import Business
+from config.cores import cores
+from installations.models import Installation
+from tests.config.test_operator import run
+from tests.faults.processes import Process, Processes
+from tests.ports import free_port
+from tests.receivers import Receiver
+from tests.webhooks import helpers
+from tests.webhooks.helpers import publish, wait_until
+
+TOKEN = "".join(map(chr, range(60, 110)))
+OF_PROCESSES = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.timed]
+
+
+@pytest.fixture
+def processes(transactional_db: None, tmp_path: Path) -> Iterator[Processes]:
+    started = Processes(tmp_path)
+    yield started
+    started.end()
+
+
+def mark_all(test: object) -> object:
+    for mark in OF_PROCESSES:
+        test = mark(test)
+    return test
+
+
+@mark_all
+def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_request(
+    processes: Processes,
+) -> None:
+    port = free_port()
+    settings = {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "2", "METRICS_TOKEN": TOKEN}
+    web = processes.start("manage.py", "serve", **settings)
+    wait_until(lambda: answers(port), timeout=90)
+    first = children(web)
+    assert len(first) == 2
+    for _ in range(30):
+        assert answers(port)
+    counted = answered(port)
+    assert counted >= 30
+    assert answered(port) == counted + 1, "Each process reports the sum, whichever a scrape reaches."
+
+    web.signal_first(signal.SIGHUP)
+    deadline = time.monotonic() + 90
+    while first & children(web) or len(children(web)) < 2:
+        assert answers(port), "A request failed while the processes were replaced; it may wait."
+        assert time.monotonic() < deadline
+    assert answered(port) > counted, "Counts of processes that ended are kept."
+    web.signal_first(signal.SIGTERM)
+    assert web.wait_for_death() == 0
+
+
+def answers(port: int) -> bool:
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=60).ok
+    except requests.RequestException:
+        return False
+
+
+def answered(port: int) -> int:
+    """How many requests the metrics count for `/healthz`."""
+    response = requests.get(
+        f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=5
+    )
+    return sum(
+        round(float(line.split()[-1]))
+        for line in response.text.splitlines()
+        if line.startswith("extension_platform_http_answers_total") and "2xx" in line
+    )
+
+
+def children(process: Process) -> set[int]:
+    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return {int(each) for each in found}
+
+
+@mark_all
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_worker_and_scheduler_deliver_and_show_that_they_are_alive(
+    processes: Processes, tmp_path: Path, installation: Installation, sandbox: Business
+) -> None:
+    broker = os.environ["REDIS_URL"]
+    processes.use(REDIS_URL=broker, CELERY_BROKER_URL=broker)
+    files = {name: tmp_path / f"{name}.alive" for name in ("work", "schedule")}
+    worker, scheduler = (
+        started(HEARTBEAT_FILE=str(files[name]))
+        for name, started in (("work", processes.worker), ("schedule", processes.beat))
+    )
+    with Receiver() as receiver:
+        helpers.webhook(installation, receiver.url, ["order.created"])
+        publish(sandbox)
+        receiver.wait_for(1, timeout=90)
+        for file in files.values():
+            wait_until(lambda file=file: age(file) < 1, timeout=10)  # type: ignore[misc]
+        for process in (worker, scheduler):
+            process.signal(signal.SIGSTOP)
+        time.sleep(4)
+        assert all(age(file) > 3 for file in files.values())
+        for process in (worker, scheduler):
+            process.signal(signal.SIGCONT)
+            process.signal_first(signal.SIGTERM)
+            assert process.wait_for_death() == 0
+
+
+def age(file: Path) -> float:
+    """Seconds since its last heartbeat."""
+    return time.time() - file.stat().st_mtime if file.exists() else float("inf")
+
+
+def test_heartbeat_continues_while_the_broker_is_lost_but_not_while_the_loop_is_stuck(
+    tmp_path: Path, settings: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from unittest.mock import Mock
+
+    from config import heartbeat
+
+    file = tmp_path / "alive"
+    settings.HEARTBEAT_FILE = str(file)  # type: ignore[attr-defined]
+    monkeypatch.setattr(heartbeat, "EVERY", 0.01)
+    monkeypatch.setattr(heartbeat, "STUCK_AFTER", 0.1)
+    consumer = Mock()
+    step = heartbeat.WorkerHeartbeat(consumer)
+    step.start(consumer)
+    wait_until(file.exists)
+    time.sleep(0.2)  # the timer, a mock, never calls
+    stuck_at = file.stat().st_mtime_ns
+    time.sleep(0.1)
+    assert file.stat().st_mtime_ns == stuck_at
+    step.stop(consumer)
+    wait_until(lambda: file.stat().st_mtime_ns > stuck_at)
+
+
+@pytest.mark.slow  # a process of its own
+def test_serve_without_collected_files_says_what_to_run(tmp_path: Path) -> None:
+    refused = run(tmp_path, "manage.py", "serve")
+    assert refused.returncode == 1
+    assert "Run `manage.py collectstatic` first." in refused.stderr
+
+
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("command", ["work", "deliver"])
+def test_dispatchers_are_refused_behind_a_pooler_of_transactions(tmp_path: Path, command: str) -> None:
+    refused = run(tmp_path, "manage.py", command, DATABASE_POOLER="transaction")
+    assert refused.returncode == 1
+    assert "connect to PostgreSQL directly" in refused.stderr
+
+
+@pytest.mark.parametrize(("variable", "value"), [("WEB_PROCESSES", "0"), ("WORKER_THREADS", "1")])
+def test_too_few_of_a_kind_are_refused(tmp_path: Path, variable: str, value: str) -> None:
+    refused = run(tmp_path, "-c", "import config.wsgi", **{variable: value})
+    assert f"{variable} must be at least" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [("50000 100000", 1), ("100000 100000", 1), ("max 100000", cores(Path("/none")))]
+)
+def test_cores_are_those_of_the_container(tmp_path: Path, limit: str, expected: int) -> None:
+    file = tmp_path / "cpu.max"
+    file.write_text(limit)
+    assert cores(file) == expected

@@ -1,0 +1,67 @@
+"""The portal's pages about checks of an app's server."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+from extension_platform_sdk.cli.main import main
+
+from accounts.models import User
+from conformance.enums import RunStatus, Sender
+from conformance.models import Run
+from conformance.services.runs import start
+from marketplace.models import App
+from tests.conformance.conftest import OrderBell, SignIn
+from tests.conformance.mutants import ignores_the_timestamp
+from tests.developers.portal.test_apps import HTML, signed_in
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+
+
+def text_of(page: Any) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.content.decode())).split())
+
+
+def checks_of(app: App) -> str:
+    return f"/portal/apps/{app.slug}/checks/"
+
+
+@pytest.mark.spec("Contract 7 Pages", "The developer sees each check with each rule's result, and runs one")
+def test_developer_runs_a_check_and_sees_each_rule(
+    order_bell: OrderBell, sign_in: SignIn, dana: User, sam: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = order_bell(ignores_the_timestamp)
+    browser = signed_in(dana)
+    assert "No checks yet" in text_of(browser.get(checks_of(app), **HTML))
+
+    page = browser.post(checks_of(app), follow=True, **HTML)
+    text = text_of(page)
+    assert "31 passed, 2 failed" in text
+    assert 'guides/check-rules/#wh005">WH005</a>' in page.content.decode()
+    assert (
+        "Failed WH005 Refuses a delivery that is ten minutes old Sent ten minutes ago: responded 200" in text
+    )
+    assert text.index("WH006") < text.index("IN001")  # what failed comes first
+
+    sign_in()
+    assert main(["check"]) == 1
+    capsys.readouterr()
+    listed = text_of(browser.get(checks_of(app), **HTML))
+    assert re.search(
+        r"31 passed, 2 failed Registered URLs The developer's command line Failed .* The platform", listed
+    )
+
+    own = page.redirect_chain[-1][0]
+    assert signed_in(sam).get(own, **HTML).status_code == 404
+    assert signed_in(sam).post(checks_of(app), **HTML).status_code == 404
+
+
+def test_one_check_at_a_time_is_run_for_a_developer(order_bell: OrderBell, dana: User) -> None:
+    app = order_bell()
+    start(app=app, sender=Sender.PLATFORM)
+    page = signed_in(dana).post(checks_of(app), follow=True, **HTML)
+    assert "A check is running already. Wait until it has ended." in text_of(page)
+    assert [run.status for run in Run.objects.all()] == [RunStatus.RUNNING]

@@ -1,0 +1,156 @@
+"""What operators start from (`deploy/`): each file is checked by the tool that reads it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import get_commands
+
+from tests.ports import free_port
+from tests.receivers import Answer, Receiver
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+OF_COMPOSE = {"POSTGRES_PASSWORD", "FILES_PASSWORD"}
+
+
+def tool(name: str) -> str:
+    """Its path: beside the interpreter or on PATH. Without it the test is skipped."""
+    found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def checked(*command: str, **options: Any) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def documented() -> set[str]:
+    guide = (ROOT / "docs/operations.md").read_text()
+    table = guide.split("## Settings", 1)[1].split("\n## ", 1)[0]
+    return {
+        name
+        for row in table.splitlines()
+        if row.startswith("| `")
+        for name in re.findall(r"`([A-Z_]+)`", row)
+    }
+
+
+def test_dockerfile_has_no_finding() -> None:
+    checked(tool("hadolint"), str(DEPLOY / "Dockerfile"))
+
+
+@pytest.fixture
+def compose(tmp_path: Path) -> dict[str, Any]:
+    """The services, as Docker Compose understands them."""
+    program = tool("docker-compose")
+    for name in ("compose.yaml", "example.env"):
+        shutil.copy(DEPLOY / name, tmp_path)
+    text = (tmp_path / "example.env").read_text()
+    (tmp_path / ".env").write_text(re.sub(r"^(\w+_PASSWORD)=$", r"\1=secret", text, flags=re.MULTILINE))
+    made = subprocess.run(
+        [program, "--file", str(tmp_path / "compose.yaml"), "config", "--format", "json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    services: dict[str, Any] = json.loads(made.stdout)["services"]
+    return services
+
+
+def test_compose_starts_two_of_everything_that_serves_and_works(compose: dict[str, Any]) -> None:
+    assert {name: each["deploy"]["replicas"] for name, each in compose.items() if "deploy" in each} == {
+        "web": 2, "worker": 2,
+    }  # fmt: skip
+    ours = {name: each for name, each in compose.items() if each["image"] == "extension-platform"}
+    assert {each["command"][0] for each in ours.values()} <= get_commands().keys()
+    assert {"proxy", "web", "worker", "scheduler", "migrate", "postgres", "redis", "files"} <= compose.keys()
+    for name, each in ours.items():
+        settings = each["environment"]
+        pooled = "pgbouncer" in settings["DATABASE_URL"]
+        assert pooled is (settings.get("DATABASE_POOLER") == "transaction") is (name == "web")
+        assert each["read_only"]
+    assert all("healthcheck" in each for each in (compose["worker"], compose["scheduler"]))
+
+
+def test_compose_without_passwords_says_what_to_set(tmp_path: Path) -> None:
+    program = tool("docker-compose")
+    shutil.copy(DEPLOY / "compose.yaml", tmp_path)
+    shutil.copy(DEPLOY / "example.env", tmp_path / ".env")
+    refused = subprocess.run(
+        [program, "--file", str(tmp_path / "compose.yaml"), "config", "--quiet"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "_PASSWORD is missing a value: Set it in deploy/.env" in refused.stderr
+
+
+def test_settings_of_deploy_are_documented() -> None:
+    named = set(re.findall(r"^([A-Z_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
+    assert named - OF_COMPOSE <= documented()
+    dockerfile = (DEPLOY / "Dockerfile").read_text()
+    assert {"BIND", "HEARTBEAT_FILE", "VAR_DIR"} <= documented() & set(re.findall(r"([A-Z_]+)=", dockerfile))
+
+
+@pytest.mark.parametrize("unit", ["web", "worker", "scheduler"])
+def test_systemd_accepts_the_units(unit: str, tmp_path: Path) -> None:
+    """With our own interpreter, since the program has to be there."""
+    name = f"extension-platform-{unit}.service"
+    text = (DEPLOY / "systemd" / name).read_text()
+    (command,) = re.findall(r"manage.py (\w+)$", text, re.MULTILINE)
+    assert command in get_commands()
+    here = text.replace("/opt/extension-platform/.venv/bin/python", sys.executable)
+    (tmp_path / name).write_text(here)
+    assert checked(tool("systemd-analyze"), "verify", str(tmp_path / name)) == ""
+
+
+def test_nginx_accepts_its_configuration(tmp_path: Path) -> None:
+    program = tool("nginx")
+    checked(
+        tool("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=platform.example",
+        "-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "certificate.pem"),
+    )  # fmt: skip
+    text = (DEPLOY / "nginx.conf").read_text()
+    for before, after in {
+        "/etc/tls/platform-and-stores.pem": str(tmp_path / "certificate.pem"),
+        "/etc/tls/platform-and-stores.key": str(tmp_path / "key.pem"),
+        "/var/cache/nginx": str(tmp_path),
+        "server web:8000": "server 127.0.0.1:8000",
+    }.items():
+        assert before in text, before
+        text = text.replace(before, after)
+    (tmp_path / "nginx.conf").write_text(f"pid {tmp_path}/nginx.pid;\n{text}")
+    checked(program, "-t", "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf"))
+
+
+def healthy(*arguments: str, **environment: str) -> bool:
+    command = [sys.executable, str(DEPLOY / "healthy.py"), *arguments]
+    return subprocess.run(command, env=os.environ | environment, check=False, timeout=30).returncode == 0
+
+
+@pytest.mark.timed
+def test_container_is_healthy_while_it_answers_in_the_platforms_name() -> None:
+    with Receiver() as server:
+        assert healthy(f"{server.url}healthz", BASE_URL="https://platform.example")
+        assert server.requests[0].headers["host"] == "platform.example"
+        server.respond_with(Answer(status=503))
+        assert not healthy(f"{server.url}healthz")
+    assert not healthy(f"http://127.0.0.1:{free_port()}/healthz")
+
+
+def test_container_is_healthy_with_a_fresh_heartbeat(tmp_path: Path) -> None:
+    file = tmp_path / "heartbeat"
+    assert not healthy(HEARTBEAT_FILE=str(file))
+    file.touch()
+    assert healthy(HEARTBEAT_FILE=str(file))
+    old = time.time() - 31
+    os.utime(file, (old, old))
+    assert not healthy(HEARTBEAT_FILE=str(file))

@@ -1,0 +1,159 @@
+"""`/developer/apps/:appId/checks`: the requests of a check, and what becomes of their responses."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from accounts.services.throwaway import OWNER_EMAIL
+from conformance.models import Run
+from conformance.services import runs
+from conformance.services.disposal import LINGERS, remove_ended
+from conformance.tasks import remove_ended_checks
+from installations.models import Grant, Installation
+from marketplace.models import App
+from stores.models import Order
+from tests import factories
+from tests.developers.conftest import Api, api_of
+
+CHECK = ("Developer endpoints", "A check runs on a throwaway store, never on the developer's own")
+
+
+@pytest.fixture
+def started(api: Api, app: App) -> Any:
+    response = api("post", f"/developer/apps/{app.id}/checks", {"url": "http://localhost:3000/"})
+    assert response.status_code == 201, response.text
+    return response.json()
+
+
+def answered(check: Any, status: int | None, **more: Any) -> dict[str, Any]:
+    each = {"status": status, "durationMs": 3, **more}
+    return {
+        "step": check["step"],
+        "responses": [{"name": request["name"], **each} for request in check["requests"]],
+    }
+
+
+@pytest.mark.spec(*CHECK)
+def test_check_begins_with_a_code_on_a_throwaway_store(
+    started: Any, app: App, dana: User, sandbox: Business
+) -> None:
+    (visit,) = started["requests"]
+    grant = Grant.objects.get()
+    assert visit["url"].startswith(f"http://localhost:3000/callback?code={grant.code}&iss=")
+    assert (started["status"], started["url"], visit["method"]) == ("RUNNING", "http://localhost:3000", "GET")
+    assert grant.business != sandbox
+    assert grant.business.owner.email == OWNER_EMAIL
+    assert Order.objects.filter(business=grant.business).exists()
+    assert Business.objects.owned_by(dana).get() == sandbox
+    assert Business.objects.sandbox_of(dana) == sandbox
+
+
+def test_responses_are_judged_and_end_the_check(api: Api, app: App, started: Any) -> None:
+    path = f"/developer/apps/{app.id}/checks/{started['id']}"
+    ended = api("post", f"{path}/responses", answered(started, None, error="the server can't be reached"))
+    record = ended.json()
+    assert (ended.status_code, record["status"], record["requests"]) == (200, "FAILED", [])
+    by_rule = {each["rule"]: each for each in record["results"]}
+    assert by_rule["IN001"]["outcome"] == "FAIL"
+    assert "the server can't be reached" in by_rule["IN001"]["details"][0]
+    assert by_rule["IN001"]["documentation"].endswith("/docs/guides/check-rules/#in001")
+    assert {each["outcome"] for rule, each in by_rule.items() if rule != "IN001"} == {"SKIPPED"}
+    assert api("get", path).json() == record
+    again = api("post", f"{path}/responses", answered(started, 200))
+    assert (again.status_code, again.json()["message"]) == (409, "This check has ended.")
+
+
+def test_responses_to_another_step_are_refused(api: Api, app: App, started: Any) -> None:
+    path = f"/developer/apps/{app.id}/checks/{started['id']}/responses"
+    late = api("post", path, answered(started, 200) | {"step": 7})
+    assert (late.status_code, late.json()["message"]) == (409, "This check is at step 1, not at step 7.")
+    for body in (
+        {},
+        {"step": 1},
+        {"step": 1, "responses": [{"name": "visit"}]},
+        {"step": "1", "responses": []},
+    ):
+        assert api("post", path, body).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://localhost", "localhost:3000", "http://localhost/app", "http://a@b.example", "http://b.example?x", "http://ä.example", "http://h:99999", 5]
+)  # fmt: skip
+def test_address_must_be_an_origin(api: Api, app: App, url: object) -> None:
+    response = api("post", f"/developer/apps/{app.id}/checks", {"url": url})
+    assert (response.status_code, response.json()["details"][0]["field"]) == (400, "url")
+    assert not Run.objects.exists()
+
+
+def test_check_without_an_address_uses_the_registered_urls(api: Api, app: App) -> None:
+    check = api("post", f"/developer/apps/{app.id}/checks", {}).json()
+    assert check["requests"][0]["url"].startswith(f"{app.redirect_url}?code=")
+
+
+def test_strangers_find_neither_app_nor_check(app: App, started: Any, sam: User, mira: User) -> None:
+    path = f"/developer/apps/{app.id}/checks"
+    of_sam, own = api_of(sam), factories.app(sam)
+    for method, url in (("post", path), ("get", f"{path}/{started['id']}"), ("post", f"{path}/{started['id']}/responses")):  # fmt: skip
+        assert of_sam(method, url, answered(started, 200)).status_code == 404
+        assert api_of(mira)(method, url).status_code == 403
+    assert of_sam("get", f"/developer/apps/{own.id}/checks/{started['id']}").status_code == 404
+
+
+def test_number_of_checks_is_limited(api: Api, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "MOST_AT_A_TIME", 2)
+    monkeypatch.setattr(runs, "PER_MINUTE", 3)
+    path = f"/developer/apps/{app.id}/checks"
+    assert [api("post", path, {}).status_code for _ in range(3)] == [201, 201, 409]
+    Run.objects.update(status="FAILED")
+    refused = [api("post", path, {}) for _ in range(2)]
+    assert [each.status_code for each in refused] == [201, 429]
+    assert int(refused[1]["Retry-After"]) > 0
+
+
+def test_suspended_app_is_not_checked(api: Api, app: App) -> None:
+    App.objects.update(suspended_at=timezone.now())
+    assert api("post", f"/developer/apps/{app.id}/checks", {}).status_code == 409
+    assert not Business.objects.filter(expires_at__isnull=False).exists()
+
+
+# Hidden while it lasts, and deleted afterwards
+
+
+def test_store_is_in_no_list_of_the_administration(started: Any) -> None:
+    store = Business.objects.get(expires_at__isnull=False)
+    admin = Client()
+    admin.force_login(factories.reviewer("root@example.com", is_superuser=True))
+    assert store.name not in admin.get("/admin/accounts/business/").text
+    assert admin.get(f"/admin/accounts/business/{store.pk}/change/").status_code == 302
+    assert OWNER_EMAIL not in admin.get("/admin/accounts/user/").text
+
+
+def test_store_is_deleted_soon_after_the_check(api: Api, app: App, started: Any, shop: Business) -> None:
+    run = Run.objects.get()
+    assert run.store is not None
+    remove_ended_checks()
+    assert Business.objects.filter(pk=run.store_id).exists()
+    api("post", f"/developer/apps/{app.id}/checks/{run.pk}/responses", answered(started, 500))
+    factories.installation(app, run.store, is_review=True)
+    assert remove_ended() == 0
+    assert remove_ended(now=timezone.now() + LINGERS) == 1
+    assert not Business.objects.filter(expires_at__isnull=False).exists()
+    assert not Installation.objects.exists()
+    assert not Order.objects.exists()
+    assert not Grant.objects.exists()
+    assert Business.objects.filter(pk=shop.pk).exists()
+    result = api("get", f"/developer/apps/{app.id}/checks/{run.pk}").json()
+    assert (result["status"], len(result["results"])) == ("FAILED", 33)
+
+
+def test_check_whose_command_line_is_gone_expires(api: Api, app: App, started: Any) -> None:
+    now = timezone.now()
+    assert remove_ended(now=now + runs.LONGEST) == 0
+    assert remove_ended(now=now + runs.LONGEST + runs.GRACE + timedelta(seconds=1)) == 1
+    path = f"/developer/apps/{app.id}/checks/{started['id']}"
+    assert api("get", path).json()["status"] == "EXPIRED"
+    assert api("post", f"{path}/responses", answered(started, 200)).status_code == 409

@@ -1,0 +1,64 @@
+"""Search in the documentation, on its page and in the search box."""
+
+import pytest
+from django.test import Client
+
+from developers.docs import changelog, guides, search
+
+
+@pytest.mark.parametrize(("query", "expected"), [
+    ("rate limits", "/docs/guides/api/#rate-limits"),
+    ("verify signature", "/docs/guides/signatures/"),
+    ("createOrder", None),
+    ("order.created", "/docs/events/#order.created"),
+    ("list orders", "/docs/reference/orders/#listOrders"),
+    ("order.validate", "/docs/hooks/#order.validate"),
+    ("429", "/docs/errors/#status-429"),
+    ("paus", "/docs/errors/#paused"),
+    ("erase data", "/docs/guides/erasure/"),
+])  # fmt: skip
+def test_best_results(query: str, expected: str | None) -> None:
+    urls = [each.section.url for each in search.search(query)]
+    assert expected is None or expected in urls[:4], urls[:6]
+
+
+def test_page_works_without_scripts_and_marks_words(client: Client) -> None:
+    html = client.get("/docs/search/", {"q": "retry-after"}).content.decode()
+    assert "<mark>Retry</mark>" in html
+    assert 'value="retry-after"' in html
+    assert "Nothing found" in client.get("/docs/search/", {"q": "xylophone"}).content.decode()
+    assert client.get("/docs/search/").status_code == 200
+
+
+def test_query_and_index_are_escaped(client: Client) -> None:
+    html = client.get("/docs/search/", {"q": "<script>alert(1)</script>"}).content.decode()
+    assert "<script>alert" not in html
+    rows = client.get("/docs/search/instant/", {"q": "bearer token"}).json()["results"]
+    assert any("&lt;token&gt;" in row["name"] + row["excerpt"] or "<mark>" in row["name"] for row in rows)
+    assert not any("<token>" in row["name"] + row["excerpt"] for row in rows)
+
+
+def test_instant_results_lead_somewhere(client: Client) -> None:
+    rows = client.get("/docs/search/instant/", {"q": "webhook"}).json()["results"]
+    assert 0 < len(rows) <= 8
+    for row in rows:
+        path, _, place = row["url"].partition("#")
+        html = client.get(path).content.decode()
+        assert not place or f'id="{place}"' in html
+
+
+def test_every_guide_is_found_by_its_title() -> None:
+    for guide in guides.GUIDES.values():
+        assert search.search(guide.title)[0].section.title == guide.title
+
+
+def test_changelog_has_what_concerns_apps_only(client: Client) -> None:
+    release = changelog.releases()[-1]
+    html = client.get("/docs/changelog/").content.decode()
+    assert release.day
+    assert f'id="{release.ident}"' in html
+    for hidden in ("Prometheus", "manage.py", "TRUSTED_PROXIES", "PostgreSQL"):
+        assert hidden not in html
+    feed = client.get("/docs/changelog/feed.xml")
+    assert feed["Content-Type"].startswith("application/atom+xml")
+    assert f"#{release.ident}</id>" in feed.content.decode()

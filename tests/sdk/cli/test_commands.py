@@ -1,0 +1,154 @@
+"""What a developer does with an app on the command line."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extension_platform_sdk.cli import logs
+from extension_platform_sdk.cli.main import main
+from extension_platform_sdk.cli.new import TEMPLATES
+
+from accounts.models import User
+from activity.log import flush
+from extensions.queries import manifest_document
+from installations.models import Installation
+from marketplace.models import App
+from tests import factories
+from tests.sdk.cli.conftest import Run
+from tests.webhooks.helpers import drain, webhook
+from webhooks.models import Delivery
+
+pytestmark = pytest.mark.timed
+
+
+@pytest.fixture(autouse=True)
+def _on_this_machine(settings: Any) -> None:
+    settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
+
+
+def test_new_app_is_registered_and_on_the_sandbox_store(run: Run, signed_in: str, dana: User) -> None:
+    outcome = run("new", "Ring my bell", "--template", "flask")
+    assert (outcome.status, outcome.err) == (0, "")
+    app, installed = App.objects.get(), Installation.objects.get()
+    assert (app.name, app.slug, app.developer) == ("Ring my bell", "ring-my-bell", dana)
+    assert app.webhook_url == "http://localhost:3000/webhooks"
+    assert manifest_document(app)["blocks"][0]["renderUrl"] == "http://localhost:3000/block"
+    file = Path("ring-my-bell/.env")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    kept = dict(line.split("=", 1) for line in file.read_text().splitlines())
+    assert (kept["CLIENT_ID"], kept["WEBHOOK_SECRET"]) == (app.client_id, installed.webhook_secret)
+    assert kept["BUSINESS_ID"] == str(installed.business_id)
+    assert ".env" in Path("ring-my-bell/.gitignore").read_text().splitlines()
+    # In this folder, no command needs --app. A second app makes the choice matter.
+    factories.app(dana, slug="another")
+    os.chdir("ring-my-bell")
+    assert run("trigger", "order.created").status == 0
+    assert Delivery.objects.filter(app_id=app.pk, event_type="order.created").exists()
+    # A new install has another token, and the rest of the file stays.
+    assert run("install").status == 0
+    again = dict(line.split("=", 1) for line in Path(".env").read_text().splitlines())
+    assert again.pop("ACCESS_TOKEN") != kept.pop("ACCESS_TOKEN")
+    assert again == kept
+
+
+def test_new_app_on_a_platform_elsewhere_waits_for_a_server(
+    run: Run, signed_in: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The platform can't reach this machine, and must not call itself instead."""
+    monkeypatch.setattr("extension_platform_sdk.cli.config.is_local", lambda host: False)
+    monkeypatch.setattr("extension_platform_sdk.cli.config.checked_url", lambda url: url)
+    assert run("new", "ring", "--template", "node").status == 0
+    app = App.objects.get()
+    assert app.webhook_url == "https://your-server.example/webhooks"
+    assert app.redirect_url == "https://your-server.example/callback"
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_template_is_whole_without_a_platform(run: Run, template: str) -> None:
+    assert run("new", 'Ring "<b>"', "--template", template, "--local").status == 0
+    texts = {file.name: file.read_text() for file in Path("ring-b").iterdir()}
+    manifest = json.loads(texts["manifest.json"])
+    assert manifest["blocks"][0]["renderUrl"].startswith("http://localhost:3000/")
+    for name, text in texts.items():
+        if name.endswith(".py"):
+            compile(text, name, "exec")
+        assert "SERVER" not in text
+    assert run("new", "ring b", "--template", template, "--local").status == 1
+
+
+def test_name_in_use_by_another_developer_gets_a_number(run: Run, signed_in: str, sam: User) -> None:
+    factories.app(sam, slug="ring")
+    assert run("new", "ring", "--template", "node").status == 0
+    assert App.objects.filter(slug="ring-2").exists()
+
+
+def test_trigger_lists_and_explains(run: Run, signed_in: str, installation: Installation) -> None:
+    listed = run("trigger", "--list").out
+    assert "payment.expired" in listed
+    assert "business.data_erasure" in listed
+    assert "day" in listed
+    unknown = run("trigger", "order.create")
+    assert unknown.status == 1
+    assert "order.created" in unknown.err
+    assert "none of the app's webhooks listens" in run("trigger", "product.created").out
+    assert run("trigger", "business.data_erasure").status == 0
+    assert not Installation.objects.active().exists()
+    assert "not installed on your sandbox" in run("trigger", "order.created").err
+
+
+def test_manifest_goes_back_and_forth(run: Run, signed_in: str, app: App) -> None:
+    file = Path("manifest.json")
+    file.write_text('{\n  "blocks": [\n    {"blockType": "stars"}\n  ]\n}')
+    checked = run("manifest", "check")
+    assert checked.status == 1
+    assert "manifest.json:3:5: blocks[0].name: " in checked.out
+    block = {"blockType": "stars", "name": "Stars", "renderUrl": "https://stars.example.com/block"}
+    file.write_text(json.dumps({"blocks": [block]}))
+    assert "Added: Block stars." in run("manifest", "diff").out
+    assert manifest_document(app) == {}
+    assert run("manifest", "push").status == 0
+    assert manifest_document(app) == {"blocks": [block]}
+    assert "No changes" in run("manifest", "diff").out
+    block["name"] = "Star rating"
+    file.write_text(json.dumps({"blocks": [block]}))
+    assert "+ Star rating" in run("manifest", "diff").out
+    assert run("manifest", "pull").status == 1
+    assert run("manifest", "pull", "--force").status == 0
+    assert json.loads(file.read_text())["blocks"][0]["name"] == "Stars"
+
+
+def test_logs_follow_what_happens(
+    run: Run, signed_in: str, installation: Installation, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook(installation, "http://127.0.0.1:9/", ["order.created"])
+    token = {"HTTP_AUTHORIZATION": f"Bearer {installation.raw_token}"}
+    looks: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        """What happens between two looks."""
+        looks.append(seconds)
+        if len(looks) == 1:
+            client.get("/app-api/products/1", **token)
+            flush()
+        elif len(looks) == 2:
+            assert main(("trigger", "order.created")) == 0
+        elif len(looks) == 3:
+            drain()
+        elif len(looks) > 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(logs.time, "sleep", sleep)
+    outcome = run("logs", "-f", "--json")
+    assert outcome.status == 130
+    entries = [json.loads(line) for line in outcome.out.splitlines() if line.startswith("{")]
+    assert [(each["kind"], each["name"], each["status"]) for each in entries] == [
+        ("api", "GET /app-api/products/1", "404"),
+        ("webhook", "order.created", "PENDING"),
+        ("webhook", "order.created", "RETRYING"),
+    ]
+    assert entries[0]["reason"] == "Product not found"
+    assert entries[2]["reason"].startswith("Failing: ")
+    assert "Product not found" in run("logs").out

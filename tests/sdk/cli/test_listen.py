@@ -1,0 +1,141 @@
+"""`extension-platform listen`, as a developer runs it, against a live server."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extension_platform_sdk import verify
+from extension_platform_sdk.cli.forwarding import Target
+
+from accounts.models import Business, User
+from accounts.services import device_grants
+from marketplace.models import App
+from tests import factories
+from tests.receivers import Answer, Receiver
+from tests.sdk.cli.conftest import Run
+from tests.webhooks.helpers import drain, publish, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def server() -> Iterator[Receiver]:
+    """On the developer's machine."""
+    with Receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Iterator[Any]:
+    """Starts a command in a process of its own; its output comes with `text()`."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Command:
+        def __init__(self, *args: str) -> None:
+            self._log = tmp_path / f"{args[0]}.log"
+            with self._log.open("wb") as target:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-m", "extension_platform_sdk.cli", *args],
+                    env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"},
+                    stdout=target,
+                    stderr=subprocess.STDOUT,
+                )
+            started.append(self.process)
+
+        def text(self) -> str:
+            return self._log.read_text()
+
+    yield Command
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.timed
+def test_two_commands_lead_to_a_verified_webhook(
+    platform: str, dana: User, sandbox: Business, server: Receiver, command: Any
+) -> None:
+    """From nothing but an app with a Webhook URL, which no server has, within a minute."""
+    app = factories.app(dana, webhook_url="https://93.184.216.34/hooks")
+    began = time.monotonic()
+    login = command("login", platform, "--no-browser")
+    wait_until(lambda: re.search(r"[A-Z]{4}-[A-Z]{4}", login.text()), 30)
+    device_grants.answer(user=dana, user_code=re.findall(r"[A-Z]{4}-[A-Z]{4}", login.text())[0], agreed=True)
+    assert login.process.wait(30) == 0, login.text()
+
+    listen = command("listen", "--forward-to", server.url, "--print")
+    wait_until(lambda: "Listening for" in listen.text(), 30)
+    publish(sandbox)
+    drain()
+    (request,) = server.wait_for(1, 10)
+    secret = re.findall(r"Webhook secret: (\S+)", listen.text())[0]
+    verify(
+        secret=secret,
+        timestamp=request.headers["x-webhook-timestamp"],
+        body=request.body,
+        signature=request.headers["x-webhook-signature"],
+    )
+    assert time.monotonic() - began < 60
+    assert request.target == "/hooks"
+    assert f"{app.name} was not on your sandbox store, and is now installed there." in listen.text()
+    wait_until(lambda: "order.created" in listen.text())
+    wait_until(lambda: request.body.decode() in listen.text())
+
+
+def test_second_command_line_ends_the_first_with_a_reason(
+    signed_in: str, installation: Any, app: App, server: Receiver, command: Any
+) -> None:
+    first = command("listen", "--forward-to", server.url)
+    wait_until(lambda: "Listening for" in first.text(), 30)
+    second = command("listen", "--forward-to", server.url)
+    assert first.process.wait(30) == 1
+    assert "Another command line listens for this app now" in first.text()
+    assert second.process.poll() is None
+
+
+def test_nonsense_is_refused_with_a_reason(run: Run) -> None:
+    for address in ("ftp://localhost", "http://", "http://localhost:1/?a=1"):
+        outcome = run("listen", "--forward-to", address)
+        assert (outcome.status, f"{address} is no address" in outcome.err) == (2, True), outcome.err
+    outcome = run("listen", "--forward-to", "localhost:3000", "--since", "yesterday")
+    assert (outcome.status, "30m, 2h, 1d" in outcome.err) == (2, True)
+
+
+# The server on this machine
+
+
+def send(server: Receiver, path: str = "", **options: Any) -> Any:
+    target = Target(server.url.rstrip("/") + path)
+    return target.send(
+        "https://a.example/in?b=1", {"X-A": "1"}, b"{}", **({"timeout": 2.0, "most": 5} | options)
+    )
+
+
+def test_answer_is_cut_and_paths_are_joined(server: Receiver) -> None:
+    server.respond_with(Answer(status=503, body=b"too late", headers={"Retry-After": "7"}))
+    answer = send(server, "/dev/")
+    assert (answer.status, answer.body, answer.truncated, answer.retry_after) == (503, b"too l", True, "7")
+    assert server.requests[0].target == "/dev/in?b=1"
+    assert server.requests[0].head.endswith(b"X-A: 1\r\nContent-Length: 2\r\n\r\n")
+
+
+def test_failures_have_the_platforms_names(server: Receiver) -> None:
+    server.respond_with(Answer(delay=5))
+    assert send(server, timeout=0.2).error == "timeout_response"
+    server.respond_with(Answer(script=lambda connection: None))
+    assert send(server).error == "reset"
+    server.respond_with(Answer(script=lambda connection: connection.sendall(b"SSH-2.0-x\r\n\r\n")))
+    assert send(server).error == "protocol"
+    with Receiver() as gone:
+        pass
+    assert send(gone).error == "refused"
+    server.respond_with(Answer(body=b"12345678", drip=0.2))
+    answer = send(server, timeout=0.5, most=100)
+    assert (answer.status, answer.truncated) == (200, True)

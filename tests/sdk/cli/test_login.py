@@ -1,0 +1,98 @@
+"""Signing in on a command line, and the token that later commands use."""
+
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extension_platform_sdk.cli import config, login
+from extension_platform_sdk.cli.platform import signed_in as sign_in
+
+from accounts.models import DeveloperToken, User
+from tests import factories
+from tests.developers.portal.test_apps import signed_in as browser_of
+from tests.sdk.cli.conftest import Outcome, Run
+
+pytestmark = pytest.mark.timed
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that a browser was opened at."""
+    pages: list[str] = []
+    monkeypatch.setattr("webbrowser.open", pages.append)
+    return pages
+
+
+Log = Callable[[str], tuple[Outcome, list[float]]]
+
+
+@pytest.fixture
+def log_in(run: Run, platform: str, dana: User, opened: list[str], monkeypatch: pytest.MonkeyPatch) -> Log:
+    """Runs `login` while Dana presses a button in her browser. Returns the outcome, and the seconds waited each time."""
+    browser = browser_of(dana)
+    waits: list[float] = []
+
+    def start(button: str) -> tuple[Outcome, list[float]]:
+        def sleep(seconds: float) -> None:
+            waits.append(seconds)
+            if len(waits) == 2:
+                code = opened[0].partition("user_code=")[2]
+                page = browser.get(opened[0])
+                assert page.status_code == 200
+                assert code in page.content.decode()
+                browser.post("/portal/device/", {"user_code": code, "answer": button})
+
+        monkeypatch.setattr(login.time, "sleep", sleep)
+        return run("login", platform), waits
+
+    return start
+
+
+def test_person_allows_and_the_token_works_in_later_commands(
+    log_in: Log, dana: User, own_config: Path, opened: list[str]
+) -> None:
+    outcome, waits = log_in("allow")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert re.search(r"Your code is [A-Z]{4}-[A-Z]{4}\.", outcome.out)
+    assert opened[0] in outcome.out
+    # The sign-in is asked for at the interval that the server names.
+    assert waits[0] == 5
+    file = own_config / "extension-platform" / "account.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert DeveloperToken.objects.get().user == dana
+    factories.app(dana, slug="ring")
+    with sign_in() as client:
+        assert [app["slug"] for app in client.apps()] == ["ring"]
+
+
+def test_person_denies(log_in: Log, own_config: Path) -> None:
+    outcome, _ = log_in("deny")
+    assert outcome.status == 1
+    assert "The request was denied." in outcome.err
+    assert not own_config.exists()
+
+
+def test_ci_signs_in_by_environment(platform: str, dana: User, signed_in: str, monkeypatch: Any) -> None:
+    kept = config.account()
+    config.keep(config.Account(platform, "fbdt_other"))
+    monkeypatch.setenv(config.URL, platform + "/")
+    monkeypatch.setenv(config.TOKEN, kept.token)
+    assert config.account() == kept
+
+
+def test_command_without_a_login_says_what_to_run(run: Run, platform: str) -> None:
+    with pytest.raises(config.CliError, match="extension-platform login"):
+        config.account()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://platform.example.com", "platform.example.com", "ftp://x", "https://"]
+)
+def test_token_goes_to_no_plain_http_address(run: Run, url: str, opened: list[str]) -> None:
+    outcome = run("login", url)
+    assert outcome.status == 1
+    assert "is not the address of a platform" in outcome.err
+    assert opened == []

@@ -1,0 +1,227 @@
+// The SDK for Node, against the vectors that the SDK for Python has to agree on, and against real HTTP servers.
+
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { test } from "node:test";
+
+import {
+  ApiError, AppClient, HookRouter, InvalidSession, InvalidSignature, listener, OAuthClient, OAuthError, RateLimited,
+  readCallback, readSessionToken, sign, StateMismatch, toMajor, toMinor, Unreachable, verify, WebhookRouter,
+} from "../../../sdk/node/index.js";
+
+const VECTORS = JSON.parse(readFileSync(new URL("../vectors.json", import.meta.url)));
+const SECRET = VECTORS.secret;
+const NOW = 1763650000;
+
+async function serve(t, answer) {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
+function answering(asked, answers) {
+  return async (request, response) => {
+    let body = "";
+    for await (const part of request) body += part;
+    asked.push({ call: `${request.method} ${request.url}`, body, headers: request.headers });
+    const [status, answer, headers = {}] = answers.length > 1 ? answers.shift() : answers[0];
+    response.writeHead(status, headers).end(JSON.stringify(answer));
+  };
+}
+
+function signed(body, { webhookId, deliveryId, secret = SECRET } = {}) {
+  const raw = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  return [{
+    "X-Webhook-Timestamp": String(NOW),
+    "X-Webhook-Signature": sign({ secret, timestamp: NOW, body: raw }),
+    ...(webhookId && { "X-Webhook-Id": webhookId }),
+    ...(deliveryId && { "X-Service-Event-Id": deliveryId }),
+  }, raw];
+}
+
+const EVENT = {
+  event: "order.created", timestamp: "2026-11-20T15:04:05.123Z", webhookId: "w", businessId: "b", data: { orderNumber: "1" },
+};
+
+for (const { name, change, refused } of VECTORS.calls) {
+  test(`signature: ${name}`, () => {
+    const { timestamp, signature, body, secret, now } = { ...VECTORS, now: NOW, ...change };
+    const call = { secret, timestamp: timestamp ?? undefined, signature: signature ?? undefined, body: Buffer.from(body), now };
+    if (refused === null) verify(call);
+    else assert.throws(() => verify(call), (error) => error instanceof InvalidSignature && error.message === refused);
+  });
+}
+
+test("money", () => {
+  for (const { major, minor, currency } of VECTORS.money) assert.equal(toMinor(major, currency), minor);
+  assert.equal(toMajor(1250, "USD"), 12.5);
+  assert.equal(toMajor(1250, "JPY"), 1250);
+});
+
+test("a delivery is handled once, and again only if the handler failed", async () => {
+  const numbers = [];
+  let broken = true;
+  const router = new WebhookRouter().on("order.created", (event) => {
+    if (broken) throw new Error("not today");
+    numbers.push(event.data.orderNumber);
+  });
+  const [headers, body] = signed(EVENT, { webhookId: "w", deliveryId: "d" });
+  const handle = () => router.handle(headers, body, SECRET, { now: NOW });
+  assert.equal((await handle()).status, 500);
+  broken = false;
+  assert.deepEqual([(await handle()).repeat, (await handle()).repeat, numbers], [false, true, ["1"]]);
+  const other = signed({ ...EVENT, event: "review.created" }, { webhookId: "w", deliveryId: "e" });
+  assert.equal((await router.handle(...other, SECRET, { now: NOW })).status, 200);
+  assert.throws(() => router.on("order.created", () => {}), /has a handler already/);
+});
+
+test("a delivery that is not to be trusted", async () => {
+  const router = new WebhookRouter();
+  const [headers, body] = signed(EVENT, { webhookId: "w" });
+  const refusal = async (secret, changed = {}, raw = body) =>
+    (await router.handle({ ...headers, ...changed }, raw, secret, { now: NOW })).status;
+  assert.equal(await refusal((id) => (id === "w" ? SECRET : null)), 200);
+  assert.equal(await refusal(() => null), 401);
+  assert.equal(await refusal("whsec_other"), 401);
+  assert.equal(await refusal(SECRET, { "X-Webhook-Id": "other" }), 400);
+  for (const text of ["[]", "{", '{"event": 1}', JSON.stringify({ ...EVENT, data: null })]) {
+    assert.equal((await router.handle(...signed(text), SECRET, { now: NOW })).status, 400);
+  }
+});
+
+test("a hook call is answered", async () => {
+  const router = new HookRouter()
+    .on("checkout.shipping_rates", async (call) => ({ fee: call.data.builtInFee / 2 }))
+    .on("order.validate", () => undefined);
+  const call = { hookPoint: "checkout.shipping_rates", businessId: "b", timestamp: EVENT.timestamp, data: { builtInFee: 500 } };
+  const answer = async (change, secret = (id) => (id === "b" ? SECRET : null)) => {
+    const found = await router.handle(...signed({ ...call, ...change }), secret, { now: NOW });
+    return [found.status, JSON.parse(found.body)];
+  };
+  assert.deepEqual(await answer({}), [200, { fee: 250 }]);
+  assert.equal((await answer({ businessId: "stranger" }))[0], 401);
+  assert.equal((await answer({ hookPoint: "order.calculate_discounts" }))[0], 404);
+  assert.equal((await answer({ hookPoint: "order.validate" }))[0], 500); // it forgot its answer
+});
+
+test("the listener hands over the raw body", async (t) => {
+  const seen = [];
+  const router = new WebhookRouter().on("order.created", (event) => seen.push(event.data));
+  const url = await serve(t, listener(router, SECRET));
+  const raw = Buffer.from(JSON.stringify(EVENT, null, 3));
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const post = (body) => fetch(url, {
+    method: "POST", body,
+    headers: { "X-Webhook-Timestamp": timestamp, "X-Webhook-Signature": sign({ secret: SECRET, timestamp, body: raw }) },
+  });
+  assert.equal((await post(raw)).status, 200);
+  assert.deepEqual(seen, [EVENT.data]);
+  assert.equal((await post(Buffer.from(JSON.stringify(EVENT)))).status, 401);
+  assert.equal((await post(Buffer.alloc(1024 * 1024 + 1))).status, 413);
+});
+
+test("session tokens", async () => {
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const made = (claims, header = { alg: "HS256" }, secret = SECRET) => {
+    const text = `${part(header)}.${part(claims)}`;
+    return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
+  };
+  const claims = { aud: "client", exp: NOW + 60, sub: "u", businessId: "b", installationId: "i" };
+  const read = (token) => readSessionToken(token, { clientId: "client", secret: (id) => (id === "i" ? SECRET : null), now: NOW });
+  assert.deepEqual(await read(made(claims)), { userId: "u", businessId: "b", installationId: "i", expiresAt: NOW + 60 });
+  for (const token of [
+    made({ ...claims, exp: NOW - 5 }), made({ ...claims, exp: "soon" }), made({ ...claims, aud: "other" }),
+    made({ ...claims, sub: 1 }), made({ ...claims, installationId: "other" }), made(claims, { alg: "none" }),
+    made(claims, { alg: "HS256" }, "whsec_other"), `${part({ alg: "none" })}.${part(claims)}.`, "a.b.c", "", "x",
+  ]) {
+    await assert.rejects(read(token), InvalidSession, token);
+  }
+});
+
+test("the client asks as the contract says", async (t) => {
+  const asked = [];
+  const url = await serve(t, answering(asked, [[200, { data: [], total: 0, page: 1, limit: 50, methods: [], deliveries: 3 }]]));
+  const client = new AppClient({ baseUrl: `${url}/`, accessToken: "fbat_test_abc" });
+  await client.product("a/b");
+  await client.products({ isAvailable: true, updatedSince: new Date("2026-11-20T00:00:00Z"), search: undefined });
+  await client.createOrder({ items: [] }, { idempotencyKey: "k" });
+  await client.settlePayment("o", "COMPLETED");
+  assert.equal(await client.recover("w", { since: new Date("2026-11-20T00:00:00Z") }), 3);
+  assert.deepEqual(asked.map(({ call, body }) => [call, body]), [
+    ["GET /app-api/products/a%2Fb", ""],
+    ["GET /app-api/products?isAvailable=true&updatedSince=2026-11-20T00%3A00%3A00.000Z", ""],
+    ["POST /app-api/orders", '{"items":[]}'],
+    ["PATCH /app-api/orders/o/payment", '{"status":"COMPLETED"}'],
+    ["POST /webhooks/w/recover", '{"since":"2026-11-20T00:00:00.000Z"}'],
+  ]);
+  assert.equal(asked[0].headers.authorization, "Bearer fbat_test_abc");
+  assert.equal(asked[2].headers["idempotency-key"], "k");
+});
+
+test("every page of a list, and of the feed", async (t) => {
+  const asked = [];
+  const url = await serve(t, answering(asked, [
+    [200, { data: [1, 2], total: 3, page: 1, limit: 2 }], [200, { data: [3], total: 3, page: 2, limit: 2 }],
+    [200, { data: ["a"], nextCursor: "2", hasMore: true }], [200, { data: ["b"], nextCursor: "3", hasMore: false }],
+  ]));
+  const client = new AppClient({ baseUrl: url, accessToken: "fbat_x" });
+  const [products, events] = [[], []];
+  for await (const product of client.every("products")) products.push(product);
+  for await (const event of client.reconcile("1", { only: ["order.created"] })) events.push(event);
+  assert.deepEqual([products, events], [[1, 2, 3], ["a", "b"]]);
+  assert.equal(asked[3].call, "GET /app-api/events?after=2&type=order.created&limit=500");
+});
+
+test("errors of the API", async (t) => {
+  const details = [{ field: "limit", message: "no" }];
+  const url = await serve(t, answering([], [
+    [400, { statusCode: 400, message: "wrong", error: "Bad Request", details }],
+    [429, { message: "wait" }, { "Retry-After": "17" }],
+    [429, { message: "wait" }, { "Retry-After": "0" }], [200, { id: "i" }],
+    [302, {}, { Location: "http://127.0.0.1:9/" }],
+  ]));
+  const client = new AppClient({ baseUrl: url, accessToken: "fbat_secret" });
+  await assert.rejects(client.business(), (error) => error instanceof ApiError && error.details[0].field === "limit");
+  await assert.rejects(client.business(), (error) => error instanceof RateLimited && error.retryAfter === 17);
+  const patient = new AppClient({ baseUrl: url, accessToken: "fbat_secret", waitOnRateLimit: true });
+  assert.deepEqual(await patient.business(), { id: "i" });
+  await assert.rejects(client.business(), (error) => error.statusCode === 302);
+  const gone = new AppClient({ baseUrl: "http://127.0.0.1:9", accessToken: "fbat_secret" });
+  await assert.rejects(gone.business(), (error) => error instanceof Unreachable && !error.message.includes("fbat_secret"));
+});
+
+test("installing", async (t) => {
+  const asked = [];
+  const answers = [];
+  const url = await serve(t, answering(asked, answers));
+  answers.push(
+    [200, {
+      issuer: url, authorization_endpoint: `${url}/oauth/authorize`, token_endpoint: `${url}/oauth/token`,
+      revocation_endpoint: `${url}/oauth/revoke`,
+    }],
+    [200, {
+      access_token: "fbat_x", token_type: "Bearer", scope: "read_orders read_products", installationId: "i",
+      webhookSecret: "whsec_x", businessId: "b", isTestInstall: false,
+    }],
+    [400, { error: "invalid_grant", error_description: "used" }],
+  );
+  const oauth = new OAuthClient({ baseUrl: url, clientId: "id", clientSecret: "s:cret", redirectUri: "https://app.example.com/cb" });
+  const begun = await oauth.begin({ scope: ["read_orders"] });
+  const query = new URL(begun.url).searchParams;
+  assert.equal(query.get("code_challenge_method"), "S256");
+  const installed = await oauth.exchange("code", { codeVerifier: begun.codeVerifier });
+  assert.deepEqual(installed.scopes, ["read_orders", "read_products"]);
+  assert.equal(Buffer.from(asked[1].headers.authorization.slice(6), "base64").toString(), "id:s%3Acret");
+  await assert.rejects(oauth.exchange("code"), (error) => error instanceof OAuthError && error.error === "invalid_grant");
+  assert.ok(!JSON.stringify(oauth).includes("cret"));
+
+  assert.equal(readCallback({ code: "c", state: "s" }, { state: "s" }), "c");
+  assert.equal(readCallback(new URLSearchParams("code=c"), { state: null }), "c");
+  assert.throws(() => readCallback({ code: "c", state: "s" }, { state: null }), StateMismatch);
+  assert.throws(() => readCallback({ code: "c", state: "" }, { state: "" }), StateMismatch);
+  assert.throws(() => readCallback({ error: "access_denied", state: "s" }, { state: "s" }), OAuthError);
+});

@@ -1,0 +1,162 @@
+"""Many dispatchers share the work without asking the database more often than two would.
+
+Time is replaced, so that the statements that are counted don't depend on how busy the machine is; the statements are real.
+"""
+# ruff: noqa: SLF001  # the loop's steps are called one by one, at the moments at which it would wake up
+
+from asyncio import Future, new_event_loop
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import Business
+from common.http import transport
+from common.http.transport import Exchange
+from installations.models import Installation
+from tests.webhooks import helpers
+from webhooks.engine import claims, clocks, dispatcher, sending, slots
+from webhooks.engine.dispatcher import Dispatcher
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Delivery, Webhook
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+
+ANSWER = Exchange(200, {}, b"ok", False, 5, None)
+ANSWER_AFTER = 0.005  # seconds
+
+
+@dataclass
+class Simulation:
+    """Dispatchers in one thread, and a clock that jumps to whatever happens next."""
+
+    now: float = 1000.0
+    began: datetime = field(default_factory=timezone.now)
+    dispatchers: list[Dispatcher] = field(default_factory=list)
+    answers: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+    sent: list[float] = field(default_factory=list)
+
+    def time(self) -> datetime:
+        return self.began + timedelta(seconds=self.now - 1000.0)
+
+    def submit_all(self, requests: Iterable[Any], done: Callable[..., None]) -> None:
+        for key, *_ in requests:
+            self.sent.append(self.now)
+            self.answers.append((self.now + ANSWER_AFTER, lambda key=key: done(key, _answered())))
+
+    def start(self, count: int) -> None:
+        phases = Random(1)
+        for _ in range(count):
+            self.dispatchers.append(Dispatcher())
+            self.dispatchers[-1]._step()
+            self.now += phases.uniform(0, 0.01)
+        self.run(self.now + WARM_UP, [], lambda: None)
+
+    def end(self) -> None:
+        """Stop all dispatchers, and forget what was counted."""
+        for each in self.dispatchers:
+            each._slot.leave()
+        self.dispatchers.clear()
+        self.sent.clear()
+        Delivery.objects.all().delete()
+        Webhook.objects.all().delete()
+
+    def run(self, until: float, moments: Sequence[float], happen: Callable[[], None]) -> None:
+        """Let all work until then, and until nothing is in flight. Something happens at each of the moments."""
+        coming = deque(moments)
+        while self.now < until or coming or any(each._busy() for each in self.dispatchers):
+            wakings = [each._wake_at() for each in self.dispatchers]
+            self.now = max(self.now, min([*wakings, *list(coming)[:1], *(at for at, _ in self.answers)]))
+            while coming and coming[0] <= self.now:
+                coming.popleft()
+                happen()
+            over = [answer for at, answer in self.answers if at <= self.now]
+            self.answers = [(at, answer) for at, answer in self.answers if at > self.now]
+            for answer in over:
+                answer()
+            for each in self.dispatchers:
+                if each._wake_at() <= self.now or _has_enough(each):
+                    each._collect(until=self.now)
+                    each._step()
+
+
+def _has_enough(waiting: Dispatcher) -> bool:
+    """Whether it would have stopped waiting by now."""
+    sender = waiting._sender
+    return len(sender._answered) >= max(1, min(sending.WORTH_WAKING, len(sender.in_flight)))
+
+
+_loop = new_event_loop()
+
+
+def _answered() -> "Future[Exchange]":
+    future: Future[Exchange] = Future(loop=_loop)
+    future.set_result(ANSWER)
+    return future
+
+
+@pytest.fixture
+def simulation(monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    simulated = Simulation()
+    for module in (dispatcher, sending, slots, claims):
+        monkeypatch.setattr(module, "monotonic", lambda: simulated.now)
+    monkeypatch.setattr(clocks.DatabaseClock, "now", lambda _: simulated.time())
+    monkeypatch.setattr(transport, "submit_all", simulated.submit_all)
+    monkeypatch.setattr(slots, "ALIVE_FOR", timedelta(hours=1))  # a slow machine doesn't beat in time
+    return simulated
+
+
+SECONDS, RATE = 2, 40
+WARM_UP = 1.5  # seconds; a heartbeat tells each how many there are
+FAN_OUT = 10
+
+
+@dataclass(frozen=True)
+class Cost:
+    statements: float  # of each delivery
+    wait: float  # seconds from the event to its request
+
+
+def cost(simulation: Simulation, installation: Installation, business: Business, count: int) -> Cost:
+    """At a steady pace, with the heartbeats."""
+    for number in range(FAN_OUT):
+        helpers.webhook(installation, f"https://{number}.example.com/", ["order.created"])
+    simulation.start(count)
+    begun, asked, ours = simulation.now, 0, True
+    moments = [begun + number / RATE for number in range(SECONDS * RATE)]
+
+    def counted(execute: Any, *arguments: Any) -> Any:
+        nonlocal asked
+        asked += ours
+        return execute(*arguments)
+
+    def happen() -> None:
+        nonlocal ours
+        ours = False
+        helpers.publish(business, now=simulation.time())
+        ours = True
+
+    with connection.execute_wrapper(counted):
+        simulation.run(begun + SECONDS, moments, happen)
+    deliveries = FAN_OUT * len(moments)
+    assert (
+        Delivery.objects.filter(status=DeliveryStatus.SUCCEEDED).count() == len(simulation.sent) == deliveries
+    )
+    return Cost(asked / deliveries, (sum(simulation.sent) - FAN_OUT * sum(moments)) / deliveries)
+
+
+@pytest.mark.slow  # some seconds of a simulation
+def test_eight_dispatchers_cost_the_database_as_much_as_two_and_send_as_soon(
+    simulation: Simulation, installation: Installation, sandbox: Business
+) -> None:
+    two = cost(simulation, installation, sandbox, 2)
+    simulation.end()
+    eight = cost(simulation, installation, sandbox, 8)
+    assert eight.statements <= 1.15 * two.statements
+    assert eight.wait <= max(1.5 * two.wait, dispatcher.POLL)
