@@ -9,6 +9,9 @@ GUESSING := KeywordDetector Base64HighEntropyString HexHighEntropyString BasicAu
 NOT_GUESSING := $(addprefix --disable-plugin ,$(GUESSING))
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
+# Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak screenshots clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
