@@ -329,8 +329,8 @@ def seen_stock(text: str | None) -> int | None:
 # --- The store --------------------------------------------------------------------------------------
 
 
-class StoreForm(forms.Form):
-    """Settings of the store. Saving changes only what the person changed."""
+class _AboutStore(forms.Form):
+    """What shoppers see of the store itself."""
 
     name = forms.CharField(
         label="Store name",
@@ -348,6 +348,11 @@ class StoreForm(forms.Form):
         help_text="Shoppers see it in your store, for pickup and questions.",
         widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "street-address"}),
     )
+
+
+class StoreForm(_AboutStore):
+    """Settings of the store. Saving changes only what the person changed."""
+
     logo = PictureField(decode=decode, label="Logo", help_text="PNG, JPEG or WebP, at most 5 MiB.")
     remove_logo = forms.BooleanField(label="Remove logo", required=False)
     accent = forms.ChoiceField(
@@ -437,24 +442,9 @@ class ShopForm(forms.Form):
         self.fields["business"].queryset = businesses  # type: ignore[attr-defined]
 
 
-class BusinessForm(forms.Form):
+class BusinessForm(_AboutStore):
     """Another business of a merchant; what the service refuses becomes an error of its field."""
 
-    name = forms.CharField(
-        label="Store name",
-        max_length=120,
-        widget=forms.TextInput(attrs={"autocomplete": "organization"}),
-        error_messages={"required": "Enter a store name."},
-    )
-    type = forms.CharField(
-        label="Type", max_length=60, required=False, help_text="For example bakery or bookshop."
-    )
-    address = forms.CharField(
-        label="Address",
-        max_length=500,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "street-address"}),
-    )
     currency = forms.ChoiceField(
         label="Currency",
         choices=currency_choices,

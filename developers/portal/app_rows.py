@@ -17,6 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from activity.deprecated_use import recent_use
 from activity.models import ScopeUse
+from developers.portal.bars import Bar, stacked
 from extensions.models import Breaker
 from installations.models import Installation
 from marketplace.enums import AppStatus, SubmissionStatus
@@ -57,16 +58,6 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One day of the strip, in its units: 10 wide, 24 high."""
-
-    x: int
-    y: float
-    height: float
-    css: str
-
-
-@dataclass(frozen=True, slots=True)
 class AppRow:
     app: App
     problems: Sequence[Problem]
@@ -88,17 +79,7 @@ class AppRow:
 
     @property
     def bars(self) -> list[Bar]:
-        """Deliveries of each day, those that failed on top."""
-        most = max((day.successful + day.failed for day in self.days), default=0)
-        bars = []
-        for number, day in enumerate(self.days):
-            top = 24.0
-            for count, css in ((day.successful, "ok"), (day.failed, "bad")):
-                if count:
-                    height = max(1.5, 24 * count / most)
-                    top = max(0.0, top - height)
-                    bars.append(Bar(number * 12, round(top, 1), round(height, 1), css))
-        return bars
+        return stacked(((day.successful, day.failed) for day in self.days), step=12)
 
 
 def apps_by_attention(developer: User, text: str = "", now: datetime | None = None) -> QuerySet[App]:

@@ -3,17 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
+from developers.portal.bars import Bar, stacked
 from webhooks.last_day import MOST, LastDay
 
 STEP: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    x: int
-    y: float
-    height: float
-    css: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +25,7 @@ class Strip:
 
     @property
     def bars(self) -> list[Bar]:
-        """Those that failed are on top."""
-        most = max((hour.succeeded + hour.failed for hour in self.day.hours), default=0)
-        bars = []
-        for number, hour in enumerate(self.day.hours):
-            top = 24.0
-            for count, css in ((hour.succeeded, "ok"), (hour.failed, "bad")):
-                if count:
-                    height = max(2.0, 23 * count / most)
-                    top = max(0.0, top - height)
-                    bars.append(Bar(number * STEP, round(top, 1), round(height, 1), css))
-        return bars
+        return stacked(((hour.succeeded, hour.failed) for hour in self.day.hours), STEP)
 
     @property
     def summary(self) -> str:
