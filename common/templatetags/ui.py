@@ -212,13 +212,13 @@ def said_of(error: str, field: BoundField) -> str:
 
 @register.filter
 def optional(field: BoundField) -> bool:
-    """Whether the label marks a field as optional. Single checkboxes never are, nor fields of which one is needed
-    (`one_of`), nor those that people are expected to fill in (`expected`).
+    """Whether the label marks a field as optional. Plain checkboxes never are, nor fields of which one is needed (`one_of`), nor
+    those that people are expected to fill in (`expected`).
     """
     is_needed = field.field.required or any(
         getattr(field.field, mark, False) for mark in ("one_of", "expected")
     )
-    return not is_needed and field.widget_type not in ("checkbox", "switch")
+    return not is_needed and field.widget_type not in ("checkbox", "checkboxselectmultiple", "switch")
 
 
 @register.filter
