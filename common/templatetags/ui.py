@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from zlib import crc32
 
 from django import template
-from django.forms import BaseForm, BoundField
+from django.forms import BaseForm, BoundField, CheckboxInput, RadioSelect
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
@@ -212,13 +212,13 @@ def said_of(error: str, field: BoundField) -> str:
 
 @register.filter
 def optional(field: BoundField) -> bool:
-    """Whether the label marks a field as optional. Plain checkboxes never are, nor fields of which one is needed (`one_of`), nor
-    those that people are expected to fill in (`expected`).
+    """Whether the label marks a field as optional. Checkboxes and radio buttons never are, since none must be pressed, nor
+    fields of which one is needed (`one_of`), nor those that people are expected to fill in (`expected`).
     """
     is_needed = field.field.required or any(
         getattr(field.field, mark, False) for mark in ("one_of", "expected")
     )
-    return not is_needed and field.widget_type not in ("checkbox", "checkboxselectmultiple", "switch")
+    return not is_needed and not isinstance(field.field.widget, CheckboxInput | RadioSelect)
 
 
 @register.filter
