@@ -1,14 +1,18 @@
 """The differences between two states of an app, for the portal and the reviewers' pages."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from marketplace.models import FROZEN_FIELDS, AppFields, picture_path
 from marketplace.scopes import SCOPES
 
-Kind = Literal["text", "scopes", "pictures"]
+Kind = Literal["text", "json", "scopes", "pictures"]
+LineKind = Literal["same", "was", "now", "gap"]
 
+CONTEXT: Final = 2  # lines around a change of JSON that are shown too
 KINDS: Final[dict[str, Kind]] = {"scopes": "scopes", "icon": "pictures", "screenshot_ids": "pictures"}
 LABELS: Final[dict[str, str]] = {
     field.name: str(field.verbose_name) for field in AppFields._meta.local_fields
@@ -17,7 +21,8 @@ LABELS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field that changed. A value is a tuple with the text, the scope names or the URLs of pictures; empty for none."""
+    """A field that changed. A value is a tuple with the text or JSON, the scope names or the URLs of pictures; empty for
+    none."""
 
     field: str
     label: str
@@ -37,6 +42,11 @@ class Difference:
     def is_new_order(self) -> bool:
         """Whether only the order of the values changed."""
         return not self.added and not self.removed
+
+    @property
+    def lines(self) -> list[tuple[LineKind, str]]:
+        """Of JSON: the changed lines with some around them, and `gap` where others are left out."""
+        return list(_changed_lines(_indented(self.before), _indented(self.after)))
 
 
 def differences(before: AppFields, after: AppFields) -> list[Difference]:
@@ -69,3 +79,27 @@ def _values(field: str, state: AppFields) -> Sequence[str]:
         return [str(state.get_category_display())]
     value: str = getattr(state, field)
     return [value] if value else []
+
+
+def _indented(value: tuple[str, ...]) -> list[str]:
+    return [
+        line
+        for text in value
+        for line in json.dumps(json.loads(text), indent=2, ensure_ascii=False).splitlines()
+    ]
+
+
+def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[LineKind, str]]:
+    end = 0
+    for group in SequenceMatcher(a=before, b=after, autojunk=False).get_grouped_opcodes(CONTEXT):
+        if group[0][1] > end:
+            yield "gap", "…"
+        for tag, first, last, new_first, new_last in group:
+            if tag == "equal":
+                yield from (("same", line) for line in before[first:last])
+                continue
+            yield from (("was", line) for line in before[first:last])
+            yield from (("now", line) for line in after[new_first:new_last])
+        end = group[-1][2]
+    if end < len(before):
+        yield "gap", "…"

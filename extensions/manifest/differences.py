@@ -57,7 +57,8 @@ def _changed(was: Defined, now: Defined) -> Iterator[Difference]:
 
 def _field(label: str, before: Any, after: Any) -> Iterator[Difference]:
     if not same(before, after):
-        yield Difference("", label, "text", _text(before), _text(after))
+        is_json = any(isinstance(value, dict | list) for value in (before, after))
+        yield Difference("", label, "json" if is_json else "text", _text(before), _text(after))
 
 
 def _text(value: Any) -> tuple[str, ...]:

@@ -34,6 +34,10 @@ class Line:
     reach: str
     waits: bool = False
 
+    @property
+    def is_off(self) -> bool:
+        return self.word == OFF
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -78,3 +78,19 @@ def test_pictures_in_another_order_are_told_so(app: App) -> None:
         ("/media/pictures/b", "/media/pictures/a"),
     )
     assert difference.is_new_order
+
+
+def test_json_shows_the_changed_lines_with_those_around_them() -> None:
+    before = '{"type": "object", "properties": {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}}'
+    after = before.replace('"e": 5', '"e": 6')
+    assert Difference("", "Settings", "json", (before,), (after,)).lines == [
+        ("gap", "…"),
+        ("same", '    "c": 3,'),
+        ("same", '    "d": 4,'),
+        ("was", '    "e": 5'),
+        ("now", '    "e": 6'),
+        ("same", "  }"),
+        ("same", "}"),
+    ]
+    gone = Difference("", "Settings", "json", ('{"type": "object"}',), ()).lines
+    assert gone == [("was", "{"), ("was", '  "type": "object"'), ("was", "}")]

@@ -408,7 +408,7 @@ def test_versions_show_who_when_and_what_changed(browser: Client, stars: App, ri
         "2.0.0 Live Approved 21 Nov 2026, 15:31:08 UTC by Rita",
         "Name Was: Loyalty Stars Now: Loyalty <Suns>",
         "Scopes Removed: read_products Added: read_orders",
-        "Webhook URL None Now: https://hooks.example.com/stars",
+        "Webhook URL Now: https://hooks.example.com/stars",
         "Version Was: 1.4.0 Now: 2.0.0",
         "Why it needs more scopes: To count orders.",
         "1.4.0 Approved 20 Nov 2026, 15:31:08 UTC by Rita",
