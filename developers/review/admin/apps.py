@@ -89,9 +89,9 @@ class AppAdmin(ReadOnly, admin.ModelAdmin):
     def developer_name(self, app: App) -> str:
         return str(app.developer)
 
-    @admin.display(description="listed", boolean=True)
-    def listed(self, app: App) -> bool:
-        return app.is_listed
+    @admin.display(description="listed")
+    def listed(self, app: App) -> str:
+        return "Yes" if app.is_listed else "No"
 
     @admin.display(description="changed", ordering="updated_at")
     def updated(self, app: App) -> SafeString:

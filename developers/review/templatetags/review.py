@@ -135,3 +135,9 @@ _SENSITIVE = SafeString(' <span class="pill kind-warn">Sensitive</span>')
 
 def _mark(name: str) -> str:
     return _SENSITIVE if name in SCOPES and SCOPES[name].sensitive else ""
+
+
+@register.simple_tag
+def filter_choices(change_list: Any, spec: Any) -> list[dict[str, Any]]:
+    """The choices of one of the list's filters, with `display`, `query_string` and `selected`."""
+    return list(spec.choices(change_list))
