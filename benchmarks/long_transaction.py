@@ -72,7 +72,7 @@ def _open_transaction() -> Iterator[None]:
 
 
 def _collect(options: Options, arrived: dict[str, float], *, until: float) -> None:
-    """Fetch from the sink what came, now and then, so that it never holds much."""
+    """Fetch the arrivals from the sink now and then, so that it never holds many."""
     while (left := until - time.monotonic()) > 0:
         time.sleep(min(left, 20.0))
         for delivery, at in first_arrivals(options).items():

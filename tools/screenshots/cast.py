@@ -183,12 +183,13 @@ FRAMES = {
 
 
 def framed(developer: Any, merchant: Any, app_url: str) -> dict[str, Any]:
-    """A shop with an app of every kind of frame, on a page with two blocks."""
+    """A shop with an app of every kind of frame, on a page with two blocks. It sells a bowl."""
     from accounts.models import Business
     from extensions.enums import ExtensionType
     from extensions.services.extension_states import switch_extensions
     from extensions.services.placements import add_block
     from stores.services.pages import create_page
+    from stores.services.products import create_product
     from tests.extensions.cast import define
     from tests.merchants.pages import installed, listed_app
 
@@ -215,6 +216,7 @@ def framed(developer: Any, merchant: Any, app_url: str) -> dict[str, Any]:
     define(app, ExtensionType.ADMIN_PAGE, "summary", title="This week", renderUrl=f"{app_url}/summary")
     installation = installed(app, shop)
     switch_extensions(installation=installation, definitions=[script.pk], is_on=False)
+    create_product(business=shop, name="Bowl", slug="bowl", price=1900)
     text = (
         "<p>Stoneware, thrown and fired in our own yard since 1998.</p><h2>Visit us</h2><p>Mill Lane 4.</p>"
     )

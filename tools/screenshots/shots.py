@@ -190,7 +190,7 @@ def rename_block(page: Page) -> None:
 
 
 def first_failed_call(page: Page) -> None:
-    page.get_by_role("row", name="Unexpected JSON").get_by_role("link").click()
+    page.get_by_role("row", name="Unexpected JSON").get_by_role("link").first.click()
 
 
 def frames_ready(page: Page) -> None:
@@ -250,6 +250,13 @@ def to_checkout(page: Page) -> None:
 def to_delivery(page: Page) -> None:
     to_checkout(page)
     page.get_by_label("Delivery", exact=True).check()
+
+
+def to_checkout_with_a_widget(page: Page) -> None:
+    press("Add to cart")(page)
+    page.get_by_role("link", name="Cart", exact=True).click()
+    page.get_by_role("link", name="Checkout").click()
+    frames_ready(page)
 
 
 def total(page: Page) -> None:
@@ -545,6 +552,7 @@ SHOTS = [
     Shot("store-checkout-delivery", STORE + "products/country-sourdough/", act=to_delivery),
     Shot("store-checkout-total", STORE + "products/country-sourdough/", act=total),
     Shot("store-checkout-errors", STORE + "products/country-sourdough/", act=empty_checkout),
+    Shot("store-checkout-widget", "/store/{framed[shop].slug}/products/bowl/", act=to_checkout_with_a_widget),
     *(
         Shot(f"store-order-{state}", STORE + f"orders/{{store[orders][{state}]}}/")
         for state in ("cash", "waiting", "paid", "expired", "failed")
