@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import orjson
 from django.db import connections
-from django.db.models import Field, Model, QuerySet, prefetch_related_objects
+from django.db.models import BooleanField, Field, Func, Model, QuerySet, UUIDField, prefetch_related_objects
 from django.db.models.expressions import Expression
 from django.db.models.query import ModelIterable, get_related_populators
 
@@ -25,6 +26,29 @@ class Param(Expression):
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         return "%s", (self,)
+
+
+class _IdsField(UUIDField):
+    """Many ids as one value: an array, or a JSON list on SQLite."""
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        ids = [super(_IdsField, self).get_db_prep_value(each, connection, prepared) for each in value]
+        return ids if connection.vendor == "postgresql" else orjson.dumps(ids).decode()
+
+
+class AmongIds(Func):
+    """A condition: the column's id is among those given as `name` when the query runs, however many they are."""
+
+    template = "%(expressions)s::uuid[])"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+    def __init__(self, column: str, name: str) -> None:
+        super().__init__(column, Param(name, _IdsField()))
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template, joiner = "%(expressions)s))", " IN (SELECT value FROM json_each("
+        return self.as_sql(compiler, connection, template=template, arg_joiner=joiner, **context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +82,7 @@ class _Text:
 class Compiled(Generic[Row]):
     """A query that runs with different values each time.
 
-    `build` returns the queryset, with a `Param` for each value. It is called at the first use. The queryset may select
+    `build` returns the queryset, with a `Param` for each value, or `AmongIds` for many. It is called at the first use. The queryset may select
     model instances (with `select_related`, `prefetch_related`, `only` or annotations), or plain tuples by
     `values_list`. It must not be sliced.
     """

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
-from typing import Any
+from functools import cache
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import UUIDField
 
 from accounts.models import Business
-from common.db.compiled import Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param
 from stores import signals
 from stores.enums import StockCrossing, stock_crossing
 from stores.models import Order, Product
@@ -23,19 +22,18 @@ def find_products(business: Business, ids: Iterable[UUID], *, locked: bool = Fal
 
     Always locked in the order of ids, so that two orders with the same products wait instead of deadlocking.
     """
-    values: dict[str, Any] = {f"id_{number}": product_id for number, product_id in enumerate(set(ids))}
-    if not values:
+    if not (wanted := set(ids)):
         return {}
-    rows = _products(len(values), locked).rows(business=business.pk, **values)
+    rows = _products(locked).rows(business=business.pk, ids=wanted)
     return {product.pk: product for product in rows}
 
 
-@lru_cache(maxsize=64)
-def _products(count: int, locked: bool) -> "Compiled[Product]":
-    """So many products of a business. `no_key` allows other rows to reference them meanwhile."""
-    ids: list[Any] = [Param(f"id_{number}", UUIDField()) for number in range(count)]
-    of_business = Product.objects.filter(business=Param("business", UUIDField()), pk__in=ids).order_by("id")
-    return Compiled(lambda: of_business.select_for_update(no_key=True) if locked else of_business)
+@cache
+def _products(locked: bool) -> "Compiled[Product]":
+    """Products of a business. `no_key` allows other rows to reference them meanwhile."""
+    of_business = Product.objects.filter(AmongIds("id", "ids"), business=Param("business", UUIDField()))
+    rows = of_business.order_by("id")
+    return Compiled(lambda: rows.select_for_update(no_key=True) if locked else rows)
 
 
 def move_stock(products: Mapping[UUID, Product], by: Mapping[UUID, int], *, now: datetime) -> list[Crossing]:

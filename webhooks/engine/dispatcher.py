@@ -31,7 +31,7 @@ IN_FLIGHT: Final = 512  # attempts at once
 CLAIMED_AT_ONCE: Final = 128
 RECORDED_AT_ONCE: Final = 128
 # Times in seconds.
-POLL: Final = 0.01  # between claims while there is work
+POLL: Final = 0.003  # between claims while there is work
 IDLE_POLL: Final = 0.05  # the longest pause while there is none
 RECORD_AFTER: Final = (
     0.025  # once half of what it sent is answered, so that a slow machine doesn't write small batches
@@ -159,7 +159,7 @@ class Dispatcher:
         if claimed:
             self._poll = POLL
             return self._turn() if claimed > requested / 2 else POLL + self._turn()
-        pause, self._poll = self._poll, min(self._poll * 1.2, IDLE_POLL)
+        pause, self._poll = self._poll, min(self._poll * 1.5, IDLE_POLL)
         return pause * self._share()
 
     def _share(self) -> float:

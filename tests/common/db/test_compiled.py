@@ -8,7 +8,7 @@ from django.db.models.functions import Concat
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Business, User
-from common.db.compiled import Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param
 from stores.models import Order, OrderItem, Product
 from tests import factories
 
@@ -61,3 +61,13 @@ def test_values_differ_from_use_to_use(shop: Business, sandbox: Business) -> Non
     query: Compiled[Any] = Compiled(lambda: Product.objects.filter(business=BUSINESS))
     assert query.rows(business=shop.pk) == [mine]
     assert query.rows(business=sandbox.pk) == [theirs]
+
+
+def test_one_placeholder_stands_for_many_ids(
+    shop: Business, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    tea, cake, _ = (factories.product(shop, name=name) for name in ("Tea", "Cake", "Bread"))
+    query: Compiled[Any] = Compiled(lambda: Product.objects.filter(AmongIds("id", "ids")).order_by("name"))
+    for ids, names in (({tea.pk, cake.pk}, ["Cake", "Tea"]), ([tea.pk], ["Tea"]), ([shop.pk], []), ([], [])):
+        with django_assert_num_queries(1):
+            assert [product.name for product in query.rows(ids=ids)] == names
