@@ -60,7 +60,7 @@ def product_list(options: Options) -> Iterator[Row]:
         milliseconds(median(least)),
         milliseconds(median(mine)),
         paired(least, mine),
-        Goal(0.45, 0.65, more_is_better=True),
+        Goal(0.75, 0.85, more_is_better=True),
         note=f"With PostgreSQL's: {_with_postgres(bare_costs)} to {_with_postgres(ours_costs)}.",
     )
     yield Row(
