@@ -146,6 +146,7 @@ class Site:
             "EMAIL_URL": "dummymail://",
             "VAR_DIR": str(folder / "var"),
             "LOG_LEVEL": "INFO",
+            "MALLOC_ARENA_MAX": "1",  # as deploy/ sets it
         }
 
     # Commands
