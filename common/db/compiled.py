@@ -82,9 +82,9 @@ class _Text:
 class Compiled(Generic[Row]):
     """A query that runs with different values each time.
 
-    `build` returns the queryset, with a `Param` for each value, or `AmongIds` for many. It is called at the first use. The queryset may select
-    model instances (with `select_related`, `prefetch_related`, `only` or annotations), or plain tuples by
-    `values_list`. It must not be sliced.
+    `build` returns the queryset, with a `Param` for each value and `AmongIds` for many ids. It is called at the first use.
+    The queryset may select model instances (with `select_related`, `prefetch_related`, `only` or annotations), or plain
+    tuples by `values_list`. It must not be sliced.
     """
 
     def __init__(self, build: "Callable[[], QuerySet[Any, Row]]") -> None:

@@ -58,10 +58,15 @@ def _changed(was: Defined, now: Defined) -> Iterator[Difference]:
 def _field(label: str, before: Any, after: Any) -> Iterator[Difference]:
     if not same(before, after):
         is_json = any(isinstance(value, dict | list) for value in (before, after))
-        yield Difference("", label, "json" if is_json else "text", _text(before), _text(after))
+        written = _json if is_json else _text
+        yield Difference("", label, "json" if is_json else "text", written(before), written(after))
+
+
+def _json(value: Any) -> tuple[str, ...]:
+    return () if value is None else (json.dumps(value, ensure_ascii=False),)
 
 
 def _text(value: Any) -> tuple[str, ...]:
-    if value is None or value == "":
+    if value == "":
         return ()
-    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False),)
+    return (value,) if isinstance(value, str) else _json(value)

@@ -34,7 +34,7 @@ _READ: Final = (
     *(f"installation__{name}" for name in JUDGED_BY),
 )  # fmt: skip
 
-# The SQL is written once: under a steady pace, writing it took most of the time from a commit to the first byte.
+# The SQL is written once: at a steady pace, writing it was the longest part of the time from a commit to the first byte.
 # Secrets stay encrypted in these rows, so that one that can't be decrypted doesn't block the others.
 _WEBHOOKS: Final[Compiled[Webhook]] = Compiled(
     lambda: (
