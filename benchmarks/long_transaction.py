@@ -1,4 +1,4 @@
-"""What a transaction that somebody leaves open costs the deliveries meanwhile (docs/decisions/0036).
+"""What a transaction that somebody leaves open costs the deliveries meanwhile.
 
 PostgreSQL can't remove a row version that an open transaction might still read. Every delivery leaves several, so each
 claim has more of them to step over, the longer the transaction lasts.
@@ -14,7 +14,7 @@ import psycopg
 
 from benchmarks import shops
 from benchmarks.dispatchers import dispatching
-from benchmarks.latency import SETTLE, SLOWEST_PACE, first_arrivals
+from benchmarks.latency import SETTLE, SLOWEST_PACE, first_arrivals, pace_of
 from benchmarks.options import Options
 from benchmarks.publishers import publishing
 from benchmarks.results import Goal, Row, milliseconds, percentile
@@ -27,7 +27,6 @@ WARM_UP: Final = 10.0  # seconds
 def long_transaction(options: Options) -> Iterator[Row]:
     """500 events/s to 20 instant endpoints: a minute as usual, then with a transaction open. The last minute counts."""
     usual, held = (10.0, 10.0) if options.quick else (60.0, 600.0 if options.full else 120.0)
-    window = min(usual, 60.0)
     shops.forget_deliveries()
     options.sink.arrivals()
     webhooks = shops.endpoints([options.sink.url(f"instant/{number}") for number in range(20)])
@@ -46,8 +45,8 @@ def long_transaction(options: Options) -> Iterator[Row]:
                 ended = time.monotonic()
     waits = _waits(committed, arrived, ended)
     without = [wait for at, wait in waits if began + WARM_UP <= at < began + WARM_UP + usual]
-    beside = [wait for at, wait in waits if at >= began + seconds - window]
-    pace = (len(committed) - 1) / (max(committed.values()) - min(committed.values()))
+    beside = [wait for at, wait in waits if at >= began + seconds - usual]
+    pace = pace_of(list(committed.values()))
     yield Row(
         f"p95 at {RATE}/s after {held / 60:.3g} minutes of an open transaction, to none",
         milliseconds(percentile(without, 0.95)),
