@@ -125,6 +125,17 @@ def test_only_what_may_stay_empty_is_marked() -> None:
     assert "Note <span" in markup
 
 
+def test_choices_that_nobody_must_press_are_not_marked() -> None:
+    class Choices(forms.Form):
+        kind = forms.ChoiceField(choices=[("a", "A")], widget=forms.RadioSelect, required=False)
+        mails = forms.MultipleChoiceField(
+            choices=[("a", "A")], widget=forms.CheckboxSelectMultiple, required=False
+        )
+        is_on = forms.BooleanField(required=False)
+
+    assert "(optional)" not in str(Choices())
+
+
 def test_choices_carry_their_sentence_and_name() -> None:
     markup = str(SampleForm())
     assert "You get a sandbox." in markup
