@@ -266,8 +266,10 @@ class Delivery(models.Model):
                 fields=["due_at", "id"], name="delivery_due", condition=_CLAIMABLE, include=["endpoint"]
             ),
             models.Index("endpoint", "due_at", "id", name="delivery_turn", condition=_CLAIMABLE),
-            # Not on `lease_until`: its values only grow, and the index would fill with dead pages.
-            models.Index("endpoint", name="delivery_leased", condition=models.Q(lease_until__isnull=False)),
+            # By time, so that claims can leave out the entries of leases that have ended (docs/decisions/0050).
+            models.Index(
+                "lease_until", name="delivery_lease_end", condition=models.Q(lease_until__isnull=False)
+            ),
             models.Index("webhook", models.F("id").desc(), name="delivery_newest"),
             models.Index("webhook", "status", "finished_at", name="delivery_outcome"),
         ]

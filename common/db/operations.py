@@ -5,7 +5,7 @@ A migration with such an index has `atomic = False`, so it isn't rolled back: wh
 next one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -71,11 +71,14 @@ class AddIndexConcurrently(migrations.AddIndex):
             super().database_forwards(app_label, schema_editor, from_state, to_state)
             return
         model = to_state.apps.get_model(app_label, self.model_name)
-        build_index(
-            schema_editor,
-            self.index.name,
-            self.index.create_sql(model, schema_editor, concurrently=True),
-        )
+        statement = str(self.index.create_sql(model, schema_editor, concurrently=True))
+        partitions = _partitions(schema_editor, model._meta.db_table)
+        if partitions:
+            build_index_of_partitions(
+                schema_editor, self.index.name, statement, model._meta.db_table, partitions
+            )
+        else:
+            build_index(schema_editor, self.index.name, statement)
 
 
 class AddUniqueConcurrently(migrations.AddConstraint):
@@ -102,6 +105,54 @@ def build_index(schema_editor: BaseDatabaseSchemaEditor, name: str, statement: A
     with _patiently(schema_editor):
         schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {schema_editor.quote_name(name)}")
         schema_editor.execute(statement, params=None)
+
+
+def build_index_of_partitions(
+    schema_editor: BaseDatabaseSchemaEditor, name: str, statement: str, table: str, partitions: Sequence[str]
+) -> None:
+    """The same for a table with partitions, for which PostgreSQL has no such statement.
+
+    An index of the table alone, which holds nothing, is made first, so that new partitions get theirs by themselves. It
+    becomes valid with the index of the last partition.
+    """
+    quote = schema_editor.quote_name
+    start = f"CREATE INDEX CONCURRENTLY {quote(name)} ON {quote(table)} "
+    assert statement.startswith(start), statement
+    rest = statement.removeprefix(start)
+    schema_editor.execute(
+        f"CREATE INDEX IF NOT EXISTS {quote(name)} ON ONLY {quote(table)} {rest}", params=None
+    )
+    for partition in partitions:
+        if _has_part_of(schema_editor, name, partition):
+            continue
+        part = f"{partition}_{name}"
+        build_index(
+            schema_editor, part, f"CREATE INDEX CONCURRENTLY {quote(part)} ON {quote(partition)} {rest}"
+        )
+        schema_editor.execute(f"ALTER INDEX {quote(name)} ATTACH PARTITION {quote(part)}", params=None)
+
+
+def _partitions(schema_editor: BaseDatabaseSchemaEditor, table: str) -> list[str]:
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = %s::regclass ORDER BY 1",
+            [table],
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _has_part_of(schema_editor: BaseDatabaseSchemaEditor, index: str, partition: str) -> bool:
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT EXISTS (
+                SELECT FROM pg_inherits JOIN pg_index ON indexrelid = inhrelid
+                WHERE inhparent = %s::regclass AND indrelid = %s::regclass
+            )
+            """,
+            [index, partition],
+        )
+        return bool(cursor.fetchone()[0])
 
 
 @contextmanager

@@ -11,15 +11,17 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, migrations, models, transaction
+from django.db import OperationalError, connection, migrations, models, transaction
 from django.db.migrations.state import ModelState, StateApps
 from pytest_django.plugin import DjangoDbBlocker
 
 from common.db.operations import AddIndexConcurrently
-from common.db.partitions import make_ahead
+from common.db.partitions import existing, make_ahead
 from stores.models import Order
+from tests.sessions import another_session
 from tests.upgrades.test_releases import scratch_database
 from tools.record_release import RELEASES
+from webhooks.models import Delivery
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -185,7 +187,7 @@ class _StateOfModels:
     class apps:  # noqa: N801
         @staticmethod
         def get_model(app: str, name: str) -> type[models.Model]:
-            return Order
+            return {"order": Order, "delivery": Delivery}[name]
 
 
 @pytest.mark.usefixtures("release")
@@ -201,3 +203,40 @@ def test_index_is_built_while_others_write_and_again_after_a_failed_try() -> Non
             "SELECT indisvalid, current_setting('lock_timeout') FROM pg_index WHERE indexrelid = 'tried_again'::regclass"
         )
         assert cursor.fetchall() == [(True, "0")]
+
+
+PARTS = """
+SELECT indrelid::regclass::text, indisvalid FROM pg_index
+WHERE indexrelid = 'tried_in_parts'::regclass
+    OR indexrelid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'tried_in_parts'::regclass)
+"""
+
+
+@pytest.mark.usefixtures("release")
+def test_index_of_partitions_is_built_one_by_one_and_goes_on_after_a_failed_try() -> None:
+    operation = AddIndexConcurrently("delivery", models.Index(fields=["finished_at"], name="tried_in_parts"))
+    partitions = {each.table for each in existing(Delivery)} | {"webhooks_delivery_default"}
+
+    def build() -> dict[str, bool]:
+        """By table, whether its index is valid."""
+        with Watch() as watch, connection.schema_editor(atomic=False) as editor:
+            operation.database_forwards("webhooks", editor, _StateOfModels(), _StateOfModels())
+        assert watch.problems == []
+        with connection.cursor() as cursor:
+            cursor.execute(PARTS)
+            return dict(cursor.fetchall())
+
+    with another_session() as writer, connection.cursor() as cursor:
+        writer.execute(
+            f'LOCK TABLE "{max(partitions)}" IN ROW EXCLUSIVE MODE'
+        )  # as one that has written rows there
+        cursor.execute("SET statement_timeout = '0.5s'")
+        with pytest.raises(OperationalError, match="timeout"):
+            build()
+        cursor.execute("SET statement_timeout = 0")
+        cursor.execute(PARTS)
+        assert ("webhooks_delivery", False) in cursor.fetchall()
+        writer.rollback()
+    valid = dict.fromkeys({*partitions, "webhooks_delivery"}, True)
+    assert build() == valid
+    assert build() == valid, "There is nothing left to do."

@@ -6,11 +6,14 @@
 
 This is written twice, in SQL for PostgreSQL and portably for SQLite. A test checks that both select the same. The cost
 depends on the number of leases and endpoints, not on how many deliveries are waiting or have been sent.
+
+While a transaction stays open, PostgreSQL keeps the index entries of all deliveries that were due or leased since. So what
+is counted and ranked begins at a time, and the older entries are not read (docs/decisions/0050).
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,7 +26,11 @@ from webhooks.enums import WAITING, Pace
 from webhooks.models import Delivery, Endpoint
 
 LEASE: Final = timedelta(seconds=60)  # the longest; six times the deadline of an attempt
+COUNTED: Final = timedelta(
+    seconds=12
+)  # older leases don't count: either the attempt or its dispatcher has ended
 LOOKED_AT: Final = 256  # the earliest due deliveries that step 2 ranks
+EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 SLOW: Final = timedelta(milliseconds=500)  # an attempt that takes longer is not quick
 # The limit for an endpoint.
@@ -78,7 +85,7 @@ _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 CHOSEN: Final = f"""
 RECURSIVE leased AS (
     SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
-    FROM webhooks_delivery WHERE lease_until IS NOT NULL
+    FROM webhooks_delivery WHERE lease_until >= %(counted)s
     GROUP BY endpoint
 ), spare AS (
     SELECT GREATEST({LEASES[Pace.FAST]}, LEAST({MOST_LEASES}, {SPARE_LEASES} - COALESCE(sum(held), 0))) AS leases
@@ -90,7 +97,7 @@ RECURSIVE leased AS (
     HAVING sum(CASE WHEN known.pace IN ('FAST', 'PROVEN') THEN old ELSE held END) >= {HOST_LEASES}
 ), earliest AS MATERIALIZED (
     SELECT id, endpoint, due_at FROM webhooks_delivery
-    WHERE {_CLAIMABLE} AND due_at <= %(now)s
+    WHERE {_CLAIMABLE} AND due_at BETWEEN %(since)s AND %(now)s
     ORDER BY due_at, id LIMIT {LOOKED_AT}
 ), ranked AS (
     SELECT id, endpoint, due_at, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
@@ -132,12 +139,18 @@ RECURSIVE leased AS (
 """  # noqa: S608
 
 
-PARAMETERS: Final = {"limit": "int", "now": "timestamptz", "old": "timestamptz"}
+PARAMETERS: Final = dict.fromkeys(("since", "now", "old", "counted"), "timestamptz") | {"limit": "int"}
 
 
-def parameters(limit: int, now: datetime) -> dict[str, Any]:
-    """The values for `CHOSEN`, of the types in `PARAMETERS`."""
-    return {"limit": limit, "now": now, "old": now + LEASE - SLOW}
+def parameters(limit: int, now: datetime, since: datetime = EVER) -> dict[str, Any]:
+    """The values for `CHOSEN`, of the types in `PARAMETERS`. `since`: look only at what became due since then."""
+    return {
+        "limit": limit,
+        "since": since,
+        "now": now,
+        "old": now + LEASE - SLOW,
+        "counted": now + LEASE - COUNTED,
+    }
 
 
 # In both
@@ -189,7 +202,8 @@ class _Rooms:
 
     def __init__(self, now: datetime) -> None:
         self.paces: dict[int, Pace] = {}
-        leases = Delivery.objects.filter(lease_until__isnull=False).values_list("endpoint").order_by()
+        counted = Delivery.objects.filter(lease_until__gte=now + LEASE - COUNTED)
+        leases = counted.values_list("endpoint").order_by()
         self._leased = {
             endpoint: (held, old)
             for endpoint, held, old in leases.annotate(

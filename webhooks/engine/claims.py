@@ -7,9 +7,9 @@ from its start (IMMEDIATE). Both select the same deliveries.
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -17,7 +17,8 @@ from django.db.models import F, Q, QuerySet
 
 from installations.models import Installation
 from webhooks.engine import claim_selection, slots
-from webhooks.engine.claim_selection import LEASE
+from webhooks.engine.claim_selection import EVER, LEASE
+from webhooks.engine.lookback import Lookback
 from webhooks.engine.planning import Prepared
 from webhooks.enums import WAITING, DeliveryStatus, HeldReason, Pace
 from webhooks.models import Delivery, Webhook
@@ -25,6 +26,9 @@ from webhooks.models import Delivery, Webhook
 log = logging.getLogger(__name__)
 
 CONFIRMED_AFTER: Final = 0.9  # seconds; a little less than the time between two checks
+RECENT: Final = timedelta(seconds=2)  # since when deliveries have been due that every claim finds
+# Since when leases have been held that every check finds. Those of a dispatcher that was killed are no older.
+RECENTLY_LEASED: Final = timedelta(seconds=24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +44,44 @@ class Claim:
     webhook_id: UUID
     endpoint: int
     attempts_made: int
+    due_at: datetime
     pace: Pace
 
 
-def claim(limit: int, now: datetime, slot: int) -> list[Claim]:
-    """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile."""
+COLUMNS: Final = ("id", "fence", "event_id", "webhook_id", "endpoint", "attempts_made", "due_at")
+
+
+def claim_of(columns: Sequence[Any], pace: Pace) -> Claim:
+    """The claim of a delivery, by the values of its `COLUMNS`."""
+    id_, fence, event, webhook, endpoint, made, due_at = columns
+    return Claim(id_, fence, event, webhook, endpoint, made, due_at, pace)
+
+
+class Claimer:
+    """Makes the claims of one dispatcher."""
+
+    def __init__(self) -> None:
+        self._lookback = Lookback()
+
+    def claim(self, limit: int, now: datetime, slot: int) -> list[Claim]:
+        """Like `claim`, but leave out what has been due for longer than `RECENT` while looking for it takes long."""
+        if not self._lookback.is_due():
+            return claim(limit, now, slot, since=now - RECENT)
+        began = monotonic()
+        claimed = claim(limit, now, slot)
+        if all(each.due_at > now - RECENT for each in claimed):
+            self._lookback.found_nothing_old(took=monotonic() - began, rows=len(claimed))
+        return claimed
+
+
+def claim(limit: int, now: datetime, slot: int, *, since: datetime = EVER) -> list[Claim]:
+    """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile.
+
+    `since`: only those that became due since then, but older ones of other endpoints too if these are too few.
+    """
     if connection.features.has_select_for_update_skip_locked:
-        return _claim_in_one_statement(limit, now, slot)
-    return _claim_portably(limit, now, slot)
+        return _claim_in_one_statement(limit, now, slot, since)
+    return _claim_portably(limit, now, slot)  # without old index entries
 
 
 # Dispatchers that select at the same moment select the same rows, and all but one of them find the rows locked. So
@@ -71,7 +105,7 @@ FROM mine
 WHERE delivery.id = mine.id AND (SELECT set_config('synchronous_commit', 'off', true)) = 'off'
 RETURNING
     delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.endpoint,
-    delivery.attempts_made, mine.pace
+    delivery.attempts_made, delivery.due_at, mine.pace
 """,  # noqa: S608
     **claim_selection.PARAMETERS,
     lease_until="timestamptz",
@@ -79,13 +113,12 @@ RETURNING
 )
 
 
-def _claim_in_one_statement(limit: int, now: datetime, slot: int) -> list[Claim]:
+def _claim_in_one_statement(limit: int, now: datetime, slot: int, since: datetime) -> list[Claim]:
     with connection.cursor() as cursor:
-        _CLAIM.execute(cursor, **claim_selection.parameters(limit, now), lease_until=now + LEASE, slot=slot)
-        return [
-            Claim(id_, fence, event, webhook, endpoint, made, Pace(pace))
-            for id_, fence, event, webhook, endpoint, made, pace in cursor.fetchall()
-        ]
+        _CLAIM.execute(
+            cursor, **claim_selection.parameters(limit, now, since), lease_until=now + LEASE, slot=slot
+        )
+        return [claim_of(columns, Pace(pace)) for *columns, pace in cursor.fetchall()]
 
 
 def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
@@ -96,11 +129,8 @@ def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
         paces = {choice.delivery_id: choice.pace for choice in claim_selection.choose(limit, now)}
         chosen = Delivery.objects.filter(id__in=paces)
         chosen.update(lease_until=now + LEASE, leased_by=slot, fence=F("fence") + 1)
-        rows = chosen.values_list("id", "fence", "event_id", "webhook_id", "endpoint", "attempts_made")
-        return [
-            Claim(id_, fence, event, webhook, endpoint, made, paces[id_])
-            for id_, fence, event, webhook, endpoint, made in rows
-        ]
+        rows = chosen.values_list(*COLUMNS)
+        return [claim_of(row, paces[row[0]]) for row in rows]
 
 
 class LostLeases:
@@ -112,15 +142,20 @@ class LostLeases:
 
     def __init__(self) -> None:
         self._silent_since: dict[int, float] = {}  # by slot, in seconds of the monotonic clock
+        self._lookback = Lookback()
 
     def free(self, now: datetime) -> int:
         """Make such deliveries claimable again. Returns how many. Call it once a second.
 
         The fence doesn't change, so a late result still counts until another dispatcher claims the row.
         """
-        leased = Delivery.objects.filter(lease_until__isnull=False)
+        all_the_way, began = self._lookback.is_due(), monotonic()
+        since = EVER if all_the_way else now + LEASE - RECENTLY_LEASED
+        leased = Delivery.objects.filter(lease_until__gte=since)
         expired, silent = Q(lease_until__lte=now), ~Q(leased_by__in=slots.alive().values("id"))
         lost = set(leased.filter(expired | silent).values_list("leased_by", flat=True))
+        if all_the_way and not lost:
+            self._lookback.found_nothing_old(took=monotonic() - began, rows=0)
         dead = self._dead(lost)
         return _free(leased.filter(expired | (silent & Q(leased_by__in=dead)))) if lost else 0
 

@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from common.db.transactions import forbid_transaction
 from webhooks.engine import claims, listeners, planning, preparation, recording
-from webhooks.engine.claims import Claim, LostLeases
+from webhooks.engine.claims import Claim, Claimer, LostLeases
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.engine.judging import Judge, due_again
 from webhooks.engine.outage import Guard
@@ -55,6 +55,7 @@ class Dispatcher:
 
     def __init__(self, *, slot: Slot | None = None, stop: Stop | None = None) -> None:
         self._slot = slot or Slot()
+        self._claimer = Claimer()
         self._lost_leases = LostLeases()
         self._stop = stop or threading.Event()
         self._guard = Guard(room=IN_FLIGHT)
@@ -143,7 +144,9 @@ class Dispatcher:
         """Claim and send as many deliveries as there is room for."""
         room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
         began = self._claimed_at = monotonic()
-        claimed = claims.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
+        claimed = (
+            self._claimer.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
+        )
         self._claim_at = monotonic() + self._pause(room, len(claimed))
         if claimed:
             self._send(claimed, began)

@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
-from uuid import UUID
 
 from django.utils import timezone
 
@@ -18,7 +17,7 @@ from common.ids import parse_id
 from marketplace.models import App
 from webhooks.engine import planning, preparation, recording
 from webhooks.engine.claim_selection import LEASE
-from webhooks.engine.claims import Claim
+from webhooks.engine.claims import COLUMNS, Claim, claim_of
 from webhooks.engine.judging import result_of
 from webhooks.enums import WAITING, Pace
 from webhooks.message import Message
@@ -46,8 +45,10 @@ def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Me
         lease_until__isnull=False, lease_until__gt=now, leased_by=slot, status__in=WAITING
     )
     with planning.by_index_here():
-        rows = list(own.order_by("due_at", "id").values_list(*_COLUMNS, "lease_until"))
-    chosen = [(claim, until) for *row, until in rows if lease_of(claim := _claim(*row)) not in busy][:most]
+        rows = list(own.order_by("due_at", "id").values_list(*COLUMNS, "lease_until"))
+    chosen = [
+        (claim, until) for *row, until in rows if lease_of(claim := claim_of(row, Pace.UNKNOWN)) not in busy
+    ][:most]
     ending = [claim.delivery_id for claim, until in chosen if until - now < RENEWED_BELOW]
     if ending:
         own.filter(pk__in=ending).update(lease_until=now + LEASE)
@@ -66,7 +67,7 @@ def answer(slot: int, outcomes: Sequence[Outcome], *, app: App, sandbox: Busines
     rows = Delivery.objects.filter(
         pk__in=ids, leased_by=slot, app_id=app.pk, business_id=sandbox.pk, status__in=WAITING
     )
-    claims = [_claim(*row) for row in rows.values_list(*_COLUMNS)]
+    claims = [claim_of(row, Pace.UNKNOWN) for row in rows.values_list(*COLUMNS)]
     results = []
     for claim in claims:
         outcome = by_lease.get(lease_of(claim))
@@ -76,10 +77,3 @@ def answer(slot: int, outcomes: Sequence[Outcome], *, app: App, sandbox: Busines
                 result_of(claim, outcome.exchange, attempted_at=began, ended_at=now, by_listener=True)
             )
     return recording.record(results, plainly=True)
-
-
-_COLUMNS: Final = ("id", "fence", "event_id", "webhook_id", "endpoint", "attempts_made")
-
-
-def _claim(id_: UUID, fence: int, event: UUID, webhook: UUID, endpoint: int, made: int) -> Claim:
-    return Claim(id_, fence, event, webhook, endpoint, made, Pace.UNKNOWN)

@@ -13,7 +13,7 @@ from tests.webhooks import helpers
 from tests.webhooks.helpers import drain, publish
 from webhooks.engine import planning
 from webhooks.engine.backlog import is_overdue
-from webhooks.engine.claim_selection import LEASE
+from webhooks.engine.claim_selection import LEASE, SLOW
 from webhooks.enums import Pace
 from webhooks.models import Delivery, Endpoint, Webhook
 
@@ -60,7 +60,7 @@ def test_deliveries_that_wait_for_a_hanging_endpoint_are_not_overdue(
         publish(sandbox, now=timezone.now() - MINUTE)
     assert len(helpers.claim(1, timezone.now())) == 1
     assert is_overdue(timezone.now()), "It may have more attempts."
-    Delivery.objects.exclude(lease_until=None).update(lease_until=timezone.now() + LEASE / 2)
+    Delivery.objects.exclude(lease_until=None).update(lease_until=timezone.now() + LEASE - SLOW * 2)
     assert not is_overdue(timezone.now()), "It has left one waiting."
 
 

@@ -38,9 +38,9 @@ def test_dispatcher_plans_by_index_and_leaves_the_session_as_it_was(
     publish(sandbox)
     claim, seen = claims.claim, []
 
-    def watched(*args: Any) -> list[claims.Claim]:
+    def watched(*args: Any, **options: Any) -> list[claims.Claim]:
         seen.append(seqscan())
-        return claim(*args)
+        return claim(*args, **options)
 
     monkeypatch.setattr(claims, "claim", watched)
     assert drain() == 1
@@ -51,7 +51,7 @@ def test_dispatcher_plans_by_index_and_leaves_the_session_as_it_was(
 def test_session_is_as_it_was_after_a_dispatcher_has_crashed(
     sandbox: Business, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(*args: Any) -> None:
+    def crash(*args: Any, **options: Any) -> None:
         assert seqscan() == "off"
         raise RuntimeError("a defect")
 

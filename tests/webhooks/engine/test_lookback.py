@@ -1,0 +1,172 @@
+"""What a transaction that somebody leaves open costs dispatchers, and what they leave out meanwhile."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from accounts.models import Business
+from tests.sessions import another_session
+from tests.webhooks.helpers import published
+from webhooks.engine import claim_selection, claims, lookback, planning
+from webhooks.engine.claim_selection import COUNTED, EVER, LEASE
+from webhooks.engine.claims import RECENT, Claimer, LostLeases
+from webhooks.engine.lookback import CHEAP, Lookback
+from webhooks.engine.slots import ALIVE_FOR, Slot
+from webhooks.models import Delivery, DispatcherSlot, Webhook
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAST = timedelta(seconds=30)
+ENDED = 2000  # deliveries
+ROWS_A_PAGE = 50  # at most
+
+
+@pytest.fixture
+def open_transaction() -> Iterator[None]:
+    """As a report or a forgotten console leaves it."""
+    with another_session() as session:
+        session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        session.execute("SELECT count(*) FROM webhooks_delivery")
+        yield
+        session.rollback()
+
+
+def send_many_half_a_minute_ago(sandbox: Business) -> None:
+    """Due, leased and confirmed, each in a version of the row that the open transaction keeps."""
+    first, then = published(sandbox), timezone.now() - PAST
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM webhooks_delivery WHERE id = %s", [first.pk])
+    first.due_at = then
+    copies = []
+    for number in range(ENDED):
+        copy = Delivery(**{each.attname: getattr(first, each.attname) for each in Delivery._meta.fields})
+        copy.pk = type(first.pk)(int=first.pk.int + 1 + number)
+        copies.append(copy)
+    Delivery.objects.bulk_create(copies)
+    sent = Delivery.objects.filter(pk__in=[copy.pk for copy in copies])
+    sent.update(lease_until=then + LEASE)
+    sent.update(lease_until=None, due_at=None, status="SUCCEEDED")
+
+
+def pages_read(since: timedelta | None) -> int:
+    """By a claim that finds nothing."""
+    now = timezone.now()
+    with planning.by_index_here(), connection.cursor() as cursor:
+        cursor.execute(
+            f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) WITH {claim_selection.CHOSEN} SELECT id FROM chosen",  # noqa: S608
+            claim_selection.parameters(128, now, now - since if since else EVER),
+        )
+        plan = cursor.fetchone()[0][0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("open_transaction")
+def test_claim_of_recent_deliveries_steps_over_no_older_entries(sandbox: Business, webhook: Webhook) -> None:
+    before = pages_read(RECENT)
+    send_many_half_a_minute_ago(sandbox)
+    assert pages_read(None) >= before + ENDED / ROWS_A_PAGE, "Nothing was kept."
+    assert pages_read(RECENT) <= before + 10
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Of the looks. It stops unless a test moves it."""
+    standing = Clock()
+    monkeypatch.setattr(lookback, "monotonic", standing)
+    return standing
+
+
+def expensive(looks: Lookback) -> None:
+    for _ in range(2):
+        looks.found_nothing_old(took=0.1, rows=0)
+
+
+def test_looks_go_all_the_way_back_while_they_are_cheap(clock: Clock) -> None:
+    looks, (base, for_each) = Lookback(), CHEAP
+    for rows in (0, 128) * 5:
+        assert looks.is_due()
+        looks.found_nothing_old(took=base + rows * for_each, rows=rows)
+    looks.found_nothing_old(took=10.0, rows=0)
+    assert looks.is_due(), "A single one proves nothing."
+
+
+def test_expensive_looks_take_a_fiftieth_of_the_time(clock: Clock) -> None:
+    looks = Lookback()
+    expensive(looks)
+    assert not looks.is_due()
+    clock.now += 4.9
+    assert not looks.is_due()
+    clock.now += 0.2
+    assert looks.is_due()
+    looks.found_nothing_old(took=0.3, rows=0)
+    clock.now += 14.9
+    assert not looks.is_due(), "One more is enough."
+    clock.now += 0.2
+    looks.found_nothing_old(took=0.001, rows=0)
+    assert looks.is_due(), "It is cheap again."
+
+
+@pytest.fixture
+def claimer(slow_looks: None) -> Claimer:
+    return Claimer()
+
+
+@pytest.fixture
+def slow_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look is too expensive to be repeated at once."""
+    monkeypatch.setattr(lookback, "CHEAP", (-1.0, 0.0))
+    monkeypatch.setattr(lookback, "PAUSE", 10**6)
+
+
+@pytest.fixture
+def slot() -> int:
+    started = Slot()
+    started.beat()
+    assert started.id
+    return started.id
+
+
+@pytest.mark.postgres
+def test_what_is_due_for_long_waits_only_while_looks_are_expensive(
+    sandbox: Business, webhook: Webhook, claimer: Claimer, slot: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def claim() -> set[object]:
+        return {each.delivery_id for each in claimer.claim(10, timezone.now(), slot)}
+
+    for _ in range(2):
+        assert claim() == set()
+    old, fresh = published(sandbox, now=timezone.now() - PAST), published(sandbox)
+    assert claim() == {fresh.pk}
+    monkeypatch.setattr(lookback, "monotonic", lambda: time.monotonic() + 10**9)
+    assert claim() == {old.pk}
+    another = published(sandbox, now=timezone.now() - PAST)
+    assert claim() == {another.pk}, "A look that found old ones is followed by another."
+
+
+def test_leases_of_a_killed_dispatcher_are_freed_while_looks_are_expensive(
+    sandbox: Business, webhook: Webhook, slow_looks: None, slot: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "CONFIRMED_AFTER", 0.1)
+    lost = LostLeases()
+    for _ in range(2):
+        assert lost.free(timezone.now()) == 0
+    published(sandbox, now=timezone.now() - PAST)
+    assert claims.claim(10, timezone.now() - COUNTED, slot)
+    DispatcherSlot.objects.filter(pk=slot).update(seen_at=Now() - ALIVE_FOR - timedelta(seconds=0.1))
+    assert lost.free(timezone.now()) == 0
+    time.sleep(0.15)
+    assert lost.free(timezone.now()) == 1
