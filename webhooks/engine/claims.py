@@ -155,7 +155,7 @@ class LostLeases:
         expired, silent = Q(lease_until__lte=now), ~Q(leased_by__in=slots.alive().values("id"))
         lost = set(leased.filter(expired | silent).values_list("leased_by", flat=True))
         if all_the_way and not lost:
-            self._lookback.found_nothing_old(took=monotonic() - began, rows=0)
+            self._lookback.found_nothing_old(took=monotonic() - began)
         dead = self._dead(lost)
         return _free(leased.filter(expired | (silent & Q(leased_by__in=dead)))) if lost else 0
 

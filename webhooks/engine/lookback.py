@@ -4,29 +4,29 @@ While any transaction stays open, the index entries of all deliveries that were 
 all that waits steps over each of them. So while such looks take long, most only go back a little.
 """
 
+from collections import deque
 from time import monotonic
 from typing import Final
 
-CHEAP: Final = 0.005, 0.0001  # seconds that a look may take, and more for each row that it changes
-PAUSE: Final = 50  # times what an expensive look took: so these take a fiftieth of the time
+CHEAP: Final = 0.005  # seconds
+FOR_EACH_ROW: Final = 0.0005  # that the look changes
+LOOKS: Final = 10  # of which the cheapest counts: on a busy machine many take long for other reasons
+PAUSE: Final = 30  # times what an expensive look took: so these take a thirtieth of the time
 
 
 class Lookback:
-    """Which looks go all the way back: all of them, until two that found nothing old were expensive."""
+    """Which looks go all the way back: all of them, until the last ones that found nothing old were all expensive."""
 
     def __init__(self) -> None:
-        self._expensive = (
-            0  # looks in a row; a single one may have other reasons, such as a statement's first plan
-        )
+        self._took: deque[float] = deque(maxlen=LOOKS)
         self._all_the_way_at = 0.0
 
     def is_due(self) -> bool:
         """Whether the next look goes all the way back."""
         return monotonic() >= self._all_the_way_at
 
-    def found_nothing_old(self, *, took: float, rows: int) -> None:
+    def found_nothing_old(self, *, took: float, rows: int = 0) -> None:
         """Note what a look all the way back took in vain, in seconds, and how many recent rows it changed."""
-        base, for_each = CHEAP
-        self._expensive = self._expensive + 1 if took > base + rows * for_each else 0
-        if self._expensive > 1:
+        self._took.append(took - rows * FOR_EACH_ROW)
+        if len(self._took) == LOOKS and min(self._took) > CHEAP:
             self._all_the_way_at = monotonic() + PAUSE * took

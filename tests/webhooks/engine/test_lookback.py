@@ -15,7 +15,7 @@ from tests.webhooks.helpers import published
 from webhooks.engine import claim_selection, claims, lookback, planning
 from webhooks.engine.claim_selection import COUNTED, EVER, LEASE
 from webhooks.engine.claims import RECENT, Claimer, LostLeases
-from webhooks.engine.lookback import CHEAP, Lookback
+from webhooks.engine.lookback import CHEAP, FOR_EACH_ROW, LOOKS, Lookback
 from webhooks.engine.slots import ALIVE_FOR, Slot
 from webhooks.models import Delivery, DispatcherSlot, Webhook
 
@@ -91,32 +91,32 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def expensive(looks: Lookback) -> None:
-    for _ in range(2):
-        looks.found_nothing_old(took=0.1, rows=0)
+    for _ in range(LOOKS):
+        looks.found_nothing_old(took=0.1)
 
 
-def test_looks_go_all_the_way_back_while_they_are_cheap(clock: Clock) -> None:
-    looks, (base, for_each) = Lookback(), CHEAP
-    for rows in (0, 128) * 5:
+@pytest.mark.parametrize("rows", [0, 128])
+def test_looks_go_all_the_way_back_while_one_of_the_last_was_cheap(clock: Clock, rows: int) -> None:
+    looks, cheap = Lookback(), CHEAP * 0.9 + FOR_EACH_ROW * rows
+    others = [cheap + 0.1] * (LOOKS - 1)
+    for took in [*others, cheap, *others]:
+        looks.found_nothing_old(took=took, rows=rows)
         assert looks.is_due()
-        looks.found_nothing_old(took=base + rows * for_each, rows=rows)
-    looks.found_nothing_old(took=10.0, rows=0)
-    assert looks.is_due(), "A single one proves nothing."
 
 
-def test_expensive_looks_take_a_fiftieth_of_the_time(clock: Clock) -> None:
+def test_expensive_looks_take_a_thirtieth_of_the_time(clock: Clock) -> None:
     looks = Lookback()
     expensive(looks)
     assert not looks.is_due()
-    clock.now += 4.9
+    clock.now += 2.9
     assert not looks.is_due()
     clock.now += 0.2
     assert looks.is_due()
-    looks.found_nothing_old(took=0.3, rows=0)
-    clock.now += 14.9
+    looks.found_nothing_old(took=0.3)
+    clock.now += 8.9
     assert not looks.is_due(), "One more is enough."
     clock.now += 0.2
-    looks.found_nothing_old(took=0.001, rows=0)
+    looks.found_nothing_old(took=0.001)
     assert looks.is_due(), "It is cheap again."
 
 
@@ -128,7 +128,7 @@ def claimer(slow_looks: None) -> Claimer:
 @pytest.fixture
 def slow_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every look is too expensive to be repeated at once."""
-    monkeypatch.setattr(lookback, "CHEAP", (-1.0, 0.0))
+    monkeypatch.setattr(lookback, "CHEAP", -1.0)
     monkeypatch.setattr(lookback, "PAUSE", 10**6)
 
 
@@ -147,7 +147,7 @@ def test_what_is_due_for_long_waits_only_while_looks_are_expensive(
     def claim() -> set[object]:
         return {each.delivery_id for each in claimer.claim(10, timezone.now(), slot)}
 
-    for _ in range(2):
+    for _ in range(LOOKS):
         assert claim() == set()
     old, fresh = published(sandbox, now=timezone.now() - PAST), published(sandbox)
     assert claim() == {fresh.pk}
@@ -162,7 +162,7 @@ def test_leases_of_a_killed_dispatcher_are_freed_while_looks_are_expensive(
 ) -> None:
     monkeypatch.setattr(claims, "CONFIRMED_AFTER", 0.1)
     lost = LostLeases()
-    for _ in range(2):
+    for _ in range(LOOKS):
         assert lost.free(timezone.now()) == 0
     published(sandbox, now=timezone.now() - PAST)
     assert claims.claim(10, timezone.now() - COUNTED, slot)
