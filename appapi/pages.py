@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet, Subquery, UUIDField
+from django.db.models import DateTimeField, QuerySet, Subquery, UUIDField
 
 from common.db.compiled import Compiled, Param
 from common.db.page_bookmarks import PageBookmarks
+from common.db.times import IsoText
 from common.web.pagination import PageRequest, page_body
 from stores.models import StoreTotals
 from stores.queries import AnyList, WholeList, counted
@@ -31,7 +32,8 @@ def page_of(
 ) -> dict[str, Any]:
     """The response body of a page, with each row built by `payload`.
 
-    Rows are named tuples of `columns`, which must include `id`, or model instances without `columns`.
+    Rows are named tuples of `columns`, which must include `id`, or model instances without `columns`. In tuples, times are
+    the text of the API.
     """
     read = _near_top if request.offset <= NEAR_TOP else _far_down
     rows, total = read(listing, request, columns)
@@ -127,7 +129,10 @@ def _selected(
     if counter is not None:
         totals = StoreTotals.objects.filter(business=business_id)
         rows = rows.annotate(counted=Subquery(totals.values(counter)))
-    return rows.values_list(*_names(columns, counter)) if columns else rows
+    if not columns:
+        return rows
+    fields = {field.name for field in rows.model._meta.fields if isinstance(field, DateTimeField)}
+    return rows.values_list(*(IsoText(name) if name in fields else name for name in _names(columns, counter)))
 
 
 @lru_cache(maxsize=100)

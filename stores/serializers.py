@@ -1,11 +1,12 @@
 """The store's objects in the app API and in event payloads (contract, section 4).
 
 Lists and events are too frequent for DRF's serializers, which cost several times as much per row. There a `…_payload`
-builds the object from a model instance or a row of `values_list(..., named=True)` with the columns named here, and the
-serializer above it only describes the result. Neither queries the database. Missing values are null.
+builds the object from a model instance or a named row with the columns named here, and the serializer above it only
+describes the result. Neither queries the database. Missing values are null. In a row, times may be the text of the API.
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
 
@@ -76,6 +77,10 @@ class Row(Protocol):
     def __getattribute__(self, name: str, /) -> Any: ...
 
 
+def _time(moment: datetime | str) -> str:
+    return moment if isinstance(moment, str) else iso(moment)
+
+
 class ProductSerializer(serializers.Serializer):
     id = ProductId()
     name = Text("The name.", "Espresso beans")
@@ -103,8 +108,8 @@ def product_payload(row: Row, currency: str) -> dict[str, Any]:
         "slug": row.slug,
         "status": str(row.status),
         "stock": row.stock,
-        "createdAt": iso(row.created_at),
-        "updatedAt": iso(row.updated_at),
+        "createdAt": _time(row.created_at),
+        "updatedAt": _time(row.updated_at),
     }
 
 
@@ -222,7 +227,7 @@ def review_payload(row: Row) -> dict[str, Any]:
         "rating": row.rating,
         "comment": row.comment,
         "authorName": row.author_name,
-        "createdAt": iso(row.created_at),
+        "createdAt": _time(row.created_at),
     }
 
 
@@ -297,8 +302,8 @@ def page_payload(row: Row) -> dict[str, Any]:
         "slug": row.slug,
         "title": row.title,
         "content": row.content,
-        "createdAt": iso(row.created_at),
-        "updatedAt": iso(row.updated_at),
+        "createdAt": _time(row.created_at),
+        "updatedAt": _time(row.updated_at),
     }
 
 
