@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import DateTimeField, QuerySet, Subquery, UUIDField
+from django.db.models import DateTimeField, Field, QuerySet, Subquery, UUIDField
 
 from common.db.compiled import Compiled, Param
 from common.db.page_bookmarks import PageBookmarks
@@ -128,7 +128,8 @@ def _selected(
 ) -> QuerySet[Any, Any]:
     if counter is not None:
         totals = StoreTotals.objects.filter(business=business_id)
-        rows = rows.annotate(counted=Subquery(totals.values(counter)))
+        # Of no type, so as the driver gives it: Django would convert the same number again for each row.
+        rows = rows.annotate(counted=Subquery(totals.values(counter), output_field=Field()))
     if not columns:
         return rows
     fields = {field.name for field in rows.model._meta.fields if isinstance(field, DateTimeField)}

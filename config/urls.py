@@ -11,6 +11,9 @@ from developers.portal.views import inbox_receiver
 from merchants.views import marketplace
 
 urlpatterns = [
+    path(
+        "", include("appapi.urls")
+    ),  # first, because it is called most: each pattern before it costs its time
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),
@@ -34,6 +37,5 @@ urlpatterns = [
     path("developer/", include("developers.api.urls")),
     path("", include("merchants.urls")),
     path("", include("installations.urls")),
-    path("", include("appapi.urls")),
     re_path("", views.not_found),
 ]
