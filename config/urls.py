@@ -11,9 +11,8 @@ from developers.portal.views import inbox_receiver
 from merchants.views import marketplace
 
 urlpatterns = [
-    path(
-        "", include("appapi.urls")
-    ),  # first, because it is called most: each pattern before it costs its time
+    # First, because it is called most, and each pattern before it takes time.
+    path("", include("appapi.urls")),
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),

@@ -227,9 +227,8 @@ def test_index_of_partitions_is_built_one_by_one_and_goes_on_after_a_failed_try(
             return dict(cursor.fetchall())
 
     with another_session() as writer, connection.cursor() as cursor:
-        writer.execute(
-            f'LOCK TABLE "{max(partitions)}" IN ROW EXCLUSIVE MODE'
-        )  # as one that has written rows there
+        # As one that has written rows there.
+        writer.execute(f'LOCK TABLE "{max(partitions)}" IN ROW EXCLUSIVE MODE')
         cursor.execute("SET statement_timeout = '0.5s'")
         with pytest.raises(OperationalError, match="timeout"):
             build()

@@ -26,9 +26,8 @@ from webhooks.enums import WAITING, Pace
 from webhooks.models import Delivery, Endpoint
 
 LEASE: Final = timedelta(seconds=60)  # the longest; six times the deadline of an attempt
-COUNTED: Final = timedelta(
-    seconds=12
-)  # older leases don't count: either the attempt or its dispatcher has ended
+# Older leases don't count: an attempt ends within 10 s, so its dispatcher hangs or is dead.
+COUNTED: Final = timedelta(seconds=12)
 LOOKED_AT: Final = 256  # the earliest due deliveries that step 2 ranks
 EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
