@@ -15,7 +15,7 @@ import orjson
 from django.utils import timezone
 
 from common.http import transport
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from common.ids import new_id
 from common.secrets import new_webhook_secret
 from common.times import iso

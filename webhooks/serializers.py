@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from common.http.transport import ErrorClass
+from common.http.exchanges import ErrorClass
 from common.rest.fields import Boolean, Choice, Integer, Listing, Moment, Text
 from common.times import iso, iso_or_none
 from installations.models import Installation

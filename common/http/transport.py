@@ -1,7 +1,7 @@
 """Sends HTTP requests to servers that we don't trust. All outgoing HTTP on hot paths goes through here.
 
 Each process has one event loop in one thread, started at first use and again after a fork, so that a slow server
-blocks no thread. docs/decisions/0003 has the reasons, and the contract, section 5, the limits:
+blocks no thread. docs/decisions/0051 has the reasons, and the contract, section 5, the limits:
 
 * one deadline covers name lookup, connect, TLS, request, headers and body, no matter how slowly they arrive;
 * a connection only goes to an address that `common.http.addresses` allows, checked on the socket's own address;
@@ -13,165 +13,89 @@ import asyncio
 import atexit
 import os
 import re
-import ssl
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from ipaddress import IPv4Address
 from time import monotonic
 from typing import Final, Literal, Required, TypedDict, TypeVar, Unpack
+from urllib.parse import urlsplit
 
-import aiohttp
 from django.conf import settings
-from yarl import URL
+from django.utils.encoding import iri_to_uri
 
 from common.http.addresses import literal_address
-from common.http.vetted_connections import (
-    MAX_CONNECTIONS,
-    BlockedAddress,
-    Connector,
-    Progress,
-    Resolver,
-    current,
-    vetted_socket,
-)
+from common.http.exchanges import ErrorClass, Exchange
+from common.http.lookups import Resolver
+from common.http.multi import Multi
+from common.http.transfers import BlockedAddress, Transfer, is_allowed
 
 TIMEOUT: Final = 10.0  # seconds for a whole exchange
 MAX_BODY: Final = 16 * 1024  # bytes kept of a response body
-_KEPT_HEADERS: Final = (
-    "content-type", "location", "retry-after", "content-security-policy", "x-frame-options", "set-cookie"
-)  # fmt: skip
+_PORTS: Final = {"http": 80, "https": 443}
 _UNSENDABLE: Final = re.compile(r"[\x00-\x20\x7f]")  # could end a part of the request line
+_LINE_BREAK: Final = re.compile(r"[\r\n\0]")
 
 T = TypeVar("T")
 
-ErrorClass = Literal[
-    "dns",
-    "refused",
-    "reset",
-    "tls",
-    "timeout_connect",
-    "timeout_response",
-    "blocked_address",
-    "redirect",
-    "protocol",
-    "http_4xx",
-    "http_5xx",
-]
 
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """The outcome of one request. `status` is None without a response, and `error_class` is None on success.
-
-    `headers` has those of `_KEPT_HEADERS` that the response has, with lower-case names. `body` has the received bytes,
-    not decoded. `truncated` means that the body was longer, broke off or took too long.
-    """
-
-    status: int | None
-    headers: Mapping[str, str]
-    body: bytes
-    truncated: bool
-    duration_ms: int
-    error_class: ErrorClass | None
-
-    @property
-    def succeeded(self) -> bool:
-        return self.error_class is None
+class Closed(Exception):
+    """The transport was closed before the request ended."""
 
 
 class Options(TypedDict, total=False):
-    """The arguments of `post` besides the URL."""
+    """The arguments of `submit` besides the URL. `timeout` is in seconds, `max_body` in bytes."""
 
     headers: Required[Mapping[str, str]]
     body: Required[bytes]
     timeout: float
     max_body: int
     fresh_connection: bool
-    ssl_context: ssl.SSLContext | None
     method: Literal["POST", "GET"]
 
 
-async def post(
-    url: str,
-    *,
-    headers: Mapping[str, str],
-    body: bytes,
-    timeout: float = TIMEOUT,
-    max_body: int = MAX_BODY,
-    fresh_connection: bool = False,
-    ssl_context: ssl.SSLContext | None = None,
-    method: Literal["POST", "GET"] = "POST",
-) -> Exchange:
-    """Send one request and return its outcome. Await it on `event_loop()`.
-
-    Use GET, with an empty body, to check a page that a browser would load.
+def submit(url: str, **options: Unpack[Options]) -> Future[Exchange]:
+    """Send one request, from any thread. Returns its coming outcome at once.
 
     Failures of the network or the server never raise. `url` is sent exactly as given, including its escapes. `headers`
-    override the defaults; a line break in one raises `ValueError`. `timeout` is in seconds, `max_body` in bytes.
+    override the defaults; a line break in one raises `ValueError`. Use GET, with an empty body, to check a page that
+    a browser would load.
 
     If a kept-alive connection has died before any byte of the response arrived, the request is sent once more on a new
     connection, within the same deadline. A request that must never arrive twice needs `fresh_connection`.
-    `ssl_context` replaces the system's certificate authorities.
     """
-    began = monotonic()
-    attempt = _Attempt(Progress(fresh_connection))
-    current.set(attempt.progress)
-    error: ErrorClass | None = None
-    try:
-        async with asyncio.timeout(timeout):
-            attempt.answer = await _request(
-                attempt,
-                partial(
-                    _client().session.request,
-                    method,
-                    _sendable(url),
-                    headers=headers,
-                    data=body,
-                    allow_redirects=False,
-                    ssl=ssl_context or True,
-                ),
-            )
-            await attempt.read_body(max_body)
-    except TimeoutError:
-        error = _TIMEOUT_CLASSES[attempt.progress.phase]
-    except (aiohttp.ClientError, OSError) as failure:
-        error = _error_class(failure)
-    finally:
-        if attempt.answer is not None:
-            attempt.answer.close()  # a connection whose body was read to its end is already back in the pool
-    return attempt.exchange(error, began, max_body)
+    future: Future[Exchange] = Future()
+    future.set_running_or_notify_cancel()  # it can't be cancelled
 
+    def done(outcome: Exchange | Exception) -> None:
+        if isinstance(outcome, Exchange):
+            future.set_result(outcome)
+        else:
+            future.set_exception(outcome)
 
-def submit(url: str, **options: Unpack[Options]) -> Future[Exchange]:
-    """`post` from any thread. Returns at once."""
-    return asyncio.run_coroutine_threadsafe(post(url, **options), event_loop())
+    client = _client()
+    client.loop.call_soon_threadsafe(client.begin, _Job(done, url, **options))
+    return future
 
 
 def submit_all(
     requests: Iterable[tuple[T, str, Mapping[str, str], bytes]],
-    done: Callable[[T, asyncio.Future[Exchange]], None],
+    done: Callable[[T, Exchange | Exception], None],
 ) -> None:
-    """`post` many from any thread, waking the transport's thread once. Returns at once.
+    """Send many from any thread, waking the transport's thread once. Returns at once.
 
     A request is a key for `done`, the URL, the headers and the body. `done` runs on the transport's thread with the
-    key and a finished future.
+    key and the outcome: an exception for a request that can't be sent, or that `close` has broken off.
     """
     client = _client()
-    client.loop.call_soon_threadsafe(client.begin, requests, done)
+    client.loop.call_soon_threadsafe(client.begin_all, requests, done)
 
 
 def send(url: str, **options: Unpack[Options]) -> Exchange:
-    """`post` from any thread but the transport's own. Waits for the result."""
+    """`submit` from any thread but the transport's own. Waits for the result."""
     return submit(url, **options).result()
-
-
-def event_loop() -> asyncio.AbstractEventLoop:
-    """The loop on which all exchanges of this process run."""
-    return _client().loop
 
 
 def close() -> None:
@@ -183,84 +107,6 @@ def close() -> None:
         client.close()
 
 
-# One attempt
-
-
-@dataclass(slots=True)
-class _Attempt:
-    """One request and its outcome so far."""
-
-    progress: Progress
-    answer: aiohttp.ClientResponse | None = None
-    body: bytearray = field(default_factory=bytearray)
-    truncated: bool = False
-
-    def exchange(self, error: ErrorClass | None, began: float, max_body: int) -> Exchange:
-        """The outcome. A status alone decides over success; without one, `error` is the error class."""
-        status, headers = None, {}
-        if self.answer is not None:
-            status, error = self.answer.status, status_class(self.answer.status)
-            headers = {
-                name: ", ".join(self.answer.headers.getall(name))
-                for name in _KEPT_HEADERS
-                if name in self.answer.headers
-            }
-        return Exchange(
-            status=status,
-            headers=headers,
-            body=bytes(self.body[:max_body]),
-            truncated=self.truncated,
-            duration_ms=round((monotonic() - began) * 1000),
-            error_class=error,
-        )
-
-    async def read_body(self, limit: int) -> None:
-        """Read to the end or just past `limit`. A body that breaks off is not a failure: only the status counts."""
-        assert self.answer is not None
-        self.truncated = True
-        with suppress(aiohttp.ClientError, OSError, RuntimeError):
-            while len(self.body) <= limit:
-                chunk = await self.answer.content.readany()
-                if not chunk:
-                    self.truncated = False
-                    return
-                self.body += chunk
-
-
-async def _request(
-    attempt: _Attempt, request: Callable[[], Awaitable[aiohttp.ClientResponse]]
-) -> aiohttp.ClientResponse:
-    """The response, read up to its headers.
-
-    A server may close an idle connection just as we write to it, and then it has most likely not seen the request. In
-    this case aiohttp only repeats idempotent methods. We repeat every request, unless its caller asks for a fresh
-    connection.
-    """
-    try:
-        return await request()
-    except aiohttp.ClientConnectionError:
-        if not attempt.progress.died_unanswered():
-            raise
-        attempt.progress.fresh_connection = True
-        return await request()
-
-
-@lru_cache(4096)
-def _sendable(url: str) -> URL:
-    """The parsed URL, unchanged if it is ASCII. Raises if a request can't safely be sent to it."""
-    if _UNSENDABLE.search(url):
-        raise aiohttp.InvalidURL(url)
-    try:
-        parsed = URL(url, encoded=url.isascii())
-        host = parsed.raw_host or ""
-    except ValueError as error:  # yarl checks host and port at their first use
-        raise aiohttp.InvalidURL(url) from error
-    literal = literal_address(host)
-    if isinstance(literal, IPv4Address) and str(literal) != host:
-        raise BlockedAddress(f"{host} is an address in an unusual notation.")
-    return parsed
-
-
 def usual_headers() -> dict[str, str]:
     """The headers of every request, beside `Host`, `Accept` and `Content-Length`."""
     return {
@@ -270,75 +116,131 @@ def usual_headers() -> dict[str, str]:
     }
 
 
-# Errors
+# One request
 
 
-_TIMEOUT_CLASSES: Final[Mapping[str, ErrorClass]] = {
-    "dns": "dns",
-    "connect": "timeout_connect",
-    "response": "timeout_response",
-}
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A request, as in `Options`, and what to do with its outcome."""
+
+    done: Callable[[Exchange | Exception], None]
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    timeout: float = TIMEOUT
+    max_body: int = MAX_BODY
+    fresh_connection: bool = False
+    method: Literal["POST", "GET"] = "POST"
+    began: float = field(default_factory=monotonic)
+
+    def prepare(self, transfer: Transfer, target: "_Target", addresses: Iterable[str]) -> None:
+        transfer.prepare(
+            method=self.method,
+            url=target.origin,
+            target=target.path,
+            headers=_header_lines(self.headers),
+            body=self.body,
+            max_body=self.max_body,
+            fresh_connection=self.fresh_connection,
+            resolved=_resolved(target, addresses) if target.name else "",
+            deadline=self.began + self.timeout,
+        )
+
+    def fail(self, error_class: ErrorClass) -> None:
+        """End before anything was sent."""
+        self.done(Exchange(None, {}, b"", False, self.took(), error_class))
+
+    def took(self) -> int:
+        """Milliseconds until now."""
+        return round((monotonic() - self.began) * 1000)
 
 
-def status_class(status: int) -> ErrorClass | None:
-    if 200 <= status < 300:
-        return None
-    if 300 <= status < 400:
-        return "redirect"
-    if 400 <= status < 500:
-        return "http_4xx"
-    return "http_5xx" if 500 <= status < 600 else "protocol"
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a URL leads. `path` includes the query. `name` is empty for a literal address, which needs no lookup."""
+
+    origin: str
+    path: str
+    name: str
+    port: int
 
 
-def _error_class(failure: Exception) -> ErrorClass:
-    """The class of a failure without a response."""
-    cause = getattr(failure, "os_error", failure)
-    for kinds, error_class in _ERROR_CLASSES:
-        if isinstance(failure, kinds) or isinstance(cause, kinds):
-            return error_class
-    return "protocol"
+@lru_cache(4096)
+def _target(url: str) -> _Target:
+    """The parsed URL, with its path unchanged if it is ASCII. Raises `ValueError` if a request can't safely be sent to it,
+    and `BlockedAddress`."""
+    if _UNSENDABLE.search(url):
+        raise ValueError("The URL has a space or a control character.")
+    parts = urlsplit(url)
+    host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
+    if parts.scheme not in _PORTS or not host or not port or "@" in parts.netloc:
+        raise ValueError("The URL has no host that a request can be sent to.")
+    host = host if host.isascii() else host.encode("idna").decode("ascii")
+    literal = literal_address(host)
+    if isinstance(literal, IPv4Address) and str(literal) != host:
+        raise BlockedAddress(f"{host} is an address in an unusual notation.")
+    path = url.partition("#")[0].partition("//")[2][len(parts.netloc) :]
+    path = path if path.startswith("/") else f"/{path}"
+    return _Target(
+        origin=f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}/",
+        path=path if path.isascii() else iri_to_uri(path),
+        name="" if literal else host,
+        port=port,
+    )
 
 
-# The first match counts. An unreachable host or network counts as refused.
-_ERROR_CLASSES: Final[tuple[tuple[tuple[type[Exception], ...], ErrorClass], ...]] = (
-    ((BlockedAddress,), "blocked_address"),
-    ((aiohttp.ClientConnectorDNSError,), "dns"),
-    ((aiohttp.ClientSSLError, ssl.SSLError), "tls"),
-    ((TimeoutError,), "timeout_connect"),
-    ((ConnectionResetError, ConnectionAbortedError, BrokenPipeError), "reset"),
-    ((aiohttp.ClientConnectorError,), "refused"),
-    ((aiohttp.ClientConnectionError,), "reset"),
-)
+def _resolved(target: _Target, addresses: Iterable[str]) -> str:
+    """The addresses of a name for libcurl, which keeps them as if it had looked them up."""
+    literals = (f"[{address}]" if ":" in address else address for address in addresses)
+    return f"+{target.name}:{target.port}:{','.join(literals)}"
+
+
+def _header_lines(headers: Mapping[str, str]) -> list[bytes]:
+    """The lines of these headers and the usual ones, as libcurl wants them. Raises `ValueError` for a line break."""
+    given = {name.lower() for name in headers}
+    usual = ((name, value) for name, value in usual_headers().items() if name.lower() not in given)
+    lines = [f"{name}: {value}" if value else f"{name};" for name, value in (*usual, *headers.items())]
+    if _LINE_BREAK.search("".join(lines)):
+        raise ValueError("A header has a line break.")
+    lines.append("Expect:")  # this one is not sent: no server is asked first whether it takes a large body
+    return [line.encode() for line in lines]
 
 
 # The thread
 
 
 class _Client:
-    """The event loop, its thread, and the session with its connections."""
+    """The event loop, its thread, and libcurl with its connections."""
 
     loop: asyncio.AbstractEventLoop
-    session: aiohttp.ClientSession
 
     def __init__(self) -> None:
         self._ready = threading.Event()
-        self._tasks: set[asyncio.Task[Exchange]] = set()
+        self._lookups: set[asyncio.Task[None]] = set()
+        self._unused: list[Transfer] = []
         self._thread = threading.Thread(
             target=asyncio.run, args=[self._main()], name="transport", daemon=True
         )
         self._thread.start()
         self._ready.wait()
 
-    def begin(
+    def begin_all(
         self,
         requests: Iterable[tuple[T, str, Mapping[str, str], bytes]],
-        done: Callable[[T, asyncio.Future[Exchange]], None],
+        done: Callable[[T, Exchange | Exception], None],
     ) -> None:
         for key, url, headers, body in requests:
-            task = self.loop.create_task(post(url, headers=headers, body=body))
-            self._tasks.add(task)  # the loop itself only keeps weak references
-            task.add_done_callback(self._tasks.discard)
-            task.add_done_callback(partial(done, key))
+            self.begin(_Job(partial(done, key), url, headers, body))
+
+    def begin(self, job: _Job) -> None:
+        try:
+            target = _target(job.url)
+        except BlockedAddress:
+            job.fail("blocked_address")
+        except ValueError:
+            job.fail("protocol")
+        else:
+            self._look_up(job, target)
 
     def close(self) -> None:
         self.loop.call_soon_threadsafe(self._stop.set)
@@ -347,29 +249,51 @@ class _Client:
     async def _main(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        resolver = Resolver()
-        connector = Connector(
-            resolver=resolver,
-            use_dns_cache=False,  # the resolver has its own cache
-            socket_factory=vetted_socket,
-            limit=MAX_CONNECTIONS,
-        )
-        async with aiohttp.ClientSession(
-            connector=connector,
-            headers=usual_headers(),
-            timeout=aiohttp.ClientTimeout(),  # none: `post` has the deadline
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            read_bufsize=MAX_BODY,
-        ) as self.session:
-            self._ready.set()
-            await self._stop.wait()
-            under_way = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in under_way:
-                task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
-        await resolver.close()
+        self._resolver, self._multi = Resolver(), Multi()
+        self._ready.set()
+        await self._stop.wait()
+        for lookup in self._lookups:
+            lookup.cancel()
+        self._multi.close()
+        self._resolver.close()
+
+    def _look_up(self, job: _Job, target: _Target) -> None:
+        addresses = self._resolver.known(target.name) if target.name else []
+        if addresses is None:
+            lookup = self.loop.create_task(self._wait_for_addresses(job, target))
+            self._lookups.add(lookup)  # the loop itself only keeps weak references
+            lookup.add_done_callback(self._lookups.discard)
+        else:
+            self._send(job, target, addresses)
+
+    async def _wait_for_addresses(self, job: _Job, target: _Target) -> None:
+        left = job.began + job.timeout - monotonic()
+        try:
+            addresses = await self._resolver.addresses(target.name, timeout=left)
+        except asyncio.CancelledError:
+            job.done(Closed())
+            raise
+        self._send(job, target, addresses)
+
+    def _send(self, job: _Job, target: _Target, addresses: Iterable[str]) -> None:
+        allowed = [address for address in addresses if is_allowed(address)]
+        if target.name and not allowed:
+            job.fail("blocked_address" if addresses else "dns")
+            return
+        try:
+            transfer = self._unused.pop() if self._unused else Transfer()
+            job.prepare(transfer, target, allowed)
+            self._multi.start(transfer, partial(self._end, job, transfer))
+        except Exception as error:  # a caller's mistake, or ours; no caller may wait for ever
+            job.done(error)
+
+    def _end(self, job: _Job, transfer: Transfer, code: int | None) -> None:
+        if code is None:
+            job.done(Closed())
+            return
+        outcome = transfer.exchange(code, job.took())
+        self._unused.append(transfer)
+        job.done(outcome)
 
 
 _running: _Client | None = None

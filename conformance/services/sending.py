@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from common.db.transactions import forbid_transaction
 from common.http import transport
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from conformance.enums import RunStatus, Sender
 from conformance.models import Run
 from conformance.probes import Answer, Probe

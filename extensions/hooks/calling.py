@@ -15,7 +15,7 @@ import orjson
 
 from common import tracing
 from common.http import transport
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from common.times import iso
 from extensions.enums import CallOutcome
 from extensions.hooks.answers import MAX_BYTES, BadAnswer, read

@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 
 from accounts.models import Business
 from common import wakeups
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from extensions.hooks.calling import Request
 from extensions.models import RelayedCall
 from marketplace.models import App

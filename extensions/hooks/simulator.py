@@ -12,7 +12,7 @@ import orjson
 from django.utils import timezone
 
 from common.errors import Conflict, TooManyRequests
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from common.web.rate_limits import consume
 from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from django.conf import settings
 
 from common.http import transport
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from common.http.url_policy import InvalidUrl, check_page_url
 from extensions.enums import ExtensionType
 from extensions.evidence import Evidence, Outcome

@@ -110,22 +110,28 @@ PROTECTIONS: Final = {
         "",
     ),
     "total deadline": Change(
-        "common.http.transport", "asyncio.timeout(timeout)", "asyncio.timeout(timeout + 5)"
+        "common.http.transport", "self.began + self.timeout,", "self.began + self.timeout + 5,"
     ),
     "budget of a look-up": Change(
-        "common.http.vetted_connections", "asyncio.timeout(DNS_BUDGET)", "asyncio.timeout(None)"
+        "common.http.lookups", "asyncio.timeout(min(timeout, BUDGET))", "asyncio.timeout(timeout)"
     ),
     "success by the status alone": Change(
-        "common.http.transport",
-        "status, error = self.answer.status, status_class(self.answer.status)",
-        "status, error = self.answer.status, error or status_class(self.answer.status)",
+        "common.http.transfers",
+        "status_class(status) if answered else",
+        "status_class(status) if answered and code == pycurl.E_OK else",
     ),
     "end of reading at 16 KiB": Change(
-        "common.http.transport", "while len(self.body) <= limit:", "while len(self.body) <= limit + 2**21:"
+        "common.http.transfers",
+        "len(self._body) > self._max_body else",
+        "len(self._body) > self._max_body + 2**21 else",
     ),
-    "answers left packed": Change("common.http.transport", "auto_decompress=False", "auto_decompress=True"),
+    "answers left packed": Change(
+        "common.http.transfers",
+        "setopt(pycurl.HTTP_CONTENT_DECODING, False)",
+        'setopt(pycurl.ACCEPT_ENCODING, "")',
+    ),
     "redirects not followed": Change(
-        "common.http.transport", "allow_redirects=False", "allow_redirects=True"
+        "common.http.transfers", "setopt(pycurl.FOLLOWLOCATION, False)", "setopt(pycurl.FOLLOWLOCATION, True)"
     ),
     "vetted addresses": Change(
         "common.http.addresses",
@@ -133,12 +139,14 @@ PROTECTIONS: Final = {
         "return True",
     ),
     "vetting of the very socket": Change(
-        "common.http.vetted_connections",
-        "if not _is_allowed(str(address[0])):",
+        "common.http.transfers",
+        "if not is_allowed(address):",
         "if False:",
     ),
     "resent on a dead connection": Change(
-        "common.http.transport", "if not attempt.progress.died_unanswered():", "if True:"
+        "common.http.transfers",
+        "        if self._sent and not self._was_opened:\n",
+        "        if self._sent:\n            self._deadline = 0.0\n",
     ),
     "judgement at each attempt": Change(
         "webhooks.engine.preparation", "if not may_receive(webhook, event.type):", "if False:"

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from common.http.transport import ErrorClass
+from common.http.exchanges import ErrorClass
 from webhooks.diagnosis import diagnose, in_short
 
 UNANSWERED = sorted(set(get_args(ErrorClass)) - {"redirect", "http_4xx", "http_5xx"})

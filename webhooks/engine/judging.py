@@ -1,7 +1,6 @@
 """Step 4, judge: turns each response or failure into a result, unless the failure is our own."""
 
 import logging
-from asyncio import CancelledError
 from collections import deque
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -10,7 +9,7 @@ from random import uniform
 from typing import Final
 from urllib.parse import urlsplit
 
-from common.http.transport import ErrorClass, Exchange
+from common.http.exchanges import ErrorClass, Exchange
 from webhooks import message
 from webhooks.engine import retry
 from webhooks.engine.claim_selection import FAST, SLOW
@@ -32,7 +31,7 @@ class Judge:
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
-        self._doubtful: deque[Answered] = deque()
+        self._doubtful: deque[tuple[Answered, Exchange]] = deque()
 
     def __len__(self) -> int:
         """The number of attempts in doubt."""
@@ -41,22 +40,24 @@ class Judge:
     def judge(self, answered: Answered) -> Result | None:
         """The result. None if the attempt was lost or is in doubt."""
         try:
-            exchange = answered.exchange.result()
+            exchange = answered.exchange
+            if isinstance(exchange, Exception):
+                raise exchange
             if exchange.error_class not in UNREACHED:
                 if exchange.status is not None:
                     self._hear_of_an_answer(answered)
                 return _result(answered, exchange)
             return self._of_unreached(answered, exchange)
-        except (Exception, CancelledError):
+        except Exception:
             log.exception("Delivery %s was lost on the way.", answered.request.claim.delivery_id)
             return None
 
     def settled(self, now: float) -> Iterator[tuple[Claim, Result | None]]:
         """The attempts that are no longer in doubt. The result is None if the attempt doesn't count."""
-        while self._doubtful and (self._guard.outage or self._doubtful[0].ended <= now - DOUBT):
-            answered = self._doubtful.popleft()
+        while self._doubtful and (self._guard.outage or self._doubtful[0][0].ended <= now - DOUBT):
+            answered, exchange = self._doubtful.popleft()
             spared = self._guard.spares(answered.request.began, answered.ended)
-            yield answered.request.claim, None if spared else _result(answered, answered.exchange.result())
+            yield answered.request.claim, None if spared else _result(answered, exchange)
 
     def _hear_of_an_answer(self, answered: Answered) -> None:
         outage = self._guard.outage
@@ -75,7 +76,7 @@ class Judge:
                 exchange.error_class,
             )
         if answered_before or self._guard.spares(request.began, answered.ended):
-            self._doubtful.append(answered)
+            self._doubtful.append((answered, exchange))
             return None
         return _result(answered, exchange)
 

@@ -12,7 +12,7 @@ from typing import Final
 from django.utils import timezone
 
 from accounts.models import Business
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from common.ids import parse_id
 from marketplace.models import App
 from webhooks.engine import planning, preparation, recording

@@ -4,7 +4,6 @@ The dispatcher's thread does all SQL, the transport's thread all HTTP. An attemp
 """
 
 import threading
-from asyncio import Future
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from common.http import transport
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from webhooks.engine.claims import Claim
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.message import Message
@@ -33,12 +32,12 @@ class SentRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A finished attempt, whether it got a response or failed."""
+    """A finished attempt, whether it got a response or failed. `exchange` is an exception if it couldn't be made."""
 
     request: SentRequest
     ended_at: datetime
     ended: float
-    exchange: "Future[Exchange]"
+    exchange: Exchange | Exception
 
 
 class Sender:
@@ -63,7 +62,7 @@ class Sender:
             self._put,
         )
 
-    def _put(self, request: SentRequest, exchange: "Future[Exchange]") -> None:
+    def _put(self, request: SentRequest, exchange: Exchange | Exception) -> None:
         """Runs on the transport's thread."""
         self._answered.append(Answered(request, self._clock.now(), monotonic(), exchange))
         if len(self._answered) >= self._enough:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict
 from common.http import transport
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from common.ids import id_from
 from webhooks import catalogue, message, payloads
 from webhooks.enums import DeliveryStatus

@@ -7,7 +7,7 @@ from typing import Any, Final, get_args
 
 from rest_framework import serializers
 
-from common.http.transport import ErrorClass, Exchange, status_class
+from common.http.exchanges import ErrorClass, Exchange, status_class
 from common.rest.fields import Boolean, Choice, Integer, Listing, Moment, Object, Text
 from extensions.hooks.answers import MAX_BYTES
 from stores.serializers import Count

@@ -5,7 +5,7 @@ from typing import get_args
 from appapi import limits as api_limits
 from appapi import serializers
 from appapi.services import exports, idempotency
-from common.http.transport import ErrorClass
+from common.http.exchanges import ErrorClass
 from developers.api import parsers
 from developers.docs import errors, limits
 from storefront.views import access

@@ -4,7 +4,6 @@ Time is replaced, so that the statements that are counted don't depend on how bu
 """
 # ruff: noqa: SLF001  # the loop's steps are called one by one, at the moments at which it would wake up
 
-from asyncio import Future, new_event_loop
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.http import transport
-from common.http.transport import Exchange
+from common.http.exchanges import Exchange
 from installations.models import Installation
 from tests.webhooks import helpers
 from webhooks.engine import claims, clocks, dispatcher, sending, slots
@@ -48,7 +47,7 @@ class Simulation:
     def submit_all(self, requests: Iterable[Any], done: Callable[..., None]) -> None:
         for key, *_ in requests:
             self.sent.append(self.now)
-            self.answers.append((self.now + ANSWER_AFTER, lambda key=key: done(key, _answered())))
+            self.answers.append((self.now + ANSWER_AFTER, lambda key=key: done(key, ANSWER)))
 
     def start(self, count: int) -> None:
         phases = Random(1)
@@ -90,15 +89,6 @@ def _has_enough(waiting: Dispatcher) -> bool:
     """Whether it would have stopped waiting by now."""
     sender = waiting._sender
     return len(sender._answered) >= max(1, min(sending.WORTH_WAKING, len(sender.in_flight)))
-
-
-_loop = new_event_loop()
-
-
-def _answered() -> "Future[Exchange]":
-    future: Future[Exchange] = Future(loop=_loop)
-    future.set_result(ANSWER)
-    return future
 
 
 @pytest.fixture
