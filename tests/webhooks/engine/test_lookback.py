@@ -68,6 +68,7 @@ def pages_read(since: timedelta | None) -> int:
 @pytest.mark.postgres
 @pytest.mark.usefixtures("open_transaction")
 def test_claim_of_recent_deliveries_steps_over_no_older_entries(sandbox: Business, webhook: Webhook) -> None:
+    pages_read(None)  # the first look marks what other tests have left, and later ones step over it
     before = pages_read(RECENT)
     send_many_half_a_minute_ago(sandbox)
     assert pages_read(None) >= before + ENDED / ROWS_A_PAGE, "Nothing was kept."
