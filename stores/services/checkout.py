@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from common.db.inserts import insert
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, ErrorDetail, Invalid, Refused
 from common.validation import field_problems
@@ -314,8 +315,9 @@ def _write(
     order.validation = terms.validation
     order.created_at = order.updated_at = now
     order.number = count_order(business)
-    order.save(force_insert=True)
-    order.lines = OrderItem.objects.bulk_create(_items(order, basket))
+    order.lines = _items(order, basket)
+    insert(order)
+    insert(*order.lines)
     Order._meta.get_field("payment").set_cached_value(order, None)  # no app need be asked
     return order
 

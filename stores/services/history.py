@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.models import User
+from common.db.inserts import insert
 from stores.enums import ActorKind, OrderChangeKind
 from stores.hookpoints import HookPart
 from stores.models import Order, OrderChange, OrderHookPart
@@ -44,16 +45,18 @@ def record(
     note: str = "",
 ) -> None:
     """Add a line, in the transaction of the change."""
-    OrderChange.objects.create(
-        order=order,
-        at=now,
-        kind=kind,
-        previous=previous,
-        status=status,
-        note=note[:300],
-        actor=by.kind,
-        actor_id=by.id,
-        actor_name=by.name[:120],
+    insert(
+        OrderChange(
+            order=order,
+            at=now,
+            kind=kind,
+            previous=previous,
+            status=status,
+            note=note[:300],
+            actor=by.kind,
+            actor_id=by.id,
+            actor_name=by.name[:120],
+        )
     )
 
 

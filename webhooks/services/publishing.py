@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
+from common.db.inserts import insert
 from common.ids import id_from
 from installations.models import Installation
 from webhooks.enums import DeliveryStatus, HeldReason
@@ -64,7 +65,7 @@ class _Listener:
 def _write(event: Event, data: dict[str, Any], listeners: Sequence[_Listener], now: datetime) -> Event:
     event.data, event.occurred_at = orjson.dumps(data).decode(), now
     event.position, event.horizon = Position(), Horizon()
-    event.save(force_insert=True)
+    insert(event)
     if listeners:
         _write_deliveries(event, listeners, now)
     return event
