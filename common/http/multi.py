@@ -50,8 +50,8 @@ class Multi:
         multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 
     def start(self, transfer: Transfer, ended: Ended) -> None:
-        self._under_way[transfer.curl] = transfer, ended
         self._multi.add_handle(transfer.curl)
+        self._under_way[transfer.curl] = transfer, ended
 
     def close(self) -> None:
         """Break off what is under way, and close all connections."""

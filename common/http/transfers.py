@@ -92,8 +92,9 @@ class Transfer:
         resolved: str,
         deadline: float,
     ) -> None:
-        """Set the request up. `target` is the path and the query as they are sent; `headers` are whole lines; `resolved` has host, port and addresses as libcurl wants them,
-        or nothing for a literal address. `deadline` is by the monotonic clock."""
+        """Set the request up. `target` is the path and the query as they are sent, and `headers` are whole lines.
+        `resolved` has host, port and addresses as libcurl wants them, or nothing for a literal address. `deadline` is by
+        the monotonic clock."""
         curl = self.curl
         curl.setopt(pycurl.URL, url)
         curl.setopt(pycurl.REQUEST_TARGET, target)

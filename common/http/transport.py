@@ -284,14 +284,15 @@ class _Client:
             transfer = self._unused.pop() if self._unused else Transfer()
             job.prepare(transfer, target, allowed)
             self._multi.start(transfer, partial(self._end, job, transfer))
-        except Exception as error:  # a caller's mistake, or ours; no caller may wait for ever
+        except Exception as error:  # such as a line break in a header; no caller may wait for ever
             job.done(error)
 
     def _end(self, job: _Job, transfer: Transfer, code: int | None) -> None:
-        if code is None:
-            job.done(Closed())
-            return
-        outcome = transfer.exchange(code, job.took())
+        outcome: Exchange | Exception
+        try:
+            outcome = Closed() if code is None else transfer.exchange(code, job.took())
+        except Exception as error:
+            outcome = error
         self._unused.append(transfer)
         job.done(outcome)
 
