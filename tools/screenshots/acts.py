@@ -1,0 +1,251 @@
+"""What is pressed and typed before a picture is taken, by the shots of `shots`."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page
+
+from tools.screenshots import cast as everybody
+
+
+def press(*names: str) -> Callable[[Page], None]:
+    """Presses buttons, one after the other."""
+
+    def act(page: Page) -> None:
+        for name in names:
+            page.get_by_role("button", name=name).first.click()
+        page.wait_for_load_state()
+
+    return act
+
+
+def open_theme_menu(page: Page) -> None:
+    """Opens the menu with the themes, which visitors on phones find in the site's."""
+    page.get_by_label("Theme").or_(page.get_by_label("Site menu")).filter(visible=True).first.click()
+
+
+def publish_empty_review(page: Page) -> None:
+    page.locator("summary", has_text="Write a review").click()
+    press("Publish review")(page)
+
+
+def create_with_example(page: Page) -> None:
+    """Creates an app from an example, whose requests and secrets the next page shows."""
+    page.get_by_label("Name", exact=True).fill("Basket Bonus")
+    page.get_by_label("Checkout hook").check()
+    press("Create app")(page)
+
+
+def run_first_call(page: Page) -> None:
+    """Creates another app, and sends its first request from the page."""
+    page.get_by_label("Name", exact=True).fill("Restock Radar")
+    press("Create app", "Run it here")(page)
+    page.get_by_text("Your first call").wait_for()
+
+
+def check_twice(page: Page) -> None:
+    """Has the app's server checked, and goes back to the list."""
+    for _ in range(2):
+        press("Run check")(page)
+        page.get_by_label("Breadcrumb").get_by_role("link", name="Checks").click()
+
+
+def play_a_day(page: Page) -> None:
+    """Plays the first scenario of the test store."""
+    press("Play A day of trading")(page)
+    page.get_by_role("heading", name="A day of trading").wait_for()
+
+
+def search_docs(page: Page) -> None:
+    """Types into the search box of the documentation, and chooses the first result."""
+    page.keyboard.press("/")
+    page.keyboard.type("rate limit")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("ArrowDown")
+
+
+def open_entry(page: Page) -> None:
+    page.locator(".entries summary").first.click()
+
+
+def regenerate(page: Page) -> None:
+    """Asks for a new client secret, and does what the page wants to be sure."""
+    page.get_by_label("to confirm").fill("loyalty-stars")
+    press("Regenerate secret")(page)
+
+
+def show_payload(page: Page) -> None:
+    page.get_by_text("Payload of order.cancelled").click()
+
+
+def change_redirect_url(page: Page) -> None:
+    """An unsaved change, with which the bar to save it appears."""
+    page.get_by_label("Redirect URL").fill("https://app.example.com/connected")
+
+
+def open_endpoint(page: Page) -> None:
+    page.locator(".endpoints summary", has_text="old.example.com").click()
+
+
+def add_endpoint(page: Page) -> None:
+    """Adds one that refuses the first test, and receives what another one receives too."""
+    page.get_by_label("URL").fill("http://127.0.0.1:9/hooks")
+    page.get_by_label("order.created").check()
+    press("Add endpoint")(page)
+
+
+def change_address(page: Page) -> None:
+    page.get_by_label("New e-mail address").fill("dana@new.example.com")
+    press("Send link")(page)
+
+
+def prove(page: Page) -> None:
+    """Enters the password where the page asks for it, which it does once."""
+    if "/accounts/prove/" in page.url:
+        page.get_by_label("Password", exact=True).fill("correct horse battery")
+        press("Continue")(page)
+
+
+def sign_in_as_theo(page: Page) -> None:
+    """Up to the second step, which asks for a code."""
+    page.get_by_label("E-mail").fill("theo@example.com")
+    page.get_by_label("Password", exact=True).fill("correct horse battery")
+    press("Sign in")(page)
+
+
+def unfold(page: Page) -> None:
+    page.locator("details.past > summary").click()
+
+
+def computed_without_a_timestamp(page: Page) -> None:
+    """Has a delivery checked, with a value that no code computed."""
+    page.get_by_label("your code computed").fill("ab" * 32)
+    press("Check")(page)
+
+
+def open_picture(page: Page) -> None:
+    page.locator(".pictures a").first.click()
+
+
+def open_tables(page: Page) -> None:
+    for summary in page.locator("details.more > summary").all():
+        summary.click()
+
+
+def common_reasons(page: Page) -> None:
+    """Selects a common reason and previews the e-mail."""
+    page.get_by_text("Common reasons").click()
+    page.get_by_label("Add screenshots").check()
+    press("Preview e-mail")(page)
+    page.get_by_text("Common reasons").click()
+
+
+def add_entries(page: Page) -> None:
+    """Adds an entry to two lists of a settings form."""
+    for button in ("Add to Treats", "Add to Closed days"):
+        page.get_by_role("button", name=button).click()
+        page.wait_for_timeout(400)
+
+
+def bad_settings(page: Page) -> None:
+    """Sends settings that break the app's rules."""
+    page.get_by_label("Heading").fill("")
+    page.get_by_label("Stamps needed").fill("99")
+    page.get_by_label("Link to your terms").fill("javascript:alert(1)")
+    page.get_by_label("Printer").fill("AB 12")
+    page.get_by_role("button", name="Remove Treat 1").click()
+    page.wait_for_timeout(400)
+    page.get_by_role("button", name="Save").last.click()
+    page.wait_for_load_state()
+
+
+def misspell(page: Page) -> None:
+    """Types over the manifest in the editor, and has it checked."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(everybody.BAD_MANIFEST)
+    press("Check")(page)
+    page.locator(".cm-lintRange-error").first.wait_for()
+    page.locator(".cm-editor").scroll_into_view_if_needed()  # it measures its lines once they are in view
+    page.wait_for_timeout(200)
+
+
+def rename_block(page: Page) -> None:
+    """Another manifest than the one in force, on its way to be saved."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(everybody.OTHER_MANIFEST)
+    press("Save")(page)
+
+
+def first_failed_call(page: Page) -> None:
+    page.get_by_role("row", name="Unexpected JSON").get_by_role("link").first.click()
+
+
+def frames_ready(page: Page) -> None:
+    """Waits until every frame of an app shows its page."""
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(300)
+
+
+def type_a_title(page: Page) -> None:
+    frames_ready(page)
+    page.get_by_role("textbox", name="Title").fill("Kind words from Mill Lane")
+    page.frame_locator("iframe.block").first.get_by_text("Kind words from Mill Lane").wait_for()
+
+
+def preview_block(page: Page) -> None:
+    """Opens a block of the picker on the page, before it is added."""
+    press("Add block")(page)
+    page.get_by_role("link", name="Preview").first.click()
+    frames_ready(page)
+
+
+def wrong_stock(page: Page) -> None:
+    """A stock that is no number, in the second row of the list."""
+    page.get_by_role("textbox", name="Stock of").nth(1).fill("a dozen")
+    page.get_by_role("button", name="Set the stock").nth(1).click()
+    page.wait_for_load_state()
+
+
+def into_cart(page: Page) -> None:
+    """Two of what is shown, and one of something else."""
+    page.get_by_label("Quantity").fill("2")
+    press("Add to cart")(page)
+    page.goto(page.url.replace("country-sourdough", "carrot-cake"))
+    press("Add to cart")(page)
+    page.get_by_role("link", name="Cart", exact=True).click()
+
+
+def cart_in_trouble(page: Page) -> None:
+    into_cart(page)
+    page.get_by_label("Quantity of Carrot Cake").fill("50")
+    press("Update quantities")(page)
+
+
+def to_checkout(page: Page) -> None:
+    into_cart(page)
+    page.get_by_role("link", name="Checkout").click()
+
+
+def to_delivery(page: Page) -> None:
+    to_checkout(page)
+    page.get_by_label("Delivery", exact=True).check()
+
+
+def to_checkout_with_a_widget(page: Page) -> None:
+    press("Add to cart")(page)
+    page.get_by_role("link", name="Cart", exact=True).click()
+    page.get_by_role("link", name="Checkout").click()
+    frames_ready(page)
+
+
+def total(page: Page) -> None:
+    to_delivery(page)
+    page.get_by_label("Town").fill("Portside")
+    page.get_by_label("Town").blur()
+    page.get_by_text("Price for the delivery method and town you chose.").wait_for()
+
+
+def empty_checkout(page: Page) -> None:
+    to_delivery(page)
+    press("Place order")(page)
