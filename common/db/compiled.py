@@ -51,14 +51,18 @@ class AmongIds(Func):
         return self.as_sql(compiler, connection, template=template, arg_joiner=joiner, **context)
 
 
+# By column: what Django applies to its values, in order.
+_Converters = dict[int, tuple[Sequence[Callable[..., Any]], Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Text:
     """A query as the ORM has compiled it for one database vendor."""
 
     sql: str
     params: Sequence[Any]  # fixed values, and a Param for each placeholder
-    converters: Sequence[tuple[int, Sequence[Callable[..., Any]], Any]]  # by column
-    instance: Callable[[Sequence[Any]], Any] | None  # makes an instance of a row; None for tuples
+    converters: _Converters
+    instances: "_Instances | None"  # None for tuples
     prefetched: Sequence[Any]  # the lookups of `prefetch_related`
 
     def filled(self, values: dict[str, Any], connection: Any) -> list[Any]:
@@ -69,14 +73,86 @@ class _Text:
             for param in self.params
         ]
 
-    def converted(self, row: Sequence[Any], connection: Any) -> Sequence[Any]:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """The columns of a row that belong together: those of one model, or all of a tuple."""
+
+    start: int
+    end: int
+    converters: _Converters
+
+    def values(self, row: Sequence[Any], connection: Any) -> Sequence[Any]:
         if not self.converters:
-            return row
-        columns = list(row)
-        for position, converters, expression in self.converters:
+            return row[self.start : self.end]
+        values = list(row[self.start : self.end])
+        for position, (converters, expression) in self.converters.items():
             for convert in converters:
-                columns[position] = convert(columns[position], expression, connection)
-        return columns
+                values[position - self.start] = convert(values[position - self.start], expression, connection)
+        return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Related:
+    """An instance of `select_related`, and those that it is related to in turn."""
+
+    part: _Part
+    populator: Any  # Django's, of which only the attributes are used
+    related: "Sequence[_Related]"
+
+    def populate(self, row: Sequence[Any], owner: Model, made: dict[Any, Model], connection: Any) -> None:
+        """Set it on its owner. Rows that are related to the same one share its instance."""
+        populator = self.populator
+        key = row[self.part.start + populator.pk_idx]
+        instance = made.get((self, key))
+        if instance is None and key is not None:
+            values = self.part.values(row, connection)
+            instance = made[self, key] = populator.model_cls.from_db("default", populator.init_list, values)
+            for each in self.related:
+                each.populate(row, instance, made, connection)
+        populator.local_setter(owner, instance)
+        if instance is not None:
+            populator.remote_setter(instance, owner)
+
+
+class _Instances:
+    """Makes instances of rows, as `ModelIterable` (django.db.models.query) does."""
+
+    def __init__(self, compiler: Any, converters: _Converters) -> None:
+        info = compiler.klass_info
+        start, end = info["select_fields"][0], info["select_fields"][-1] + 1
+        self._model: type[Model] = info["model"]
+        self._names = [column[0].target.attname for column in compiler.select[start:end]]
+        self._part = _part(start, end, converters)
+        populators = get_related_populators(info, compiler.select, "default")  # type: ignore[call-arg]  # stubs of Django 6
+        self._related = [_related(each, converters) for each in populators]
+        annotations = (compiler.annotation_col_map or {}).items()
+        self._annotations = [
+            (name, _part(position, position + 1, converters)) for name, position in annotations
+        ]
+
+    def of(self, rows: Sequence[Sequence[Any]], connection: Any) -> list[Model]:
+        related: dict[Any, Model] = {}
+        return [self._made(row, related, connection) for row in rows]
+
+    def _made(self, row: Sequence[Any], related: dict[Any, Model], connection: Any) -> Model:
+        made = self._model.from_db("default", self._names, self._part.values(row, connection))
+        for each in self._related:
+            each.populate(row, made, related, connection)
+        for name, part in self._annotations:
+            setattr(made, name, part.values(row, connection)[0])
+        return made
+
+
+def _part(start: int, end: int, converters: _Converters) -> _Part:
+    return _Part(
+        start, end, {column: converters[column] for column in range(start, end) if column in converters}
+    )
+
+
+def _related(populator: Any, converters: _Converters) -> _Related:
+    part = _part(populator.cols_start, populator.cols_end, converters)
+    return _Related(part, populator, [_related(each, converters) for each in populator.related_populators])
 
 
 class Compiled(Generic[Row]):
@@ -101,10 +177,11 @@ class Compiled(Generic[Row]):
         with connection.cursor() as cursor:
             cursor.execute(sql, params)
             found: list[Any] = cursor.fetchall()
-        if text.converters:
-            found = [text.converted(row, connection) for row in found]
-        if text.instance:
-            found = [text.instance(row) for row in found]
+        if text.instances:
+            found = text.instances.of(found, connection)
+        elif text.converters and found:
+            whole = _Part(0, len(found[0]), text.converters)
+            found = [whole.values(row, connection) for row in found]
         if found and text.prefetched:
             prefetch_related_objects(found, *text.prefetched)
         return found
@@ -116,36 +193,14 @@ class Compiled(Generic[Row]):
         query = self._build()
         compiler = query.query.get_compiler(connection=connection)
         sql, params = compiler.as_sql()
-        columns = [expression for expression, _, _ in compiler.select]
+        converters = compiler.get_converters([expression for expression, _, _ in compiler.select])
         makes_instances = issubclass(query._iterable_class, ModelIterable)  # noqa: SLF001
         text = _Text(
             sql=sql,
             params=params,
-            converters=[
-                (position, converters, expression)
-                for position, (converters, expression) in compiler.get_converters(columns).items()
-            ],
-            instance=_maker_of_instances(compiler) if makes_instances else None,
+            converters=converters,
+            instances=_Instances(compiler, converters) if makes_instances else None,
             prefetched=query._prefetch_related_lookups,  # type: ignore[attr-defined]  # noqa: SLF001
         )
         self._texts[connection.vendor] = text
         return text
-
-
-def _maker_of_instances(compiler: Any) -> Callable[[Sequence[Any]], Model]:
-    """A function that does what `ModelIterable` (django.db.models.query) does with each row."""
-    info, annotations = compiler.klass_info, compiler.annotation_col_map or {}
-    start, end = info["select_fields"][0], info["select_fields"][-1] + 1
-    names = [column[0].target.attname for column in compiler.select[start:end]]
-    related = get_related_populators(info, compiler.select, "default")  # type: ignore[call-arg]  # stubs of Django 6
-    model: type[Model] = info["model"]
-
-    def instance(row: Sequence[Any]) -> Model:
-        made = model.from_db("default", names, row[start:end])
-        for each in related:
-            each.populate(row, made)
-        for name, position in annotations.items():
-            setattr(made, name, row[position])
-        return made
-
-    return instance

@@ -56,6 +56,17 @@ def test_instances_come_with_what_was_selected(
     assert query.first(business=shop.pk, number="%s' OR 1=1") is None
 
 
+def test_rows_share_the_instances_that_they_are_related_to(shop: Business, sandbox: Business) -> None:
+    for business in (shop, shop, sandbox):
+        factories.product(business)
+    query: Compiled[Any] = Compiled(lambda: Product.objects.select_related("business__owner").order_by("id"))
+    first, second, other = [each.business for each in query.rows()]
+    assert (first, other) == (shop, sandbox)
+    assert first is second
+    assert first.owner == shop.owner
+    assert query.rows()[0].business is not first
+
+
 def test_values_differ_from_use_to_use(shop: Business, sandbox: Business) -> None:
     mine, theirs = factories.product(shop), factories.product(sandbox)
     query: Compiled[Any] = Compiled(lambda: Product.objects.filter(business=BUSINESS))
