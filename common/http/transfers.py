@@ -9,7 +9,7 @@ import os
 import socket
 import ssl
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from ipaddress import ip_address
 from math import ceil
 from time import monotonic
@@ -36,7 +36,12 @@ class BlockedAddress(OSError):
 
 def is_allowed(address: str) -> bool:
     """Whether the service may connect to this address, with the setting for local ones."""
-    return is_allowed_destination(ip_address(address), settings.ALLOW_LOCAL_DESTINATIONS)
+    return _is_allowed(address, settings.ALLOW_LOCAL_DESTINATIONS)
+
+
+@lru_cache(4096)  # each request asks about all addresses of its name
+def _is_allowed(address: str, allow_local: bool) -> bool:
+    return is_allowed_destination(ip_address(address), allow_local)
 
 
 def vetted_socket(family: int, kind: int, protocol: int, address: str) -> socket.socket:
