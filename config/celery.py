@@ -4,8 +4,10 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_postrun, task_prerun
+from celery.signals import task_postrun, task_prerun, worker_ready
 from django.db import close_old_connections
+
+from common.garbage import spare_what_is_loaded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -24,3 +26,8 @@ def check_database_sessions(sender: Any, **_: Any) -> None:
     """
     if not sender.request.is_eager:
         close_old_connections()
+
+
+@worker_ready.connect
+def on_ready(**_: Any) -> None:
+    spare_what_is_loaded()

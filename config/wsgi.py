@@ -1,6 +1,5 @@
 """The WSGI application, for `manage.py serve`."""
 
-import gc
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +8,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
+from common.garbage import spare_what_is_loaded
 from common.web.chunked_bodies import Application, Environ, Start, with_length
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -40,16 +40,11 @@ def without_body_to_head(application: Application) -> Application:
     return call
 
 
-def settle() -> None:
-    """Load the code of all pages, and exempt what is in memory then from garbage collections.
-
-    These would go through all of it once in a few hundred requests, for some 100 ms each time.
-    """
+def load_all_pages() -> None:
     for urlconf in (settings.ROOT_URLCONF, settings.ZONES["stores"]["urlconf"]):
         assert get_resolver(urlconf).url_patterns
-    gc.collect()
-    gc.freeze()
 
 
 application = without_body_to_head(with_length(get_wsgi_application()))
-settle()
+load_all_pages()
+spare_what_is_loaded()

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from common.garbage import spare_what_is_loaded
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.management.sessions import require_whole_sessions
 
@@ -22,5 +23,6 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
+        spare_what_is_loaded()
         attempts = Dispatcher(stop=stop).run(idle=None if forever else 0.0)
         self.stdout.write(f"{attempts} attempts made.")
