@@ -84,10 +84,13 @@ def claim(limit: int, now: datetime, slot: int, *, since: datetime = EVER) -> li
     return _claim_portably(limit, now, slot)  # without old index entries
 
 
-# Dispatchers that select at the same moment select the same rows, and all but one of them find the rows locked. So
-# leases that a dispatcher can't see yet do no harm. LATERAL makes PostgreSQL look up each row by its key, even when its
-# statistics about the queue are wrong, as they usually are. A claim doesn't wait until it is on disk: if PostgreSQL loses it,
-# the deliveries in flight are resent. Their results do wait, and take the claim along.
+# Dispatchers that select at the same moment would select the same rows, and all but one of them would find these locked and
+# get nothing. So they select one after another, and each sees the leases of those before it.
+_ONE_AT_A_TIME: Final = "SELECT pg_advisory_xact_lock(hashtext('webhooks_claim'))"
+
+# LATERAL makes PostgreSQL look up each row by its key, even when its statistics about the queue are wrong, as they usually
+# are. A claim doesn't wait until it is on disk: if PostgreSQL loses it, the deliveries in flight are resent. Their results do
+# wait, and take the claim along.
 _CLAIM = Prepared(
     "webhooks_claim",
     f"""
@@ -107,6 +110,7 @@ RETURNING
     delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.endpoint,
     delivery.attempts_made, delivery.due_at, mine.pace
 """,  # noqa: S608
+    first=_ONE_AT_A_TIME,
     **claim_selection.PARAMETERS,
     lease_until="timestamptz",
     slot="bigint",

@@ -53,15 +53,19 @@ def _execute(statements: str) -> None:
 
 
 class Prepared:
-    """A statement that each session plans once. `types` maps its parameters, `%(name)s` in the text, to SQL types."""
+    """A statement that each session plans once. `types` maps its parameters, `%(name)s` in the text, to SQL types.
+
+    `first` is a query that runs before each call, in the same round trip and transaction.
+    """
 
     _sessions: "WeakKeyDictionary[Any, set[str]]" = WeakKeyDictionary()
 
-    def __init__(self, name: str, statement: str, **types: str) -> None:
+    def __init__(self, name: str, statement: str, *, first: str = "", **types: str) -> None:
         self._name, self._parameters = name, tuple(types)
         text = statement % {parameter: f"${number}" for number, parameter in enumerate(types, 1)}
         self._prepare = f"PREPARE {name} ({', '.join(types.values())}) AS {text}"
-        self._call = f"EXECUTE {name} ({', '.join(['%s'] * len(types))})"
+        self._first = f"{first}; " if first else ""
+        self._call = f"{self._first}EXECUTE {name} ({', '.join(['%s'] * len(types))})"
 
     def execute(self, cursor: CursorWrapper, **values: Any) -> None:
         prepared = self._sessions.setdefault(connection.connection, set())
@@ -69,3 +73,5 @@ class Prepared:
             cursor.execute(self._prepare)
             prepared.add(self._name)
         cursor.execute(self._call, [values[parameter] for parameter in self._parameters])
+        if self._first:
+            cursor.nextset()

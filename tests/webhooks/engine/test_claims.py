@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import Business
 from installations.models import Installation
@@ -237,6 +237,36 @@ def test_dispatchers_that_claim_at_the_same_moment_keep_to_the_limit(add: Add) -
         thread.join()
     held = Counter(Delivery.objects.exclude(lease_until=None).values_list("endpoint", flat=True))
     assert held == {DEAD: 8, SOUND: 8}
+
+
+def waits_for_its_turn() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+            " WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted)"
+        )
+        return cursor.fetchone()[0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.postgres
+def test_dispatcher_that_claims_while_another_does_gets_the_next(add: Add) -> None:
+    """It selects once the other has its leases, so it doesn't come back with nothing."""
+    add(SOUND, 8)
+    add(OTHER, 8)
+    later: list[UUID] = []
+
+    def claim() -> None:
+        later.extend(each.delivery_id for each in helpers.claim(8, NOW))
+        connection.close()
+
+    with transaction.atomic():
+        first = [each.delivery_id for each in helpers.claim(8, NOW)]
+        thread = threading.Thread(target=claim)
+        thread.start()
+        helpers.wait_until(waits_for_its_turn)
+    thread.join()
+    assert len(first) == len(later) == 8
+    assert not set(first) & set(later)
 
 
 # What an endpoint is
