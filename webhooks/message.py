@@ -23,18 +23,19 @@ def compose(
     *, event: Event, delivery_id: UUID, webhook_id: UUID, url: str, secret: str, now: datetime
 ) -> Message:
     """The request for an attempt at `now`. Each attempt has the same body, and a new timestamp and signature."""
-    body = body_of(event, webhook_id)
+    webhook, business, delivery = str(webhook_id), str(event.business_id), str(delivery_id)
+    body = render_body(event.type, event.occurred_at, webhook, business, event.data)
     timestamp = int(now.timestamp())
     headers = {
         "Content-Type": "application/json",
-        "X-Webhook-Id": str(webhook_id),
+        "X-Webhook-Id": webhook,
         "X-Webhook-Event": event.type,
         "X-Webhook-Event-Uid": str(event.id),
-        "X-Webhook-Business-Id": str(event.business_id),
-        "X-Service-Event-Id": str(delivery_id),
+        "X-Webhook-Business-Id": business,
+        "X-Service-Event-Id": delivery,
         "X-Feed-Cursor": str(Cursor.before(event.horizon, event.occurred_at)),
         **event.trace.headers(_span(delivery_id, timestamp)),
-        **signature_headers(secret, str(delivery_id), timestamp, body),
+        **signature_headers(secret, delivery, timestamp, body),
     }
     return Message(url, headers, body)
 

@@ -29,11 +29,13 @@ class Param(Expression):
 
 
 class _IdsField(UUIDField):
-    """Many ids as one value: an array, or a JSON list on SQLite."""
+    """Many ids as one value: the text of an array, which psycopg would take longer to write, or a JSON list on SQLite."""
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        if connection.vendor == "postgresql":
+            return f"{{{','.join(map(str, value))}}}"
         ids = [super(_IdsField, self).get_db_prep_value(each, connection, prepared) for each in value]
-        return ids if connection.vendor == "postgresql" else orjson.dumps(ids).decode()
+        return orjson.dumps(ids).decode()
 
 
 class AmongIds(Func):
@@ -116,9 +118,9 @@ class _Related:
 
 
 class _Instances:
-    """Makes instances of rows, as `ModelIterable` (django.db.models.query) does."""
+    """Makes instances of rows, as `ModelIterable` (django.db.models.query) does, and remembers as many."""
 
-    def __init__(self, compiler: Any, converters: _Converters) -> None:
+    def __init__(self, compiler: Any, converters: _Converters, remembered: int) -> None:
         info = compiler.klass_info
         start, end = info["select_fields"][0], info["select_fields"][-1] + 1
         self._model: type[Model] = info["model"]
@@ -130,10 +132,17 @@ class _Instances:
         self._annotations = [
             (name, _part(position, position + 1, converters)) for name, position in annotations
         ]
+        self._remembered = remembered
+        self._known: dict[Sequence[Any], Model] = {}
 
     def of(self, rows: Sequence[Sequence[Any]], connection: Any) -> list[Model]:
         related: dict[Any, Model] = {}
-        return [self._made(row, related, connection) for row in rows]
+        if not self._remembered:
+            return [self._made(row, related, connection) for row in rows]
+        if len(self._known) + len(rows) > self._remembered:
+            self._known = {}
+        known = self._known
+        return [known.get(row) or known.setdefault(row, self._made(row, related, connection)) for row in rows]
 
     def _made(self, row: Sequence[Any], related: dict[Any, Model], connection: Any) -> Model:
         made = self._model.from_db("default", self._names, self._part.values(row, connection))
@@ -161,10 +170,14 @@ class Compiled(Generic[Row]):
     `build` returns the queryset, with a `Param` for each value and `AmongIds` for many ids. It is called at the first use.
     The queryset may select model instances (with `select_related`, `prefetch_related`, `only` or annotations), or plain
     tuples by `values_list`. It must not be sliced.
+
+    `remembered`: a row with the same values as one of so many before it gives the same instance, which costs a fifth of a
+    new one. So callers may not change such instances.
     """
 
-    def __init__(self, build: "Callable[[], QuerySet[Any, Row]]") -> None:
+    def __init__(self, build: "Callable[[], QuerySet[Any, Row]]", *, remembered: int = 0) -> None:
         self._build = build
+        self._remembered = remembered
         self._texts: dict[str, _Text] = {}  # by the database's vendor
 
     def rows(self, *, limit: int | None = None, offset: int = 0, **values: Any) -> list[Row]:
@@ -199,7 +212,7 @@ class Compiled(Generic[Row]):
             sql=sql,
             params=params,
             converters=converters,
-            instances=_Instances(compiler, converters) if makes_instances else None,
+            instances=_Instances(compiler, converters, self._remembered) if makes_instances else None,
             prefetched=query._prefetch_related_lookups,  # type: ignore[attr-defined]  # noqa: SLF001
         )
         self._texts[connection.vendor] = text

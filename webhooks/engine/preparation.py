@@ -26,7 +26,8 @@ from webhooks.queries import destination, may_receive, reason_to_hold
 
 log = logging.getLogger(__name__)
 
-REMEMBERED: Final = 4096
+REMEMBERED_SECRETS: Final = 4096
+REMEMBERED_WEBHOOKS: Final = 1024
 
 # The columns that `may_receive`, `reason_to_hold` and `destination` read.
 _READ: Final = (
@@ -42,12 +43,13 @@ _WEBHOOKS: Final[Compiled[Webhook]] = Compiled(
         .only(*_READ)
         .annotate(sealed_secret=Cast("secret", TextField()))
         .filter(AmongIds("id", "ids"))
-    )
+    ),
+    remembered=REMEMBERED_WEBHOOKS,
 )
 _EVENTS: Final[Compiled[Event]] = Compiled(lambda: Event.objects.filter(AmongIds("id", "ids")))
 
 # The key is the encrypted text, so a changed secret gets a new entry. Decrypting costs as much as signing.
-_secret = lru_cache(REMEMBERED)(decrypt)
+_secret = lru_cache(REMEMBERED_SECRETS)(decrypt)
 
 
 @dataclass(slots=True)

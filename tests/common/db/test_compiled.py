@@ -67,6 +67,20 @@ def test_rows_share_the_instances_that_they_are_related_to(shop: Business, sandb
     assert query.rows()[0].business is not first
 
 
+def test_remembered_row_gives_its_instance_until_it_changes(shop: Business) -> None:
+    product = factories.product(shop, name="Tea")
+    query: Compiled[Any] = Compiled(lambda: Product.objects.select_related("business"), remembered=2)
+    first = query.rows()[0]
+    assert query.rows()[0] is first
+    shop.name = "Another name"
+    shop.save()
+    changed = query.rows()[0]
+    assert (changed, changed.business.name) == (product, "Another name")
+    factories.product(shop)
+    assert len(query.rows()) == 2  # no more are remembered
+    assert query.rows()[0] is not changed
+
+
 def test_values_differ_from_use_to_use(shop: Business, sandbox: Business) -> None:
     mine, theirs = factories.product(shop), factories.product(sandbox)
     query: Compiled[Any] = Compiled(lambda: Product.objects.filter(business=BUSINESS))
