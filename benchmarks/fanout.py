@@ -22,11 +22,11 @@ def fan_out(options: Options) -> Iterator[Row]:
     alone, crowd = shops.business(), shops.business()
     shops.listeners(alone, [options.sink.url("instant/0")])
     shops.listeners(crowd, [options.sink.url(f"instant/{n}") for n in range(LISTENERS)])
-    repeats = 5 if options.quick else 20
+    repeats = 5 if options.quick else 50
     for each in (alone, crowd):
         _publish(each)  # warms up
-    to_one = [_publish(alone) for _ in range(repeats)]
-    to_all = [_publish(crowd) for _ in range(repeats)]
+    turns = [(_publish(alone), _publish(crowd)) for _ in range(repeats)]
+    to_one, to_all = zip(*turns, strict=True)
     one, all_ = (median(seconds for seconds, _ in runs) for runs in (to_one, to_all))
     yield Row(
         f"An event for {LISTENERS:,} webhooks, to one: with commit",

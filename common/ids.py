@@ -1,15 +1,10 @@
 """Identifiers: opaque to API users, and ordered by time so that indexes stay compact."""
 
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
-from typing import Final
+from hashlib import sha256
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
-
-_TIME: Final = ((1 << 48) - 1) << 80
-_VERSION_AND_VARIANT: Final = 7 << 76 | 2 << 62
-_REST: Final = ((1 << 12) - 1) << 64 | ((1 << 62) - 1)
 
 
 def new_id() -> UUID:
@@ -23,9 +18,19 @@ def id_at(moment: datetime) -> UUID:
 
 
 def id_from(first: UUID, second: UUID) -> UUID:
-    """The id of what belongs to two others, always the same for the same two. It has the time of the first."""
-    digest = int.from_bytes(blake2b(first.bytes + second.bytes, digest_size=10).digest())
-    return UUID(int=first.int & _TIME | _VERSION_AND_VARIANT | digest & _REST)
+    """The id of what belongs to two others, always the same for the same two. It has the time of the first.
+
+    It is a version 7 UUID with a hash in place of the random bits.
+    """
+    digest = sha256(first.bytes + second.bytes).hexdigest()
+    return UUID(f"{first.hex[:12]}7{digest[13:16]}a{digest[17:32]}")
+
+
+def sql_id_from(first: UUID, second: str) -> tuple[str, list[bytes | str]]:
+    """`id_from` as an expression of PostgreSQL, with its parameters. `second` is the name of a column."""
+    digest = f"left(encode(sha256(%s::bytea || uuid_send({second})), 'hex'), 32)"
+    placed = f"overlay(overlay(overlay({digest} PLACING %s FROM 1) PLACING '7' FROM 13) PLACING 'a' FROM 17)"
+    return f"{placed}::uuid", [first.bytes, first.hex[:12]]
 
 
 def first_id_at(moment: datetime) -> UUID:

@@ -217,7 +217,10 @@ class Delivery(models.Model):
     event = models.ForeignKey(
         Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False, db_constraint=False
     )
-    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    # No database constraint: it would lock the row of each webhook that gets an event, until the event's transaction ends.
+    webhook = models.ForeignKey(
+        Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False, db_constraint=False
+    )
     # Copies, for the lists of an app, which would have to join 100,000 webhooks otherwise.
     app_id = InstallationsField(editable=False)
     business_id = InstallationsField(editable=False)

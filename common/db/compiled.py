@@ -183,7 +183,7 @@ class Compiled(Generic[Row]):
     def rows(self, *, limit: int | None = None, offset: int = 0, **values: Any) -> list[Row]:
         """The rows for these values, which have the names of their `Param`s."""
         connection = connections["default"]
-        text = self._texts.get(connection.vendor) or self._written(connection)
+        text = self._text(connection)
         sql, params = text.sql, text.filled(values, connection)
         if limit is not None:
             sql = f"{sql} LIMIT {limit:d} OFFSET {offset:d}"
@@ -201,6 +201,15 @@ class Compiled(Generic[Row]):
 
     def first(self, **values: Any) -> Row | None:
         return next(iter(self.rows(limit=1, **values)), None)
+
+    def sql(self, **values: Any) -> tuple[str, list[Any]]:
+        """The SQL and its parameters for these values, as a part of another statement."""
+        connection = connections["default"]
+        text = self._text(connection)
+        return text.sql, text.filled(values, connection)
+
+    def _text(self, connection: Any) -> _Text:
+        return self._texts.get(connection.vendor) or self._written(connection)
 
     def _written(self, connection: Any) -> _Text:
         query = self._build()

@@ -75,7 +75,7 @@ class Watch:
                 held = set(cursor.execute(HELD, [list(self.files)]).fetchall())
             self.locked = {table for table, mode in held if mode in (READERS_WAIT, *WRITERS_WAIT)}
             transaction.on_commit(self.locked.clear)
-            self.problems += [f"{problem}: {sql}" for problem in _problems(held)]
+            self.problems += [f"{problem}: {sql}" for problem in _problems(held, sql)]
             self.problems += [
                 f"table {oid} was rewritten: {sql}"
                 for oid, file in _files().items()
@@ -90,10 +90,11 @@ def _files() -> dict[int, int]:
         return dict(cursor.execute(TABLES).fetchall())
 
 
-def _problems(held: set[tuple[str, str]]) -> Iterator[str]:
+def _problems(held: set[tuple[str, str]], sql: str) -> Iterator[str]:
     altered = {table for table, mode in held if mode == READERS_WAIT}
     locked = altered | {table for table, mode in held if mode in WRITERS_WAIT}
-    if len(altered) > 1:
+    most = 2 if "DROP CONSTRAINT" in sql else 1  # a foreign key is dropped from both of its tables
+    if len(altered) > most:
         yield f"alters more than one table ({', '.join(sorted(altered))}) in one transaction"
     if len(locked) > 2:
         yield f"locks more than two tables ({', '.join(sorted(locked))}) in one transaction"

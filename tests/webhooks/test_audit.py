@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -13,6 +14,7 @@ from installations import services as installing
 from installations.models import Installation
 from tests.config.test_metrics import TOKEN, value
 from tests.deliveries import OK, delivery
+from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Erasure, Event, Webhook
 from webhooks.services.audit import audit
@@ -31,7 +33,10 @@ def test_audit_finds_what_has_lost_its_counterpart(
         delivery(webhook, DeliveryStatus.SUCCEEDED, OK, created_at=now - timedelta(days=days))
     assert set(audit().values()) == {0}
 
+    other = helpers.webhook(installation, "https://app.example.com/", ["order.created"])
+    orphan = delivery(other, DeliveryStatus.SUCCEEDED, OK, created_at=now - timedelta(days=5))
     with connection.cursor() as cursor:  # as no code of ours does
+        cursor.execute("DELETE FROM webhooks_webhook WHERE id = %s", [_text(orphan.webhook_id)])
         cursor.execute("DELETE FROM webhooks_delivery WHERE id < %s", [_id(now - timedelta(days=60))])
         cursor.execute("DELETE FROM webhooks_event WHERE id > %s", [_id(now - timedelta(days=4))])
     installing.uninstall(installation=installation)
@@ -39,14 +44,17 @@ def test_audit_finds_what_has_lost_its_counterpart(
 
     audit_tables()
     assert value(operator, f'{METRIC}{{kind="attempts"}}') == 1
-    assert value(operator, f'{METRIC}{{kind="deliveries"}}') == 2
+    assert value(operator, f'{METRIC}{{kind="deliveries"}}') == 3
     assert value(operator, f'{METRIC}{{kind="erasures"}}') == 1
     assert value(operator, f'{METRIC}{{kind="without_partition"}}') == 0
 
 
 def _id(moment: Any) -> str:
-    made = id_at(moment)
-    return str(made) if connection.vendor == "postgresql" else made.hex
+    return _text(id_at(moment))
+
+
+def _text(id_: UUID) -> str:
+    return str(id_) if connection.vendor == "postgresql" else id_.hex
 
 
 @pytest.mark.postgres

@@ -85,7 +85,8 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
     for claim in claims:
         webhook, event = webhooks.get(claim.webhook_id), events.get(claim.event_id)
         if webhook is None or event is None:
-            continue  # the business has been deleted since the claim, and the delivery with it
+            prepared.unwanted.append(claim)  # the business has been deleted since
+            continue
         try:
             if not may_receive(webhook, event.type):
                 _set_aside(claim, reason_to_hold(webhook, event.type), prepared)

@@ -1,4 +1,4 @@
-"""Looks for rows whose counterpart is missing: no database constraint leads into a partitioned table.
+"""Looks for rows whose counterpart is missing: no database constraint leads into a partitioned table, or from a delivery.
 
 Each night, a day after the other, so that no statement is long. What is found is logged, and shown at `/metrics`.
 """
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from common.db import partitions
 from common.ids import first_id_at, moment_of
-from webhooks.models import Attempt, Delivery, Erasure, Event
+from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 
 log = logging.getLogger(__name__)
 
@@ -78,8 +78,14 @@ def _attempts(start: UUID, end: UUID) -> QuerySet[Attempt]:
 
 
 def _deliveries(start: UUID, end: UUID) -> QuerySet[Delivery]:
-    return _without_event(Delivery.objects.filter(id__gte=start, id__lt=end))
+    written = Delivery.objects.filter(id__gte=start, id__lt=end)
+    without_webhook = ~Exists(Webhook.objects.filter(id=OuterRef("webhook_id")))
+    return written.filter(without_webhook | ~_has_event())
 
 
 def _without_event(rows: QuerySet[Any]) -> QuerySet[Any]:
-    return rows.exclude(Exists(Event.objects.filter(id=OuterRef("event_id"))))
+    return rows.exclude(_has_event())
+
+
+def _has_event() -> Exists:
+    return Exists(Event.objects.filter(id=OuterRef("event_id")))

@@ -208,6 +208,17 @@ def test_delivery_to_a_webhook_that_is_gone_is_cancelled(
     assert_cancelled(delivery, receiver)
 
 
+@pytest.mark.parametrize("model", [Webhook, Event])
+def test_delivery_that_a_deleted_business_left_behind_is_cancelled(
+    model: type[Webhook | Event], webhook: Webhook, receiver: Receiver, sandbox: Business
+) -> None:
+    """It was written while the rows of the business were being deleted, which no constraint prevents."""
+    delivery = published(sandbox)
+    model.objects.all()._raw_delete("default")  # noqa: SLF001
+    drain()
+    assert_cancelled(delivery, receiver)
+
+
 @pytest.mark.parametrize("field", ["suspended_at", "deleted_at"])
 def test_delivery_to_an_app_that_is_suspended_or_deleted_is_cancelled(
     field: str, webhook: Webhook, receiver: Receiver, sandbox: Business
