@@ -183,7 +183,7 @@ class FailingCommits:
             cursor.execute("DROP FUNCTION refuse CASCADE")
 
 
-@pytest.mark.fault(8, "row locks of a claim")
+@pytest.mark.fault(8, "locks of a claim")
 def test_two_workers_and_two_schedulers_send_10000_deliveries_once_each(
     own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
 ) -> None:

@@ -142,7 +142,7 @@ def test_redis_away_for_longer_than_a_run_lasts_stops_no_dispatcher(
     worker.terminate()
 
 
-@pytest.mark.fault(6, "row locks of a claim")
+@pytest.mark.fault(6, "locks of a claim")
 def test_redis_emptied_in_the_middle_loses_and_doubles_nothing(
     own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
 ) -> None:

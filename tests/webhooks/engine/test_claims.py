@@ -269,6 +269,26 @@ def test_dispatcher_that_claims_while_another_does_gets_the_next(add: Add) -> No
     assert not set(first) & set(later)
 
 
+@pytest.mark.postgres
+def test_claim_passes_over_what_is_being_changed(add: Add) -> None:
+    """As by an uninstall, whose transaction takes long: it holds up no other delivery."""
+    add(SOUND, 3)
+    claimed_then: list[UUID] = []
+
+    def claim() -> None:
+        claimed_then.extend(each.delivery_id for each in helpers.claim(8, NOW))
+        connection.close()
+
+    with transaction.atomic():
+        first, *others = Delivery.objects.order_by("due_at").values_list("pk", flat=True)
+        Delivery.objects.filter(pk=first).update(status=DeliveryStatus.CANCELLED, due_at=None)
+        thread = threading.Thread(target=claim)
+        thread.start()
+        thread.join(timeout=10)
+        assert claimed_then == others
+    thread.join()
+
+
 # What an endpoint is
 
 
