@@ -121,7 +121,7 @@ def portal(options: Options) -> Iterator[Row]:
         cursor.execute("SET max_parallel_workers_per_gather = 0")  # its workers' time isn't measured
     client = Client(headers={"accept": "text/html"})
     client.force_login(developer)
-    import_string("config.wsgi.settle")()  # as in each web process
+    import_string("config.wsgi.application")  # which loads all pages, as in each web process
     yield _measured("apps", client, "/portal/", "/portal/", times, rows)
     for name, text in PAGES.items():
         yield _measured(name, client, few.path(text), many.path(text), times, rows)

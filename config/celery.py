@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_postrun, task_prerun, worker_ready
+from celery.signals import task_postrun, task_prerun, worker_process_init, worker_ready
 from django.db import close_old_connections
 
 from common.garbage import spare_what_is_loaded
@@ -29,5 +29,6 @@ def check_database_sessions(sender: Any, **_: Any) -> None:
 
 
 @worker_ready.connect
+@worker_process_init.connect
 def on_ready(**_: Any) -> None:
     spare_what_is_loaded()

@@ -87,7 +87,7 @@ def remove_old_deliveries() -> None:
 
 @shared_task
 def audit_tables() -> None:
-    """Look for attempts without delivery, deliveries without event, and rows without partition."""
+    """Look for attempts without delivery, deliveries without event or webhook, and rows without partition."""
     audit.audit()
 
 

@@ -118,7 +118,7 @@ class _Related:
 
 
 class _Instances:
-    """Makes instances of rows, as `ModelIterable` (django.db.models.query) does, and remembers as many."""
+    """Makes instances of rows, as `ModelIterable` (django.db.models.query) does. Remembers `remembered` of them."""
 
     def __init__(self, compiler: Any, converters: _Converters, remembered: int) -> None:
         info = compiler.klass_info
@@ -139,10 +139,11 @@ class _Instances:
         related: dict[Any, Model] = {}
         if not self._remembered:
             return [self._made(row, related, connection) for row in rows]
-        if len(self._known) + len(rows) > self._remembered:
-            self._known = {}
         known = self._known
-        return [known.get(row) or known.setdefault(row, self._made(row, related, connection)) for row in rows]
+        made = [known.get(row) or known.setdefault(row, self._made(row, related, connection)) for row in rows]
+        if len(known) > self._remembered:
+            self._known = {}
+        return made
 
     def _made(self, row: Sequence[Any], related: dict[Any, Model], connection: Any) -> Model:
         made = self._model.from_db("default", self._names, self._part.values(row, connection))
@@ -217,6 +218,7 @@ class Compiled(Generic[Row]):
         sql, params = compiler.as_sql()
         converters = compiler.get_converters([expression for expression, _, _ in compiler.select])
         makes_instances = issubclass(query._iterable_class, ModelIterable)  # noqa: SLF001
+        assert not (self._remembered and query._prefetch_related_lookups), "these would not be read again"  # type: ignore[attr-defined]  # noqa: SLF001
         text = _Text(
             sql=sql,
             params=params,

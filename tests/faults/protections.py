@@ -98,14 +98,11 @@ PROTECTIONS: Final = {
     ),
     "locks of a claim": Change(
         "webhooks.engine.claims",
-        "_ONE_AT_A_TIME: Final = \"SELECT pg_advisory_xact_lock(hashtext('webhooks_claim'))\"\n",
-        '_ONE_AT_A_TIME: Final = ""\n\n\n'
-        "class Prepared(Prepared):  # type: ignore\n"
-        "    def __init__(self, name, statement, **options):\n"
+        '        first = _ONE_AT_A_TIME if turn.taken else ""\n',
+        '        first = ""\n'
         '        slow = "(SELECT pg_sleep(0.02)) IS NOT NULL AND"  # so that claims do meet\n'
-        '        statement = statement.replace("FOR UPDATE SKIP LOCKED", "").replace("FROM mine\\nWHERE", '
-        'f"FROM mine\\nWHERE {slow}")\n'
-        "        super().__init__(name, statement, **options)\n",
+        '        statement = _CLAIM._prepare.replace("FOR UPDATE SKIP LOCKED", "")\n'
+        '        _CLAIM._prepare = statement.replace("FROM mine\\nWHERE d", f"FROM mine\\nWHERE {slow} d")\n',
     ),
     "shares of an endpoint": Change(
         "webhooks.engine.claim_selection",

@@ -1,10 +1,11 @@
 """Which webhooks receive an event, and what is written for it."""
 
 import random
+import threading
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -115,8 +116,6 @@ def test_change_that_rolls_back_writes_nothing(listener: Webhook, sandbox: Busin
 def test_publish_takes_the_same_statements_for_one_and_for_a_thousand_webhooks(
     listener: Webhook, installation: Installation, sandbox: Business
 ) -> None:
-    from django.db import connection
-
     def statements() -> int:
         with CaptureQueriesContext(
             connection,
@@ -133,6 +132,28 @@ def test_publish_takes_the_same_statements_for_one_and_for_a_thousand_webhooks(
     assert Delivery.objects.count() == 1001
     # PostgreSQL has made the ids, by the rule that promises one delivery for each event and webhook.
     assert all(delivery.id == delivery.find_id() for delivery in Delivery.objects.all())
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_events_of_a_store_with_a_paused_app_do_not_wait_for_each_other(
+    listener: Webhook, installation: Installation, sandbox: Business
+) -> None:
+    """Or a checkout and an edit of a product, which take their other locks in another order, could block each other."""
+    Installation.objects.update(paused_at=timezone.now())
+
+    def publish_another() -> None:
+        publish(sandbox)
+        connection.close()
+
+    with transaction.atomic():
+        publish(sandbox)
+        thread = threading.Thread(target=publish_another)
+        thread.start()
+        thread.join(timeout=5)
+        assert set(Delivery.objects.values_list("status", "held_reason")) == {("HELD", "paused")}
+        assert Delivery.objects.count() == 2
+    thread.join()
 
 
 def test_sql_chooses_as_the_rules_for_one_installation_do(dana: User, sam: User, sandbox: Business) -> None:

@@ -57,6 +57,17 @@ def claim_of(columns: Sequence[Any], pace: Pace) -> Claim:
     return Claim(id_, fence, event, webhook, endpoint, made, due_at, pace)
 
 
+@dataclass(slots=True)
+class Turn:
+    """That of a claim among those of all dispatchers. `waited` is set to how long it waited for it, in seconds.
+
+    Not `taken`: it goes beside the others.
+    """
+
+    taken: bool = True
+    waited: float = 0.0
+
+
 class Claimer:
     """Makes the claims of one dispatcher."""
 
@@ -67,26 +78,35 @@ class Claimer:
         """Like `claim`, but leave out what has been due for longer than `RECENT` while looking for it takes long."""
         if not self._lookback.is_due():
             return claim(limit, now, slot, since=now - RECENT)
-        began = monotonic()
-        claimed = claim(limit, now, slot)
+        turn, began = (
+            Turn(taken=not self._lookback.is_expensive),
+            monotonic(),
+        )  # the others don't wait for a long look
+        claimed = claim(limit, now, slot, turn=turn)
         if all(each.due_at > now - RECENT for each in claimed):
-            self._lookback.found_nothing_old(took=monotonic() - began, rows=len(claimed))
+            took = monotonic() - began - turn.waited
+            self._lookback.found_nothing_old(took=took, rows=len(claimed))
         return claimed
 
 
-def claim(limit: int, now: datetime, slot: int, *, since: datetime = EVER) -> list[Claim]:
+def claim(
+    limit: int, now: datetime, slot: int, *, since: datetime = EVER, turn: Turn | None = None
+) -> list[Claim]:
     """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile.
 
     `since`: only those that became due since then, but older ones of other endpoints too if these are too few.
     """
     if connection.features.has_select_for_update_skip_locked:
-        return _claim_in_one_statement(limit, now, slot, since)
+        return _claim_in_one_statement(limit, now, slot, since, turn or Turn())
     return _claim_portably(limit, now, slot)  # without old index entries
 
 
 # Dispatchers that select at the same moment would select the same rows, and all but one of them would find these locked and
-# get nothing. So they select one after another, and each sees the leases of those before it.
-_ONE_AT_A_TIME: Final = "SELECT pg_advisory_xact_lock(hashtext('webhooks_claim'))"
+# get nothing. So they select one after another, and each sees the leases of those before it. This gives the seconds waited.
+_ONE_AT_A_TIME: Final = """
+SELECT extract(epoch FROM clock_timestamp() - statement_timestamp())::float
+FROM (SELECT pg_advisory_xact_lock(hashtext('webhooks_claim')) OFFSET 0) AS locked
+"""
 
 # LATERAL makes PostgreSQL look up each row by its key, even when its statistics about the queue are wrong, as they usually
 # are. A claim doesn't wait until it is on disk: if PostgreSQL loses it, the deliveries in flight are resent. Their results do
@@ -110,18 +130,18 @@ RETURNING
     delivery.id, delivery.fence, delivery.event_id, delivery.webhook_id, delivery.endpoint,
     delivery.attempts_made, delivery.due_at, mine.pace
 """,  # noqa: S608
-    first=_ONE_AT_A_TIME,
     **claim_selection.PARAMETERS,
     lease_until="timestamptz",
     slot="bigint",
 )
 
 
-def _claim_in_one_statement(limit: int, now: datetime, slot: int, since: datetime) -> list[Claim]:
+def _claim_in_one_statement(limit: int, now: datetime, slot: int, since: datetime, turn: Turn) -> list[Claim]:
     with connection.cursor() as cursor:
-        _CLAIM.execute(
-            cursor, **claim_selection.parameters(limit, now, since), lease_until=now + LEASE, slot=slot
-        )
+        first = _ONE_AT_A_TIME if turn.taken else ""
+        parameters = claim_selection.parameters(limit, now, since)
+        row = _CLAIM.execute(cursor, first=first, **parameters, lease_until=now + LEASE, slot=slot)
+        turn.waited = row[0] if row else 0.0
         return [claim_of(columns, Pace(pace)) for *columns, pace in cursor.fetchall()]
 
 

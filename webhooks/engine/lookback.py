@@ -25,8 +25,13 @@ class Lookback:
         """Whether the next look goes all the way back."""
         return monotonic() >= self._all_the_way_at
 
+    @property
+    def is_expensive(self) -> bool:
+        """Whether all of the last looks that found nothing old were."""
+        return len(self._took) == LOOKS and min(self._took) > CHEAP
+
     def found_nothing_old(self, *, took: float, rows: int = 0) -> None:
         """Note what a look all the way back took in vain, in seconds, and how many recent rows it changed."""
         self._took.append(took - rows * FOR_EACH_ROW)
-        if len(self._took) == LOOKS and min(self._took) > CHEAP:
+        if self.is_expensive:
             self._all_the_way_at = monotonic() + PAUSE * took

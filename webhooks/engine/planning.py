@@ -53,25 +53,29 @@ def _execute(statements: str) -> None:
 
 
 class Prepared:
-    """A statement that each session plans once. `types` maps its parameters, `%(name)s` in the text, to SQL types.
-
-    `first` is a query that runs before each call, in the same round trip and transaction.
-    """
+    """A statement that each session plans once. `types` maps its parameters, `%(name)s` in the text, to SQL types."""
 
     _sessions: "WeakKeyDictionary[Any, set[str]]" = WeakKeyDictionary()
 
-    def __init__(self, name: str, statement: str, *, first: str = "", **types: str) -> None:
+    def __init__(self, name: str, statement: str, **types: str) -> None:
         self._name, self._parameters = name, tuple(types)
         text = statement % {parameter: f"${number}" for number, parameter in enumerate(types, 1)}
         self._prepare = f"PREPARE {name} ({', '.join(types.values())}) AS {text}"
-        self._first = f"{first}; " if first else ""
-        self._call = f"{self._first}EXECUTE {name} ({', '.join(['%s'] * len(types))})"
+        self._call = f"EXECUTE {name} ({', '.join(['%s'] * len(types))})"
 
-    def execute(self, cursor: CursorWrapper, **values: Any) -> None:
+    def execute(self, cursor: CursorWrapper, *, first: str = "", **values: Any) -> Any:
+        """Leave the rows in the cursor. `first` is a query to run before it, in the same round trip and transaction, and
+        with a snapshot of its own. Returns that query's row.
+        """
         prepared = self._sessions.setdefault(connection.connection, set())
         if self._name not in prepared:
             cursor.execute(self._prepare)
             prepared.add(self._name)
-        cursor.execute(self._call, [values[parameter] for parameter in self._parameters])
-        if self._first:
-            cursor.nextset()
+        parameters = [values[parameter] for parameter in self._parameters]
+        if not first:
+            cursor.execute(self._call, parameters)
+            return None
+        cursor.execute(f"{first}; {self._call}", parameters)
+        row = cursor.fetchone()
+        cursor.nextset()
+        return row

@@ -59,8 +59,8 @@ def record(results: Sequence[Result], *, plainly: bool = False) -> int:
     return len(counted)
 
 
-# Their values go there as one JSON text: psycopg takes six times as long for an array of each column. The rows are locked in the order of their ids, as in `cancel_waiting`, and LATERAL looks each up by its key, as in
-# the claim.
+# The values go there as one JSON text: psycopg takes six times as long for an array of each column. The rows are locked in
+# the order of their ids, as in `cancel_waiting`, and LATERAL looks each up by its key, as in the claim.
 _COLUMNS = {
     "id": "uuid", "fence": "bigint", "status": "text", "due_at": "timestamptz", "finished_at": "timestamptz",
     "attempted_at": "timestamptz", "http_status": "int", "duration_ms": "int", "error_class": "text",

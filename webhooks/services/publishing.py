@@ -31,8 +31,8 @@ def publish(
     """Write an event for the feed, and its deliveries, to be sent once the transaction around has committed.
 
     Returns the event, or None where no installed app may learn of it: nothing is written then. `data` is made text here,
-    once, and sent so to all. Three statements at most, however many apps and webhooks there are; one more if an app that
-    may learn of it is paused.
+    once, and sent so to all. On PostgreSQL three statements at most, however many apps and webhooks there are; one more if an
+    app that may learn of it is paused.
     """
     listeners = _Listeners(event_type, "business", business.pk)
     learning = listeners.paused_first()
@@ -89,9 +89,15 @@ class _Listeners:
         return row and _Learning(*row)
 
     def paused(self) -> list[UUID]:
-        """Those that are paused, locked until the end of the transaction: a resume finds what is held for them."""
-        rows = Installation.objects.active().filter(**{self.column: self.of}, paused_at__isnull=False)
-        return list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+        """Those that are paused, locked until the end of the transaction: a resume waits, and finds what is held for them.
+
+        Other events don't wait. So a checkout that counts its order first and an edit that counts its product last can't
+        block each other here.
+        """
+        sql, parameters = _paused(self.column).sql(of=self.of)
+        with connection.cursor() as cursor:
+            cursor.execute(f"{sql} FOR SHARE" if connection.vendor == "postgresql" else sql, parameters)
+            return [UUID(str(pk)) for (pk,) in cursor.fetchall()]
 
     def webhooks(self) -> Compiled[Any]:
         """To be read with `of`. The columns are those of a `_Listener`."""
@@ -159,6 +165,12 @@ def _learning(event_type: str, column: str) -> Compiled[Any]:
     return Compiled(
         lambda: learning_of(event_type, of).order_by(paused_first).values_list(*_Learning._fields)
     )
+
+
+@cache
+def _paused(column: str) -> Compiled[Any]:
+    rows = Installation.objects.active().filter(**{column: Param("of", UUIDField())}, paused_at__isnull=False)
+    return Compiled(lambda: rows.order_by("pk").values_list("pk"))
 
 
 @cache

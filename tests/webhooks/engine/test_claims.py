@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from installations.models import Installation
 from tests import factories
 from tests.webhooks import helpers
 from webhooks.endpoints import endpoint_key
-from webhooks.engine import claim_selection
+from webhooks.engine import claim_selection, claims
 from webhooks.engine.claim_selection import COUNTED, HOST_LEASES, LEASE, LEASES, MOST_LEASES
 from webhooks.enums import WAITING, DeliveryStatus, Pace
 from webhooks.models import Delivery, Endpoint, Event, Webhook
@@ -254,9 +255,10 @@ def test_dispatcher_that_claims_while_another_does_gets_the_next(add: Add) -> No
     add(SOUND, 8)
     add(OTHER, 8)
     later: list[UUID] = []
+    turn = claims.Turn()
 
     def claim() -> None:
-        later.extend(each.delivery_id for each in helpers.claim(8, NOW))
+        later.extend(each.delivery_id for each in claims.claim(8, NOW, slot=0, turn=turn))
         connection.close()
 
     with transaction.atomic():
@@ -264,7 +266,9 @@ def test_dispatcher_that_claims_while_another_does_gets_the_next(add: Add) -> No
         thread = threading.Thread(target=claim)
         thread.start()
         helpers.wait_until(waits_for_its_turn)
+        time.sleep(0.2)
     thread.join()
+    assert turn.waited >= 0.2  # which says nothing about how long its look took
     assert len(first) == len(later) == 8
     assert not set(first) & set(later)
 

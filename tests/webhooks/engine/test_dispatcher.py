@@ -209,10 +209,10 @@ def test_delivery_to_a_webhook_that_is_gone_is_cancelled(
 
 
 @pytest.mark.parametrize("model", [Webhook, Event])
-def test_delivery_that_a_deleted_business_left_behind_is_cancelled(
+def test_delivery_without_its_webhook_or_event_is_cancelled(
     model: type[Webhook | Event], webhook: Webhook, receiver: Receiver, sandbox: Business
 ) -> None:
-    """It was written while the rows of the business were being deleted, which no constraint prevents."""
+    """No constraint from a delivery prevents it."""
     delivery = published(sandbox)
     model.objects.all()._raw_delete("default")  # noqa: SLF001
     drain()
