@@ -148,6 +148,7 @@ def test_redis_emptied_in_the_middle_loses_and_doubles_nothing(
 ) -> None:
     listen(receiver.url, 50)
     running = [processes.worker(), processes.worker(), processes.worker(), processes.beat()]
+    wait_until(lambda: slots.claiming().count() == 2, timeout=30)
     published_now = 0
     for number in range(60):
         publish(sandbox)
