@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, Final
@@ -20,7 +21,6 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from accounts.enums import Role
 from accounts.models import Business
@@ -121,7 +121,7 @@ def portal(options: Options) -> Iterator[Row]:
         cursor.execute("SET max_parallel_workers_per_gather = 0")  # its workers' time isn't measured
     client = Client(headers={"accept": "text/html"})
     client.force_login(developer)
-    import_string("config.wsgi.application")  # which loads all pages, as in each web process
+    import_module("config.wsgi")  # which loads all pages, as in each web process
     yield _measured("apps", client, "/portal/", "/portal/", times, rows)
     for name, text in PAGES.items():
         yield _measured(name, client, few.path(text), many.path(text), times, rows)

@@ -181,13 +181,21 @@ class Compiled(Generic[Row]):
         self._remembered = remembered
         self._texts: dict[str, _Text] = {}  # by the database's vendor
 
-    def rows(self, *, limit: int | None = None, offset: int = 0, **values: Any) -> list[Row]:
-        """The rows for these values, which have the names of their `Param`s."""
+    def rows(
+        self, *, limit: int | None = None, offset: int = 0, shared: bool = False, **values: Any
+    ) -> list[Row]:
+        """The rows for these values, which have the names of their `Param`s.
+
+        `shared`: locked until the end of the transaction, so that others may lock them in the same way, but not change them.
+        On SQLite a transaction keeps all others from writing anyway.
+        """
         connection = connections["default"]
         text = self._text(connection)
         sql, params = text.sql, text.filled(values, connection)
         if limit is not None:
             sql = f"{sql} LIMIT {limit:d} OFFSET {offset:d}"
+        if shared and connection.features.has_select_for_update:
+            sql = f"{sql} FOR SHARE"
         with connection.cursor() as cursor:
             cursor.execute(sql, params)
             found: list[Any] = cursor.fetchall()
@@ -218,13 +226,14 @@ class Compiled(Generic[Row]):
         sql, params = compiler.as_sql()
         converters = compiler.get_converters([expression for expression, _, _ in compiler.select])
         makes_instances = issubclass(query._iterable_class, ModelIterable)  # noqa: SLF001
-        assert not (self._remembered and query._prefetch_related_lookups), "these would not be read again"  # type: ignore[attr-defined]  # noqa: SLF001
+        prefetched = query._prefetch_related_lookups  # type: ignore[attr-defined]  # noqa: SLF001
+        assert not (self._remembered and prefetched), "what is prefetched would not be read again"
         text = _Text(
             sql=sql,
             params=params,
             converters=converters,
             instances=_Instances(compiler, converters, self._remembered) if makes_instances else None,
-            prefetched=query._prefetch_related_lookups,  # type: ignore[attr-defined]  # noqa: SLF001
+            prefetched=prefetched,
         )
         self._texts[connection.vendor] = text
         return text

@@ -78,10 +78,8 @@ class Claimer:
         """Like `claim`, but leave out what has been due for longer than `RECENT` while looking for it takes long."""
         if not self._lookback.is_due():
             return claim(limit, now, slot, since=now - RECENT)
-        turn, began = (
-            Turn(taken=not self._lookback.is_expensive),
-            monotonic(),
-        )  # the others don't wait for a long look
+        turn = Turn(taken=not self._lookback.is_expensive)  # the others don't wait for a long look
+        began = monotonic()
         claimed = claim(limit, now, slot, turn=turn)
         if all(each.due_at > now - RECENT for each in claimed):
             took = monotonic() - began - turn.waited

@@ -34,12 +34,13 @@ def publish(
     once, and sent so to all. On PostgreSQL three statements at most, however many apps and webhooks there are; one more if an
     app that may learn of it is paused.
     """
-    listeners = _Listeners(event_type, "business", business.pk)
-    learning = listeners.paused_first()
+    learning = _learning(event_type).first(of=business.pk)
     if learning is None:
         return None
+    _, paused_at = learning
     event = Event(business=business, type=event_type)
-    _write(event, data, listeners, now or timezone.now(), any_paused=learning.paused_at is not None)
+    listeners = _Listeners(event_type, "business", business.pk)
+    _write(event, data, listeners, now or timezone.now(), any_paused=paused_at is not None)
     return event
 
 
@@ -56,13 +57,6 @@ def publish_to(
     listeners = _Listeners(event_type, "pk", installation.pk)
     any_paused = installation.paused_at is not None
     return event, _write(event, data, listeners, now or timezone.now(), any_paused=any_paused)
-
-
-class _Learning(NamedTuple):
-    """An installation whose app may learn of an event."""
-
-    pk: UUID
-    paused_at: datetime | None
 
 
 class _Listener(NamedTuple):
@@ -83,21 +77,13 @@ class _Listeners:
     column: str
     of: UUID
 
-    def paused_first(self) -> _Learning | None:
-        """One whose app may learn of the event, if there is any, and a paused one if there is any."""
-        row = _learning(self.event_type, self.column).first(of=self.of)
-        return row and _Learning(*row)
-
     def paused(self) -> list[UUID]:
         """Those that are paused, locked until the end of the transaction: a resume waits, and finds what is held for them.
 
         Other events don't wait. So a checkout that counts its order first and an edit that counts its product last can't
         block each other here.
         """
-        sql, parameters = _paused(self.column).sql(of=self.of)
-        with connection.cursor() as cursor:
-            cursor.execute(f"{sql} FOR SHARE" if connection.vendor == "postgresql" else sql, parameters)
-            return [UUID(str(pk)) for (pk,) in cursor.fetchall()]
+        return [pk for (pk,) in _paused(self.column).rows(shared=True, of=self.of)]
 
     def webhooks(self) -> Compiled[Any]:
         """To be read with `of`. The columns are those of a `_Listener`."""
@@ -158,13 +144,11 @@ def _delivery(event: Event, listener: _Listener, paused: Collection[UUID], now: 
 
 
 @cache
-def _learning(event_type: str, column: str) -> Compiled[Any]:
-    """The installations whose app may learn of the event, paused ones first."""
-    of = Installation.objects.filter(**{column: Param("of", UUIDField())})
+def _learning(event_type: str) -> Compiled[Any]:
+    """The installations of a business whose app may learn of the event, with `paused_at`, paused ones first."""
+    of = Installation.objects.filter(business=Param("of", UUIDField()))
     paused_first = F("paused_at").asc(nulls_last=True)
-    return Compiled(
-        lambda: learning_of(event_type, of).order_by(paused_first).values_list(*_Learning._fields)
-    )
+    return Compiled(lambda: learning_of(event_type, of).order_by(paused_first).values_list("pk", "paused_at"))
 
 
 @cache
