@@ -11,3 +11,6 @@ def spare_what_is_loaded() -> None:
     """
     gc.collect()
     gc.freeze()
+    # Python puts a full collection off until the new objects are a quarter of those at the last one. Without this one, these
+    # would be all that is loaded, and a worker would keep its garbage for hours.
+    gc.collect()
