@@ -26,11 +26,16 @@ def id_from(first: UUID, second: UUID) -> UUID:
     return UUID(f"{first.hex[:12]}7{digest[13:16]}a{digest[17:32]}")
 
 
-def sql_id_from(first: UUID, second: str) -> tuple[str, list[bytes | str]]:
-    """`id_from` as an expression of PostgreSQL, with its parameters. `second` is the name of a column."""
-    digest = f"left(encode(sha256(%s::bytea || uuid_send({second})), 'hex'), 32)"
-    placed = f"overlay(overlay(overlay({digest} PLACING %s FROM 1) PLACING '7' FROM 13) PLACING 'a' FROM 17)"
-    return f"{placed}::uuid", [first.bytes, first.hex[:12]]
+def sql_id_from(first: UUID, second: str) -> tuple[str, list[bytes]]:
+    """`id_from` as an expression of PostgreSQL, with its parameters. `second` is the name of a column.
+
+    It works on bits, in half of the time that text takes: an event may have a thousand webhooks.
+    """
+    id_ = f"%s::bytea || substr(sha256(%s::bytea || uuid_send({second})), 7, 10)"
+    for byte, digit in ((6, 0x7), (8, 0xA)):  # the first hexadecimal digit of these bytes
+        for bit in range(4):
+            id_ = f"set_bit({id_}, {byte * 8 + 4 + bit}, {digit >> bit & 1})"
+    return f"encode({id_}, 'hex')::uuid", [first.bytes[:6], first.bytes]
 
 
 def first_id_at(moment: datetime) -> UUID:
