@@ -6,7 +6,8 @@ keeps the SQL for hot paths and only fills in the values.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from time import monotonic
+from typing import Any, Final, Generic, TypeVar
 
 import orjson
 from django.db import connections
@@ -14,7 +15,11 @@ from django.db.models import BooleanField, Field, Func, Model, QuerySet, UUIDFie
 from django.db.models.expressions import Expression
 from django.db.models.query import ModelIterable, get_related_populators
 
+from common.db.prepared import Prepared
+
 Row = TypeVar("Row")
+
+REMEMBERED_FOR: Final = 60.0  # seconds after the last use, and at most as long again
 
 
 class Param(Expression):
@@ -66,6 +71,7 @@ class _Text:
     converters: _Converters
     instances: "_Instances | None"  # None for tuples
     prefetched: Sequence[Any]  # the lookups of `prefetch_related`
+    prepared: Prepared | None
 
     def filled(self, values: dict[str, Any], connection: Any) -> list[Any]:
         return [
@@ -117,6 +123,28 @@ class _Related:
             populator.remote_setter(instance, owner)
 
 
+class _Remembered:
+    """Instances by the values of their rows. When there are `most`, and after a minute, those go that were not used again."""
+
+    def __init__(self, most: int) -> None:
+        self._half = most // 2
+        self._newer: dict[Sequence[Any], Model] = {}
+        self._older: dict[Sequence[Any], Model] = {}
+        self._turns_at = 0.0
+
+    def of(self, rows: Sequence[Sequence[Any]], make: Callable[[Sequence[Any]], Model]) -> list[Model]:
+        if len(self._newer) >= self._half or monotonic() >= self._turns_at:
+            self._newer, self._older = {}, self._newer
+            self._turns_at = monotonic() + REMEMBERED_FOR
+        newer, older, found = self._newer, self._older, []
+        for row in rows:
+            instance = newer.get(row)
+            if instance is None:
+                instance = newer[row] = older.get(row) or make(row)
+            found.append(instance)
+        return found
+
+
 class _Instances:
     """Makes instances of rows, as `ModelIterable` (django.db.models.query) does. Remembers `remembered` of them."""
 
@@ -132,18 +160,15 @@ class _Instances:
         self._annotations = [
             (name, _part(position, position + 1, converters)) for name, position in annotations
         ]
-        self._remembered = remembered
-        self._known: dict[Sequence[Any], Model] = {}
+        self._known = _Remembered(remembered) if remembered else None
 
     def of(self, rows: Sequence[Sequence[Any]], connection: Any) -> list[Model]:
         related: dict[Any, Model] = {}
-        if not self._remembered:
-            return [self._made(row, related, connection) for row in rows]
-        known = self._known
-        made = [known.get(row) or known.setdefault(row, self._made(row, related, connection)) for row in rows]
-        if len(known) > self._remembered:
-            self._known = {}
-        return made
+
+        def made(row: Sequence[Any]) -> Model:
+            return self._made(row, related, connection)
+
+        return self._known.of(rows, made) if self._known else [made(row) for row in rows]
 
     def _made(self, row: Sequence[Any], related: dict[Any, Model], connection: Any) -> Model:
         made = self._model.from_db("default", self._names, self._part.values(row, connection))
@@ -172,13 +197,18 @@ class Compiled(Generic[Row]):
     The queryset may select model instances (with `select_related`, `prefetch_related`, `only` or annotations), or plain
     tuples by `values_list`. It must not be sliced.
 
-    `remembered`: a row with the same values as one of so many before it gives the same instance, which costs a fifth of a
-    new one. So callers may not change such instances.
+    `remembered`: a row with the same values as one of so many in the last minute gives the same instance, which costs a
+    fifth of a new one. So callers may not change such instances.
+
+    `prepared_as`: a name, for `prepared_rows`.
     """
 
-    def __init__(self, build: "Callable[[], QuerySet[Any, Row]]", *, remembered: int = 0) -> None:
+    def __init__(
+        self, build: "Callable[[], QuerySet[Any, Row]]", *, remembered: int = 0, prepared_as: str = ""
+    ) -> None:
         self._build = build
         self._remembered = remembered
+        self._prepared_as = prepared_as
         self._texts: dict[str, _Text] = {}  # by the database's vendor
 
     def rows(
@@ -198,7 +228,20 @@ class Compiled(Generic[Row]):
             sql = f"{sql} FOR SHARE"
         with connection.cursor() as cursor:
             cursor.execute(sql, params)
-            found: list[Any] = cursor.fetchall()
+            return self._found(cursor.fetchall(), text, connection)
+
+    def prepared_rows(self, **values: Any) -> list[Row]:
+        """The same rows, by a statement that PostgreSQL plans once for this session (`common.db.prepared`)."""
+        connection = connections["default"]
+        text = self._text(connection)
+        if text.prepared is None:
+            return self.rows(**values)
+        with connection.cursor() as cursor:
+            numbered = {f"p{n}": value for n, value in enumerate(text.filled(values, connection))}
+            text.prepared.execute(cursor, **numbered)
+            return self._found(cursor.fetchall(), text, connection)
+
+    def _found(self, found: list[Any], text: _Text, connection: Any) -> list[Row]:
         if text.instances:
             found = text.instances.of(found, connection)
         elif text.converters and found:
@@ -234,6 +277,14 @@ class Compiled(Generic[Row]):
             converters=converters,
             instances=_Instances(compiler, converters, self._remembered) if makes_instances else None,
             prefetched=prefetched,
+            prepared=self._prepared(sql, len(params)) if connection.vendor == "postgresql" else None,
         )
         self._texts[connection.vendor] = text
         return text
+
+    def _prepared(self, sql: str, params: int) -> Prepared | None:
+        if not self._prepared_as:
+            return None
+        numbered = {f"p{n}": "unknown" for n in range(params)}  # PostgreSQL infers the types
+        statement = sql.replace("%%", "%%%%") % tuple(f"%({name})s" for name in numbered)
+        return Prepared(self._prepared_as, statement, **numbered)

@@ -15,11 +15,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
+from common.db.prepared import Prepared
 from installations.models import Installation
 from webhooks.engine import claim_selection, slots
 from webhooks.engine.claim_selection import EVER, LEASE
 from webhooks.engine.lookback import Lookback
-from webhooks.engine.planning import Prepared
 from webhooks.enums import WAITING, DeliveryStatus, HeldReason, Pace
 from webhooks.models import Delivery, Webhook
 

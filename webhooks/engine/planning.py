@@ -7,11 +7,8 @@ a claim costs as much as executing it for a few rows.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.db import connection, transaction
-from django.db.backends.utils import CursorWrapper
 
 # These settings make plans look expensive, so that JIT would compile each of them.
 _WANTED = {
@@ -50,32 +47,3 @@ def _execute(statements: str) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(statements)
-
-
-class Prepared:
-    """A statement that each session plans once. `types` maps its parameters, `%(name)s` in the text, to SQL types."""
-
-    _sessions: "WeakKeyDictionary[Any, set[str]]" = WeakKeyDictionary()
-
-    def __init__(self, name: str, statement: str, **types: str) -> None:
-        self._name, self._parameters = name, tuple(types)
-        text = statement % {parameter: f"${number}" for number, parameter in enumerate(types, 1)}
-        self._prepare = f"PREPARE {name} ({', '.join(types.values())}) AS {text}"
-        self._call = f"EXECUTE {name} ({', '.join(['%s'] * len(types))})"
-
-    def execute(self, cursor: CursorWrapper, *, first: str = "", **values: Any) -> Any:
-        """Leave the rows in the cursor. `first` is a query to run before it, in the same round trip and transaction, and
-        with a snapshot of its own. Returns that query's row.
-        """
-        prepared = self._sessions.setdefault(connection.connection, set())
-        if self._name not in prepared:
-            cursor.execute(self._prepare)
-            prepared.add(self._name)
-        parameters = [values[parameter] for parameter in self._parameters]
-        if not first:
-            cursor.execute(self._call, parameters)
-            return None
-        cursor.execute(f"{first}; {self._call}", parameters)
-        row = cursor.fetchone()
-        cursor.nextset()
-        return row

@@ -45,6 +45,7 @@ _WEBHOOKS: Final[Compiled[Webhook]] = Compiled(
         .filter(AmongIds("id", "ids"))
     ),
     remembered=REMEMBERED_WEBHOOKS,
+    prepared_as="webhooks_prepare",
 )
 _EVENTS: Final[Compiled[Event]] = Compiled(lambda: Event.objects.filter(AmongIds("id", "ids")))
 
@@ -78,7 +79,8 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
     """The requests for these claims, by the current webhooks, apps and scopes. Two statements; one more with claims of
     sandbox stores. `by_listener`: a listener asks, so none is looked for.
     """
-    webhooks = {each.id: each for each in _WEBHOOKS.rows(ids={claim.webhook_id for claim in claims})}
+    read = _WEBHOOKS.rows if by_listener else _WEBHOOKS.prepared_rows
+    webhooks = {each.id: each for each in read(ids={claim.webhook_id for claim in claims})}
     events = {each.id: each for each in _EVENTS.rows(ids={claim.event_id for claim in claims})}
     listening = {} if by_listener else _listening(webhooks.values())
     prepared = Prepared()

@@ -12,8 +12,8 @@ from uuid import UUID
 import orjson
 from django.db import connection, transaction
 
+from common.db.prepared import Prepared
 from webhooks.engine.claims import Claim, held
-from webhooks.engine.planning import Prepared
 from webhooks.enums import DeliveryStatus, Pace
 from webhooks.models import Attempt, Delivery, Endpoint
 

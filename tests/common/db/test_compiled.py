@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import CharField, F, UUIDField, Value
 from django.db.models.functions import Concat
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Business, User
+from common.db import compiled
 from common.db.compiled import AmongIds, Compiled, Param
 from stores.models import Order, OrderItem, Product
 from tests import factories
@@ -69,16 +71,60 @@ def test_rows_share_the_instances_that_they_are_related_to(shop: Business, sandb
 
 def test_remembered_row_gives_its_instance_until_it_changes(shop: Business) -> None:
     product = factories.product(shop, name="Tea")
-    query: Compiled[Any] = Compiled(lambda: Product.objects.select_related("business"), remembered=2)
+    query: Compiled[Any] = Compiled(lambda: Product.objects.select_related("business"), remembered=10)
     first = query.rows()[0]
     assert query.rows()[0] is first
     shop.name = "Another name"
     shop.save()
     changed = query.rows()[0]
     assert (changed, changed.business.name) == (product, "Another name")
-    factories.product(shop)
-    assert len(query.rows()) == 2  # no more are remembered
-    assert query.rows()[0] is not changed
+
+
+def test_instances_of_rows_that_are_not_read_again_are_forgotten(
+    shop: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a dispatcher would keep the webhooks of stores that have long uninstalled the app."""
+    tea, *others = (factories.product(shop) for _ in range(5))
+    now = 1000.0
+    monkeypatch.setattr(compiled, "monotonic", lambda: now)
+    query: Compiled[Any] = Compiled(lambda: Product.objects.filter(AmongIds("id", "ids")), remembered=4)
+
+    def read(*products: Product) -> Any:
+        return query.rows(ids={product.pk for product in products})[0]
+
+    first = read(tea)
+    now += 50
+    assert read(tea) is first
+    now += 50
+    assert read(tea) is first  # it was used within the last minute
+    for _ in range(2):
+        now += 61
+        read(others[0])
+    second = read(tea)
+    assert second is not first
+
+    for other in others:  # too many
+        read(other)
+    assert read(tea) is not second
+
+
+@pytest.mark.postgres
+def test_prepared_rows_are_the_same_and_planned_once(shop: Business, sandbox: Business) -> None:
+    factories.product(shop, name="100 %")
+    factories.product(sandbox, name="100 %")
+    products = Product.objects.filter(business=BUSINESS, name__in=["100 %", "%s"]).annotate(
+        label=Concat("name", Value("%"))
+    )
+    query: Compiled[Any] = Compiled(lambda: products, prepared_as="of_a_test")
+    for business in (shop, sandbox, shop):
+        found = query.prepared_rows(business=business.pk)
+        assert found == query.rows(business=business.pk) != []
+        assert [product.label for product in found] == ["100 %%"]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT generic_plans + custom_plans FROM pg_prepared_statements WHERE name = 'of_a_test'"
+        )
+        assert cursor.fetchall() == [(3,)]
 
 
 def test_values_differ_from_use_to_use(shop: Business, sandbox: Business) -> None:
