@@ -8,7 +8,8 @@ This is written twice, in SQL for PostgreSQL and portably for SQLite. A test che
 depends on the number of leases and endpoints, not on how many deliveries are waiting or have been sent.
 
 While a transaction stays open, PostgreSQL keeps the index entries of all deliveries that were due or leased since. So what
-is counted and ranked begins at a time, and the older entries are not read (docs/decisions/0050).
+is counted and ranked begins at a time, and the older entries are not read (docs/decisions/0050). Older leases are counted less
+often then.
 """
 
 from collections.abc import Iterable, Iterator
@@ -83,8 +84,14 @@ _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 # Common table expressions. The last one, `chosen`, has the columns `id`, `due_at`, `pace` and `position`.
 CHOSEN: Final = f"""
 RECURSIVE leased AS (
-    SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
-    FROM webhooks_delivery WHERE lease_until >= %(counted)s
+    SELECT endpoint, sum(held)::bigint AS held, sum(old)::bigint AS old
+    FROM (
+        SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
+        FROM webhooks_delivery WHERE lease_until >= %(counted)s
+        GROUP BY endpoint
+        UNION ALL
+        SELECT endpoint, held, held FROM unnest(%(endpoints)s::bigint[], %(held)s::bigint[]) AS noted (endpoint, held)
+    ) AS counted
     GROUP BY endpoint
 ), spare AS (
     SELECT GREATEST({LEASES[Pace.FAST]}, LEAST({MOST_LEASES}, {SPARE_LEASES} - COALESCE(sum(held), 0))) AS leases
@@ -138,18 +145,45 @@ RECURSIVE leased AS (
 """  # noqa: S608
 
 
-PARAMETERS: Final = dict.fromkeys(("since", "now", "old", "counted"), "timestamptz") | {"limit": "int"}
+PARAMETERS: Final = {
+    "limit": "int", "since": "timestamptz", "now": "timestamptz", "old": "timestamptz", "counted": "timestamptz",
+    "endpoints": "bigint[]", "held": "bigint[]",
+}  # fmt: skip
 
 
-def parameters(limit: int, now: datetime, since: datetime = EVER) -> dict[str, Any]:
-    """The values for `CHOSEN`, of the types in `PARAMETERS`. `since`: look only at what became due since then."""
+@dataclass(frozen=True, slots=True)
+class OlderLeases:
+    """How many leases that began before a time, at least `SLOW` ago, each endpoint held when they were counted."""
+
+    began_before: datetime
+    held: dict[int, int]
+
+
+def parameters(
+    limit: int, now: datetime, since: datetime = EVER, older: OlderLeases | None = None
+) -> dict[str, Any]:
+    """The values for `CHOSEN`, of the types in `PARAMETERS`. `since`: look only at what became due since then. `older`: count
+    only the leases that began later, and add these.
+    """
+    held = older.held if older else {}
     return {
         "limit": limit,
         "since": since,
         "now": now,
         "old": now + LEASE - SLOW,
-        "counted": now + LEASE - COUNTED,
+        "counted": (older.began_before if older else now - COUNTED) + LEASE,
+        "endpoints": list(held.keys()),
+        "held": list(held.values()),
     }
+
+
+def older_leases(now: datetime, began_before: datetime) -> OlderLeases:
+    """Count them, back to `COUNTED`."""
+    counted = Delivery.objects.filter(
+        lease_until__gte=now - COUNTED + LEASE, lease_until__lt=began_before + LEASE
+    )
+    held = counted.values_list("endpoint").order_by().annotate(held=Count("id"))
+    return OlderLeases(began_before, dict(held))
 
 
 # In both

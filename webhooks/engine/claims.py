@@ -18,7 +18,7 @@ from django.db.models import F, Q, QuerySet
 from common.db.prepared import Prepared
 from installations.models import Installation
 from webhooks.engine import claim_selection, slots
-from webhooks.engine.claim_selection import EVER, LEASE
+from webhooks.engine.claim_selection import EVER, LEASE, OlderLeases
 from webhooks.engine.lookback import Lookback
 from webhooks.enums import WAITING, DeliveryStatus, HeldReason, Pace
 from webhooks.models import Delivery, Webhook
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 CONFIRMED_AFTER: Final = 0.9  # seconds; a little less than the time between two checks
 RECENT: Final = timedelta(seconds=2)  # since when deliveries have been due that every claim finds
+COUNT_OLDER_EVERY: Final = 0.5  # seconds; leases that began before that, while looks are expensive
 # Since when leases have been held that every check finds. Those of a dispatcher that was killed are no older.
 RECENTLY_LEASED: Final = timedelta(seconds=24)
 
@@ -73,11 +74,13 @@ class Claimer:
 
     def __init__(self) -> None:
         self._lookback = Lookback()
+        self._older: OlderLeases | None = None
+        self._count_older_at = 0.0
 
     def claim(self, limit: int, now: datetime, slot: int) -> list[Claim]:
         """Like `claim`, but leave out what has been due for longer than `RECENT` while looking for it takes long."""
         if not self._lookback.is_due():
-            return claim(limit, now, slot, since=now - RECENT)
+            return claim(limit, now, slot, since=now - RECENT, older=self._older_leases(now))
         turn = Turn(taken=not self._lookback.is_expensive)  # the others don't wait for a long look
         began = monotonic()
         claimed = claim(limit, now, slot, turn=turn)
@@ -86,16 +89,31 @@ class Claimer:
             self._lookback.found_nothing_old(took=took, rows=len(claimed))
         return claimed
 
+    def _older_leases(self, now: datetime) -> OlderLeases:
+        """Those that began before `RECENT`, as of the last count."""
+        if self._older is None or monotonic() >= self._count_older_at:
+            self._older = claim_selection.older_leases(now, now - RECENT)
+            self._count_older_at = monotonic() + COUNT_OLDER_EVERY
+        return self._older
+
 
 def claim(
-    limit: int, now: datetime, slot: int, *, since: datetime = EVER, turn: Turn | None = None
+    limit: int,
+    now: datetime,
+    slot: int,
+    *,
+    since: datetime = EVER,
+    older: OlderLeases | None = None,
+    turn: Turn | None = None,
 ) -> list[Claim]:
     """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile.
 
-    `since`: only those that became due since then, but older ones of other endpoints too if these are too few.
+    `since`: only those that became due since then, but older ones of other endpoints too if these are too few. `older`:
+    leases that have been counted already.
     """
     if connection.features.has_select_for_update_skip_locked:
-        return _claim_in_one_statement(limit, now, slot, since, turn or Turn())
+        parameters = claim_selection.parameters(limit, now, since, older)
+        return _claim_in_one_statement(now, slot, parameters, turn or Turn())
     return _claim_portably(limit, now, slot)  # without old index entries
 
 
@@ -134,10 +152,9 @@ RETURNING
 )
 
 
-def _claim_in_one_statement(limit: int, now: datetime, slot: int, since: datetime, turn: Turn) -> list[Claim]:
+def _claim_in_one_statement(now: datetime, slot: int, parameters: dict[str, Any], turn: Turn) -> list[Claim]:
     with connection.cursor() as cursor:
         first = _ONE_AT_A_TIME if turn.taken else ""
-        parameters = claim_selection.parameters(limit, now, since)
         row = _CLAIM.execute(cursor, first=first, **parameters, lease_until=now + LEASE, slot=slot)
         turn.waited = row[0] if row else 0.0
         return [claim_of(columns, Pace(pace)) for *columns, pace in cursor.fetchall()]

@@ -13,8 +13,8 @@ from accounts.models import Business
 from tests.sessions import another_session
 from tests.webhooks.helpers import published
 from webhooks.engine import claim_selection, claims, lookback, planning
-from webhooks.engine.claim_selection import COUNTED, EVER, LEASE
-from webhooks.engine.claims import RECENT, Claimer, LostLeases
+from webhooks.engine.claim_selection import COUNTED, EVER, LEASE, OlderLeases
+from webhooks.engine.claims import COUNT_OLDER_EVERY, RECENT, Claimer, LostLeases
 from webhooks.engine.lookback import CHEAP, FOR_EACH_ROW, LOOKS, Lookback
 from webhooks.engine.slots import ALIVE_FOR, Slot
 from webhooks.models import Delivery, DispatcherSlot, Webhook
@@ -22,6 +22,7 @@ from webhooks.models import Delivery, DispatcherSlot, Webhook
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAST = timedelta(seconds=30)
+A_MOMENT_AGO = timedelta(seconds=5)  # later than `COUNTED`
 ENDED = 2000  # deliveries
 ROWS_A_PAGE = 50  # at most
 
@@ -36,9 +37,9 @@ def open_transaction() -> Iterator[None]:
         session.rollback()
 
 
-def send_many_half_a_minute_ago(sandbox: Business) -> None:
+def send_many(sandbox: Business, ago: timedelta) -> None:
     """Due, leased and confirmed, each in a version of the row that the open transaction keeps."""
-    first, then = published(sandbox), timezone.now() - PAST
+    first, then = published(sandbox), timezone.now() - ago
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM webhooks_delivery WHERE id = %s", [first.pk])
     first.due_at = then
@@ -54,12 +55,13 @@ def send_many_half_a_minute_ago(sandbox: Business) -> None:
 
 
 def pages_read(since: timedelta | None) -> int:
-    """By a claim that finds nothing."""
+    """By a claim that finds nothing, with leases counted from there on only, too."""
     now = timezone.now()
+    older = OlderLeases(now - since, {}) if since else None
     with planning.by_index_here(), connection.cursor() as cursor:
         cursor.execute(
             f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) WITH {claim_selection.CHOSEN} SELECT id FROM chosen",  # noqa: S608
-            claim_selection.parameters(128, now, now - since if since else EVER),
+            claim_selection.parameters(128, now, now - since if since else EVER, older),
         )
         plan = cursor.fetchone()[0][0]["Plan"]
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
@@ -67,10 +69,13 @@ def pages_read(since: timedelta | None) -> int:
 
 @pytest.mark.postgres
 @pytest.mark.usefixtures("open_transaction")
-def test_claim_of_recent_deliveries_steps_over_no_older_entries(sandbox: Business, webhook: Webhook) -> None:
+@pytest.mark.parametrize("ago", [PAST, A_MOMENT_AGO])
+def test_claim_of_recent_deliveries_steps_over_no_older_entries(
+    sandbox: Business, webhook: Webhook, ago: timedelta
+) -> None:
     pages_read(None)  # the first look marks what other tests have left, and later ones step over it
     before = pages_read(RECENT)
-    send_many_half_a_minute_ago(sandbox)
+    send_many(sandbox, ago)
     assert pages_read(None) >= before + ENDED / ROWS_A_PAGE, "Nothing was kept."
     assert pages_read(RECENT) <= before + 10
 
@@ -158,6 +163,24 @@ def test_what_is_due_for_long_waits_only_while_looks_are_expensive(
         assert claim() == {old.pk}, "A look that is known to be expensive goes beside others."
     another = published(sandbox, now=timezone.now() - PAST)
     assert claim() == {another.pk}, "A look that found old ones is followed by another."
+
+
+@pytest.mark.postgres
+def test_older_leases_of_an_endpoint_count_while_looks_are_expensive(
+    sandbox: Business, webhook: Webhook, claimer: Claimer, slot: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint that hangs gets no more than at other times."""
+    for _ in range(LOOKS):
+        claimer.claim(10, timezone.now(), slot)
+    then = timezone.now() - A_MOMENT_AGO
+    published(sandbox, now=then)
+    (hanging,) = claims.claim(10, then, slot)
+    fresh = published(sandbox)
+    assert claimer.claim(10, timezone.now(), slot) == []
+    claims.cancel([hanging], timezone.now())
+    assert claimer.claim(10, timezone.now(), slot) == [], "They are not counted again at once."
+    monkeypatch.setattr(claims, "monotonic", lambda: time.monotonic() + COUNT_OLDER_EVERY)
+    assert [each.delivery_id for each in claimer.claim(10, timezone.now(), slot)] == [fresh.pk]
 
 
 def test_leases_of_a_killed_dispatcher_are_freed_while_looks_are_expensive(
