@@ -11,7 +11,7 @@ def log_settings(*, debug: bool, level: str) -> dict[str, Any]:
         "formatters": {
             "line": {"format": "%(asctime)s %(levelname)s %(request_id)s %(name)s: %(message)s"},
             "json": {
-                "()": "pythonjsonlogger.orjson.OrjsonFormatter",
+                "()": "common.logs.JsonFormatter",
                 "fmt": "%(levelname)s %(name)s %(message)s %(request_id)s %(trace_id)s",
                 "rename_fields": {"levelname": "level", "name": "logger"},
                 "timestamp": True,
