@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 
 CONFIRMED_AFTER: Final = 0.9  # seconds; a little less than the time between two checks
 RECENT: Final = timedelta(seconds=2)  # since when deliveries have been due that every claim finds
-COUNT_OLDER_EVERY: Final = 0.5  # seconds; leases that began before that, while looks are expensive
+# Seconds between two counts of the leases that began before `RECENT`, while looks are expensive.
+COUNT_OLDER_EVERY: Final = 0.5
 # Since when leases have been held that every check finds. Those of a dispatcher that was killed are no older.
 RECENTLY_LEASED: Final = timedelta(seconds=24)
 
