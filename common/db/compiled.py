@@ -15,7 +15,8 @@ from django.db.models import BooleanField, Field, Func, Model, QuerySet, UUIDFie
 from django.db.models.expressions import Expression
 from django.db.models.query import ModelIterable, get_related_populators
 
-from common.db.prepared import Prepared
+from common.db import prepared as prepared_statements
+from common.db.prepared import Call, Prepared
 
 Row = TypeVar("Row")
 
@@ -200,7 +201,7 @@ class Compiled(Generic[Row]):
     `remembered`: a row with the same values as one of so many in the last minute gives the same instance, which costs a
     fifth of a new one. So callers may not change such instances.
 
-    `prepared_as`: a name, for `prepared_rows`.
+    `prepared_as`: a name, for `call`.
     """
 
     def __init__(
@@ -228,28 +229,28 @@ class Compiled(Generic[Row]):
             sql = f"{sql} FOR SHARE"
         with connection.cursor() as cursor:
             cursor.execute(sql, params)
-            return self._found(cursor.fetchall(), text, connection)
+            return self.made_of(cursor.fetchall())
 
-    def prepared_rows(self, **values: Any) -> list[Row]:
-        """The same rows, by a statement that PostgreSQL plans once for this session (`common.db.prepared`)."""
+    def call(self, **values: Any) -> Call:
+        """The query for these values, as a prepared statement. `made_of` makes what it selects of the rows."""
         connection = connections["default"]
         text = self._text(connection)
-        if text.prepared is None:
-            return self.rows(**values)
-        with connection.cursor() as cursor:
-            numbered = {f"p{n}": value for n, value in enumerate(text.filled(values, connection))}
-            text.prepared.execute(cursor, **numbered)
-            return self._found(cursor.fetchall(), text, connection)
+        assert text.prepared, "`prepared_as` is missing, or the database isn't PostgreSQL"
+        numbered = {f"p{n}": value for n, value in enumerate(text.filled(values, connection))}
+        return text.prepared.call(**numbered)
 
-    def _found(self, found: list[Any], text: _Text, connection: Any) -> list[Row]:
+    def made_of(self, rows: list[Any]) -> list[Row]:
+        """The instances, or the tuples with converted values."""
+        connection = connections["default"]
+        text = self._text(connection)
         if text.instances:
-            found = text.instances.of(found, connection)
-        elif text.converters and found:
-            whole = _Part(0, len(found[0]), text.converters)
-            found = [whole.values(row, connection) for row in found]
-        if found and text.prefetched:
-            prefetch_related_objects(found, *text.prefetched)
-        return found
+            rows = text.instances.of(rows, connection)
+        elif text.converters and rows:
+            whole = _Part(0, len(rows[0]), text.converters)
+            rows = [whole.values(row, connection) for row in rows]
+        if rows and text.prefetched:
+            prefetch_related_objects(rows, *text.prefetched)
+        return rows
 
     def first(self, **values: Any) -> Row | None:
         return next(iter(self.rows(limit=1, **values)), None)
@@ -288,3 +289,14 @@ class Compiled(Generic[Row]):
         numbered = {f"p{n}": "unknown" for n in range(params)}  # PostgreSQL infers the types
         statement = sql.replace("%%", "%%%%") % tuple(f"%({name})s" for name in numbered)
         return Prepared(self._prepared_as, statement, **numbered)
+
+
+def rows_of_each(*queries: tuple[Compiled[Any], dict[str, Any]], prepared: bool) -> list[list[Any]]:
+    """The rows of these queries for their values.
+
+    `prepared`: on PostgreSQL in one round trip, each planned once for this session (`common.db.prepared`). All need a name.
+    """
+    if not prepared or connections["default"].vendor != "postgresql":
+        return [query.rows(**values) for query, values in queries]
+    found = prepared_statements.rows_of_each(*(query.call(**values) for query, values in queries))
+    return [query.made_of(rows) for (query, _), rows in zip(queries, found, strict=True)]

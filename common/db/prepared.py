@@ -3,6 +3,8 @@
 For processes with sessions of their own: behind a pooler of transactions, the next transaction may be in another session.
 """
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,34 +20,61 @@ class Prepared:
     def __init__(self, name: str, statement: str, **types: str) -> None:
         self._name, self._parameters = name, tuple(types)
         text = statement % {parameter: f"${number}" for number, parameter in enumerate(types, 1)}
-        self._prepare = f"PREPARE {name} ({', '.join(types.values())}) AS {text}"
-        self._call = f"EXECUTE {name} ({', '.join(['%s'] * len(types))})"
+        self._prepare = f"PREPARE {name} {_in_brackets(types.values())} AS {text}"
+        self._execute = f"EXECUTE {name} {_in_brackets(['%s'] * len(types))}"
 
-    def execute(self, cursor: CursorWrapper, *, first: str = "", **values: Any) -> Any:
-        """Leave the rows in the cursor. `first` is a query to run before it, in the same round trip and transaction, and
-        with a snapshot of its own. Returns that query's row.
-        """
-        parameters = [values[parameter] for parameter in self._parameters]
-        call = f"{first}; {self._call}" if first else self._call
-        self._prepare_in(cursor)
-        try:
-            cursor.execute(call, parameters)
-        except NotSupportedError:  # a migration has changed the type of a column that it reads
-            cursor.execute(f"DEALLOCATE {self._name}")
-            self._known().remove(self._name)
-            self._prepare_in(cursor)
-            cursor.execute(call, parameters)
-        if not first:
-            return None
-        row = cursor.fetchone()
-        cursor.nextset()
-        return row
+    def call(self, **values: Any) -> "Call":
+        """One execution, for `rows_of_each`."""
+        return Call(self._execute, [values[parameter] for parameter in self._parameters], self)
 
-    def _known(self) -> set[str]:
-        """The names of the statements that this session has."""
-        return self._sessions.setdefault(connection.connection, set())
+    def rows(self, **values: Any) -> list[Any]:
+        return rows_of_each(self.call(**values))[0]
 
-    def _prepare_in(self, cursor: CursorWrapper) -> None:
-        if self._name not in self._known():
+    def prepare(self, cursor: CursorWrapper) -> None:
+        """In this session, unless it has been prepared there."""
+        known = self._sessions.setdefault(connection.connection, set())
+        if self._name not in known:
             cursor.execute(self._prepare)
-            self._known().add(self._name)
+            known.add(self._name)
+
+    def prepare_again(self, cursor: CursorWrapper) -> None:
+        cursor.execute(f"DEALLOCATE {self._name}")
+        self._sessions[connection.connection].remove(self._name)
+        self.prepare(cursor)
+
+
+def _in_brackets(parts: Collection[str]) -> str:
+    return f"({', '.join(parts)})" if parts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A statement with its values. `prepared` is None for one that isn't prepared."""
+
+    text: str
+    values: Sequence[Any] = ()
+    prepared: Prepared | None = None
+
+
+def rows_of_each(*calls: Call) -> list[list[Any]]:
+    """Execute the statements in one round trip and one transaction, and each with a snapshot of its own. Returns the rows of
+    each.
+    """
+    prepared = [call.prepared for call in calls if call.prepared]
+    with connection.cursor() as cursor:
+        for each in prepared:
+            each.prepare(cursor)
+        try:
+            return _executed(cursor, calls)
+        except NotSupportedError:  # a migration has changed the type of a column that one of them reads
+            for each in prepared:
+                each.prepare_again(cursor)
+            return _executed(cursor, calls)
+
+
+def _executed(cursor: CursorWrapper, calls: Sequence[Call]) -> list[list[Any]]:
+    cursor.execute("; ".join(call.text for call in calls), [value for call in calls for value in call.values])
+    rows = [cursor.fetchall()]
+    while cursor.nextset():
+        rows.append(cursor.fetchall())
+    return rows

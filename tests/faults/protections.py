@@ -98,11 +98,11 @@ PROTECTIONS: Final = {
     ),
     "locks of a claim": Change(
         "webhooks.engine.claims",
-        '        first = _ONE_AT_A_TIME if turn.taken else ""\n',
-        '        first = ""\n'
-        '        slow = "(SELECT pg_sleep(0.02)) IS NOT NULL AND"  # so that claims do meet\n'
-        '        statement = _CLAIM._prepare.replace("FOR UPDATE SKIP LOCKED", "")\n'
-        '        _CLAIM._prepare = statement.replace("FROM mine\\nWHERE d", f"FROM mine\\nWHERE {slow} d")\n',
+        "    if turn.taken:\n",
+        '    slow = "(SELECT pg_sleep(0.02)) IS NOT NULL AND"  # so that claims do meet\n'
+        '    statement = _CLAIM._prepare.replace("FOR UPDATE SKIP LOCKED", "")\n'
+        '    _CLAIM._prepare = statement.replace("FROM mine\\nWHERE d", f"FROM mine\\nWHERE {slow} d")\n'
+        "    if False:\n",
     ),
     "shares of an endpoint": Change(
         "webhooks.engine.claim_selection",

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
-from common.db.prepared import Prepared
+from common.db.prepared import Call, Prepared, rows_of_each
 from installations.models import Installation
 from webhooks.engine import claim_selection, slots
 from webhooks.engine.claim_selection import EVER, LEASE, OlderLeases
@@ -120,10 +120,10 @@ def claim(
 
 # Dispatchers that select at the same moment would select the same rows, and all but one of them would find these locked and
 # get nothing. So they select one after another, and each sees the leases of those before it. This gives the seconds waited.
-_ONE_AT_A_TIME: Final = """
+_ONE_AT_A_TIME: Final = Call("""
 SELECT extract(epoch FROM clock_timestamp() - statement_timestamp())::float
 FROM (SELECT pg_advisory_xact_lock(hashtext('webhooks_claim')) OFFSET 0) AS locked
-"""
+""")
 
 # LATERAL makes PostgreSQL look up each row by its key, even when its statistics about the queue are wrong, as they usually
 # are. A claim doesn't wait until it is on disk: if PostgreSQL loses it, the deliveries in flight are resent. Their results do
@@ -154,11 +154,12 @@ RETURNING
 
 
 def _claim_in_one_statement(now: datetime, slot: int, parameters: dict[str, Any], turn: Turn) -> list[Claim]:
-    with connection.cursor() as cursor:
-        first = _ONE_AT_A_TIME if turn.taken else ""
-        row = _CLAIM.execute(cursor, first=first, **parameters, lease_until=now + LEASE, slot=slot)
-        turn.waited = row[0] if row else 0.0
-        return [claim_of(columns, Pace(pace)) for *columns, pace in cursor.fetchall()]
+    claim = _CLAIM.call(**parameters, lease_until=now + LEASE, slot=slot)
+    if turn.taken:
+        [[turn.waited]], rows = rows_of_each(_ONE_AT_A_TIME, claim)
+    else:
+        [rows] = rows_of_each(claim)
+    return [claim_of(columns, Pace(pace)) for *columns, pace in rows]
 
 
 def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:

@@ -12,7 +12,7 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from common.db.compiled import AmongIds, Compiled
+from common.db.compiled import AmongIds, Compiled, rows_of_each
 from common.db.fields import decrypt
 from installations.models import JUDGED_BY
 from webhooks import message
@@ -47,7 +47,9 @@ _WEBHOOKS: Final[Compiled[Webhook]] = Compiled(
     remembered=REMEMBERED_WEBHOOKS,
     prepared_as="webhooks_prepare",
 )
-_EVENTS: Final[Compiled[Event]] = Compiled(lambda: Event.objects.filter(AmongIds("id", "ids")))
+_EVENTS: Final[Compiled[Event]] = Compiled(
+    lambda: Event.objects.filter(AmongIds("id", "ids")), prepared_as="webhooks_prepare_events"
+)
 
 # The key is the encrypted text, so a changed secret gets a new entry. Decrypting costs as much as signing.
 _secret = lru_cache(REMEMBERED_SECRETS)(decrypt)
@@ -76,12 +78,15 @@ class Prepared:
 
 
 def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
-    """The requests for these claims, by the current webhooks, apps and scopes. Two statements; one more with claims of
+    """The requests for these claims, by the current webhooks, apps and scopes. One round trip; one more with claims of
     sandbox stores. `by_listener`: a listener asks, so none is looked for.
     """
-    read = _WEBHOOKS.rows if by_listener else _WEBHOOKS.prepared_rows
-    webhooks = {each.id: each for each in read(ids={claim.webhook_id for claim in claims})}
-    events = {each.id: each for each in _EVENTS.rows(ids={claim.event_id for claim in claims})}
+    found = rows_of_each(
+        (_WEBHOOKS, {"ids": {claim.webhook_id for claim in claims}}),
+        (_EVENTS, {"ids": {claim.event_id for claim in claims}}),
+        prepared=not by_listener,  # web processes may have no sessions of their own
+    )
+    webhooks, events = ({each.id: each for each in rows} for rows in found)
     listening = {} if by_listener else _listening(webhooks.values())
     prepared = Prepared()
     for claim in claims:

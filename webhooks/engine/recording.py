@@ -112,14 +112,10 @@ def _record_in_one_statement(results: Sequence[Result]) -> set[UUID]:
         for each in results
     ]
     news = paces_learnt(results)
-    with connection.cursor() as cursor:
-        _RECORD.execute(
-            cursor,
-            results=orjson.dumps(rows).decode(),
-            endpoints=list(news.keys()),
-            paces=list(news.values()),
-        )
-        return {row[0] for row in cursor.fetchall()}
+    recorded = _RECORD.rows(
+        results=orjson.dumps(rows).decode(), endpoints=list(news.keys()), paces=list(news.values())
+    )
+    return {row[0] for row in recorded}
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Business, User
 from common.db import compiled
-from common.db.compiled import AmongIds, Compiled, Param
+from common.db.compiled import AmongIds, Compiled, Param, rows_of_each
 from stores.models import Order, OrderItem, Product
 from tests import factories
 
@@ -117,7 +117,7 @@ def test_prepared_rows_are_the_same_and_planned_once(shop: Business, sandbox: Bu
     )
     query: Compiled[Any] = Compiled(lambda: products, prepared_as="of_a_test")
     for business in (shop, sandbox, shop):
-        found = query.prepared_rows(business=business.pk)
+        [found] = rows_of_each((query, {"business": business.pk}), prepared=True)
         assert found == query.rows(business=business.pk) != []
         assert [product.label for product in found] == ["100 %%"]
     with connection.cursor() as cursor:

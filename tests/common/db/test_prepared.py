@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
+from django.db import DataError, connection
+from pytest_django import DjangoAssertNumQueries
 
-from common.db.prepared import Prepared
+from common.db.prepared import Call, Prepared, rows_of_each
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
@@ -28,7 +29,21 @@ def test_statement_is_prepared_again_after_a_migration_changed_a_column(tea: Non
             "ALTER TABLE tea ADD price int",
         ):
             cursor.execute(change)
-            statement.execute(cursor, after="B")
-            assert cursor.fetchall() == [("Ceylon",)]
-            assert statement.execute(cursor, first="SELECT 5", after="B") == (5,)
-            assert cursor.fetchall() == [("Ceylon",)]
+            assert statement.rows(after="B") == [("Ceylon",)]
+
+
+def test_statements_of_one_round_trip_see_what_those_before_them_wrote(
+    tea: None, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    add = Prepared("add", "INSERT INTO tea VALUES (%(tea)s) RETURNING name", tea="text")
+    names = Prepared("names", "SELECT name FROM tea ORDER BY name")
+    rows_of_each(add.call(tea="Java"), names.call())  # prepares them
+    with django_assert_num_queries(1):
+        found = rows_of_each(Call("SELECT 5"), add.call(tea="Darjeeling"), names.call())
+    assert found == [[(5,)], [("Darjeeling",)], [("Assam",), ("Ceylon",), ("Darjeeling",), ("Java",)]]
+
+
+def test_none_of_the_statements_counts_if_a_later_one_fails(tea: None) -> None:
+    with pytest.raises(DataError):
+        rows_of_each(Call("INSERT INTO tea VALUES ('Java') RETURNING name"), Call("SELECT 1 / 0"))
+    assert rows_of_each(Call("SELECT count(*) FROM tea")) == [[(2,)]]
