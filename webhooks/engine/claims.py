@@ -90,12 +90,44 @@ class Claimer:
             self._lookback.found_nothing_old(took=took, rows=len(claimed))
         return claimed
 
+    def is_anything_due(self, now: datetime) -> bool:
+        """Whether `claim` might get something. Leaves out what it would leave out."""
+        if not self._lookback.is_expensive:
+            return is_anything_due(now)
+        return self._lookback.is_due() or is_anything_due(now, now - RECENT)
+
     def _older_leases(self, now: datetime) -> OlderLeases:
         """Those that began before `RECENT`, as of the last count."""
         if self._older is None or monotonic() >= self._count_older_at:
             self._older = claim_selection.older_leases(now, now - RECENT)
             self._count_older_at = monotonic() + COUNT_OLDER_EVERY
         return self._older
+
+
+# In the order of the index by time. Otherwise PostgreSQL may prefer that by endpoint, and read all of it.
+_PEEK = Prepared(
+    "webhooks_peek",
+    """
+SELECT id FROM webhooks_delivery
+WHERE lease_until IS NULL AND due_at IS NOT NULL AND due_at BETWEEN %(since)s AND %(now)s
+ORDER BY due_at, id LIMIT 1
+""",
+    since="timestamptz",
+    now="timestamptz",
+)
+
+
+def is_anything_due(now: datetime, since: datetime = EVER) -> bool:
+    """Whether a delivery has become due since then and isn't leased. It may still be one that no claim gets, because its endpoint
+    has no room.
+    """
+    if connection.features.has_select_for_update_skip_locked:
+        return bool(_PEEK.rows(since=since, now=now))
+    return _due(now).exists()
+
+
+def _due(now: datetime) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
 
 
 def claim(
@@ -163,8 +195,7 @@ def _claim_in_one_statement(now: datetime, slot: int, parameters: dict[str, Any]
 
 
 def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
-    due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
-    if not due.exists():  # this needs no lock, and usually nothing is due
+    if not _due(now).exists():  # this needs no lock, and usually nothing is due
         return []
     with transaction.atomic():
         paces = {choice.delivery_id: choice.pace for choice in claim_selection.choose(limit, now)}

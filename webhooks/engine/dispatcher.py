@@ -31,8 +31,13 @@ IN_FLIGHT: Final = 512  # attempts at once
 CLAIMED_AT_ONCE: Final = 128
 RECORDED_AT_ONCE: Final = 128
 # Times in seconds.
+PEEK: Final = 0.001  # before asking whether anything is due, soon after there was work
 POLL: Final = 0.003  # between claims while there is work
 IDLE_POLL: Final = 0.05  # the longest pause while there is none
+CLAIM_EVERY: Final = 0.5  # even if nothing seems due: claims measure what looking far back costs
+# Each pause in vain is longer than the one before.
+PEEKS_SLOW_DOWN: Final = 1.1
+CLAIMS_SLOW_DOWN: Final = 1.5
 RECORD_AFTER: Final = (
     0.025  # once half of what it sent is answered, so that a slow machine doesn't write small batches
 )
@@ -66,10 +71,11 @@ class Dispatcher:
         self._spared: list[Claim] = []
         self._recorded = 0
         self._planned = False
-        self._poll = POLL
+        self._rest = PEEK
+        self._expects_more = False
         self._claim_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
         self._claimed_at = 0.0
-        self._worked_at = self._looked_in_vain_at = 0.0
+        self._worked_at = self._in_vain_at = 0.0
 
     def run(
         self,
@@ -129,16 +135,25 @@ class Dispatcher:
             self._free_lost_at = now + FREE_LOST_EVERY
             self._lost_leases.free(self._clock.now())
         if now >= self._claim_at:
-            self._claim_and_send()
+            self._peek_and_claim()
 
     def _busy(self) -> bool:
         return bool(self._sender.in_flight or self._results or self._spared or self._judge)
 
     def _idle_for(self) -> float:
         """How long there had been no work at the last claim. Negative while there is some."""
-        return -1.0 if self._busy() else self._looked_in_vain_at - self._worked_at
+        return -1.0 if self._busy() else self._in_vain_at - self._worked_at
 
     # 1 claim, 2 prepare, 3 send
+
+    def _peek_and_claim(self) -> None:
+        """Claim if anything is due: a peek costs a quarter of a claim in vain. After much was due, and twice a second, claim anyway."""
+        claims_anyway = self._expects_more or monotonic() - self._claimed_at >= CLAIM_EVERY
+        if claims_anyway or self._claimer.is_anything_due(self._clock.now()):
+            self._claim_and_send()
+        else:
+            self._in_vain_at = monotonic()
+            self._claim_at = self._in_vain_at + self._pause_in_vain(PEEK, PEEKS_SLOW_DOWN)
 
     def _claim_and_send(self) -> None:
         """Claim and send as many deliveries as there is room for."""
@@ -147,23 +162,29 @@ class Dispatcher:
         claimed = (
             self._claimer.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
         )
-        self._claim_at = monotonic() + self._pause(room, len(claimed))
+        self._expects_more = len(claimed) > room / 2
+        self._claim_at = monotonic() + self._pause(bool(claimed))
         if claimed:
             self._send(claimed, began)
             self._worked_at = monotonic()
         else:
-            self._looked_in_vain_at = monotonic()
+            self._in_vain_at = monotonic()
 
-    def _pause(self, requested: int, claimed: int) -> float:
-        """The pause until the next claim: none while much is due, short after some was, then longer and longer.
+    def _pause(self, got_some: bool) -> float:
+        """The pause until the next peek or claim: none while much is due, short after some was, then longer and longer.
 
-        More dispatchers each pause longer, so that together they ask the database as often as two.
+        More dispatchers pause longer, so that together they ask the database as often as two. And those that find nothing
+        soon leave the work to those that do.
         """
-        if claimed:
-            self._poll = POLL
-            return self._turn() if claimed > requested / 2 else POLL + self._turn()
-        pause, self._poll = self._poll, min(self._poll * 1.5, IDLE_POLL)
-        return pause * self._share()
+        if not got_some:
+            return self._pause_in_vain(POLL, CLAIMS_SLOW_DOWN)
+        self._rest = PEEK
+        return self._turn() if self._expects_more else POLL + self._turn()
+
+    def _pause_in_vain(self, least: float, slow_down: float) -> float:
+        pause = max(self._rest, least)
+        self._rest = min(pause * slow_down, IDLE_POLL * self._share())
+        return pause
 
     def _share(self) -> float:
         """How many dispatchers run for each one that is needed."""

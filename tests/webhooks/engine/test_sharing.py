@@ -1,11 +1,11 @@
-"""Many dispatchers share the work without asking the database more often than two would.
+"""How often dispatchers ask the database, and that many share the work without asking more often than two would.
 
 Time is replaced, so that the statements that are counted don't depend on how busy the machine is; the statements are real.
 """
 # ruff: noqa: SLF001  # the loop's steps are called one by one, at the moments at which it would wake up
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
@@ -150,3 +150,61 @@ def test_eight_dispatchers_cost_the_database_as_much_as_two_and_send_as_soon(
     eight = cost(simulation, installation, sandbox, 8)
     assert eight.statements <= 1.15 * two.statements
     assert eight.wait <= max(1.5 * two.wait, dispatcher.POLL)
+
+
+@dataclass
+class Asked:
+    """The simulated times of peeks and of claims."""
+
+    peeks: list[float] = field(default_factory=list)
+    claims: list[float] = field(default_factory=list)
+
+    def forget(self) -> None:
+        self.peeks.clear()
+        self.claims.clear()
+
+
+@pytest.fixture
+def asked(simulation: Simulation) -> Iterator[Asked]:
+    """Of one dispatcher."""
+    simulation.start(1)
+    times = Asked()
+
+    def noted(execute: Any, sql: str, *arguments: Any) -> Any:
+        if "EXECUTE webhooks_peek" in sql:
+            times.peeks.append(simulation.now)
+        if "EXECUTE webhooks_claim" in sql:
+            times.claims.append(simulation.now)
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(noted):
+        yield times
+
+
+def publish_now(simulation: Simulation, business: Business) -> None:
+    """And go on until it is sent and recorded."""
+    moment = [simulation.now]
+    simulation.run(moment[0] + 0.02, moment, lambda: helpers.publish(business, now=simulation.time()))
+
+
+def test_what_becomes_due_soon_after_work_is_found_by_peeks_which_cost_less_than_claims(
+    simulation: Simulation, asked: Asked, webhook: Webhook, sandbox: Business
+) -> None:
+    publish_now(simulation, sandbox)
+    simulation.sent.clear()
+    asked.forget()
+    simulation.run(simulation.now + 0.015, [], lambda: None)
+    assert len(asked.peeks) >= 7
+    assert asked.claims == []
+    published = simulation.now
+    publish_now(simulation, sandbox)
+    assert asked.claims == simulation.sent
+    assert simulation.sent[0] - published <= 4 * dispatcher.PEEK
+
+
+def test_idle_dispatcher_peeks_and_seldom_claims(simulation: Simulation, asked: Asked) -> None:
+    simulation.run(simulation.now + 2, [], lambda: None)
+    asked.forget()
+    simulation.run(simulation.now + 5, [], lambda: None)
+    assert 9 <= len(asked.claims) <= 10
+    assert 85 <= len(asked.peeks) <= 92
