@@ -232,7 +232,7 @@ class Compiled(Generic[Row]):
             return self.made_of(cursor.fetchall())
 
     def call(self, **values: Any) -> Call:
-        """The query for these values, as a prepared statement. `made_of` makes what it selects of the rows."""
+        """The query for these values, as a prepared statement. `made_of` turns its rows into what the query selects."""
         connection = connections["default"]
         text = self._text(connection)
         assert text.prepared, "`prepared_as` is missing, or the database isn't PostgreSQL"

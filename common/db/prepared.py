@@ -74,7 +74,8 @@ def rows_of_each(*calls: Call) -> list[list[Any]]:
 
 def _executed(cursor: CursorWrapper, calls: Sequence[Call]) -> list[list[Any]]:
     cursor.execute("; ".join(call.text for call in calls), [value for call in calls for value in call.values])
-    rows = [cursor.fetchall()]
-    while cursor.nextset():
-        rows.append(cursor.fetchall())
-    return rows
+    rows = []
+    while True:
+        rows.append(cursor.fetchall() if cursor.description else [])
+        if not cursor.nextset():
+            return rows

@@ -91,10 +91,15 @@ class Claimer:
         return claimed
 
     def is_anything_due(self, now: datetime) -> bool:
-        """Whether `claim` might get something. Leaves out what it would leave out."""
-        if not self._lookback.is_expensive:
-            return is_anything_due(now)
-        return self._lookback.is_due() or is_anything_due(now, now - RECENT)
+        """Whether `claim` might get something. Leaves out what it would leave out.
+
+        When it isn't known what looking all the way back costs now, a claim has to find out. On SQLite a claim asks itself.
+        """
+        if not connection.features.has_select_for_update_skip_locked:
+            return True
+        if self._lookback.is_expensive:
+            return self._lookback.is_due() or is_anything_due(now, now - RECENT)
+        return self._lookback.last_was_expensive or is_anything_due(now)
 
     def _older_leases(self, now: datetime) -> OlderLeases:
         """Those that began before `RECENT`, as of the last count."""
@@ -118,16 +123,10 @@ ORDER BY due_at, id LIMIT 1
 
 
 def is_anything_due(now: datetime, since: datetime = EVER) -> bool:
-    """Whether a delivery has become due since then and isn't leased. It may still be one that no claim gets, because its endpoint
-    has no room.
+    """Whether a delivery has become due since then and isn't leased, on PostgreSQL. It may still be one that no claim gets,
+    because its endpoint has no room.
     """
-    if connection.features.has_select_for_update_skip_locked:
-        return bool(_PEEK.rows(since=since, now=now))
-    return _due(now).exists()
-
-
-def _due(now: datetime) -> QuerySet[Delivery]:
-    return Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
+    return bool(_PEEK.rows(since=since, now=now))
 
 
 def claim(
@@ -195,7 +194,8 @@ def _claim_in_one_statement(now: datetime, slot: int, parameters: dict[str, Any]
 
 
 def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
-    if not _due(now).exists():  # this needs no lock, and usually nothing is due
+    due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
+    if not due.exists():  # this needs no lock, and usually nothing is due
         return []
     with transaction.atomic():
         paces = {choice.delivery_id: choice.pace for choice in claim_selection.choose(limit, now)}

@@ -141,23 +141,23 @@ class Dispatcher:
         return bool(self._sender.in_flight or self._results or self._spared or self._judge)
 
     def _idle_for(self) -> float:
-        """How long there had been no work at the last claim. Negative while there is some."""
+        """How long there had been no work at the last peek or claim. Negative while there is some."""
         return -1.0 if self._busy() else self._in_vain_at - self._worked_at
 
     # 1 claim, 2 prepare, 3 send
 
     def _peek_and_claim(self) -> None:
         """Claim if anything is due: a peek costs a quarter of a claim in vain. After much was due, and twice a second, claim anyway."""
+        room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
         claims_anyway = self._expects_more or monotonic() - self._claimed_at >= CLAIM_EVERY
-        if claims_anyway or self._claimer.is_anything_due(self._clock.now()):
-            self._claim_and_send()
+        if not room or claims_anyway or self._claimer.is_anything_due(self._clock.now()):
+            self._claim_and_send(room)
         else:
             self._in_vain_at = monotonic()
             self._claim_at = self._in_vain_at + self._pause_in_vain(PEEK, PEEKS_SLOW_DOWN)
 
-    def _claim_and_send(self) -> None:
-        """Claim and send as many deliveries as there is room for."""
-        room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
+    def _claim_and_send(self, room: int) -> None:
+        """Claim and send at most so many deliveries."""
         began = self._claimed_at = monotonic()
         claimed = (
             self._claimer.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
@@ -174,10 +174,10 @@ class Dispatcher:
         """The pause until the next peek or claim: none while much is due, short after some was, then longer and longer.
 
         More dispatchers pause longer, so that together they ask the database as often as two. And those that find nothing
-        soon leave the work to those that do.
+        peek less and less often.
         """
         if not got_some:
-            return self._pause_in_vain(POLL, CLAIMS_SLOW_DOWN)
+            return self._pause_in_vain(POLL * self._share(), CLAIMS_SLOW_DOWN)
         self._rest = PEEK
         return self._turn() if self._expects_more else POLL + self._turn()
 
@@ -213,7 +213,7 @@ class Dispatcher:
     # 4 judge, 5 record
 
     def _wake_at(self) -> float:
-        """When to claim or record next. Results that are late wait for more, and are looked at again soon."""
+        """When to peek, claim or record next. Results that are late wait for more, and are looked at again soon."""
         if not self._results:
             return self._claim_at
         return min(self._claim_at, max(self._record_at, monotonic() + LOOK_AGAIN))

@@ -30,6 +30,10 @@ class Lookback:
         """Whether all of the last looks that found nothing old were."""
         return len(self._took) == LOOKS and min(self._took) > CHEAP
 
+    @property
+    def last_was_expensive(self) -> bool:
+        return bool(self._took) and self._took[-1] > CHEAP
+
     def found_nothing_old(self, *, took: float, rows: int = 0) -> None:
         """Note what a look all the way back took in vain, in seconds, and how many recent rows it changed."""
         self._took.append(took - rows * FOR_EACH_ROW)

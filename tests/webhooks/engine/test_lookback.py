@@ -188,6 +188,17 @@ def test_what_is_due_for_long_waits_only_while_looks_are_expensive(
 
 
 @pytest.mark.postgres
+def test_claims_find_out_what_looking_back_costs_when_the_last_was_expensive(
+    webhook: Webhook, claimer: Claimer, slot: int
+) -> None:
+    """With peeks, which are not measured, it would take as long as they find nothing."""
+    assert not claimer.is_anything_due(timezone.now())
+    for made in range(1, LOOKS + 1):
+        claimer.claim(10, timezone.now(), slot)
+        assert claimer.is_anything_due(timezone.now()) == (made < LOOKS)
+
+
+@pytest.mark.postgres
 def test_older_leases_of_an_endpoint_count_while_looks_are_expensive(
     sandbox: Business, webhook: Webhook, claimer: Claimer, slot: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

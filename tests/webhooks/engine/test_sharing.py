@@ -6,6 +6,7 @@ Time is replaced, so that the statements that are counted don't depend on how bu
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
@@ -21,8 +22,9 @@ from common.http.exchanges import Exchange
 from installations.models import Installation
 from tests.webhooks import helpers
 from webhooks.engine import claims, clocks, dispatcher, sending, slots
+from webhooks.engine.claim_selection import LEASES
 from webhooks.engine.dispatcher import Dispatcher
-from webhooks.enums import DeliveryStatus
+from webhooks.enums import DeliveryStatus, Pace
 from webhooks.models import Delivery, Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
@@ -64,7 +66,6 @@ class Simulation:
         self.dispatchers.clear()
         self.sent.clear()
         Delivery.objects.all().delete()
-        Webhook.objects.all().delete()
 
     def run(self, until: float, moments: Sequence[float], happen: Callable[[], None]) -> None:
         """Let all work until then, and until nothing is in flight. Something happens at each of the moments."""
@@ -147,6 +148,7 @@ def test_eight_dispatchers_cost_the_database_as_much_as_two_and_send_as_soon(
 ) -> None:
     two = cost(simulation, installation, sandbox, 2)
     simulation.end()
+    Webhook.objects.all().delete()
     eight = cost(simulation, installation, sandbox, 8)
     assert eight.statements <= 1.15 * two.statements
     assert eight.wait <= max(1.5 * two.wait, dispatcher.POLL)
@@ -164,10 +166,8 @@ class Asked:
         self.claims.clear()
 
 
-@pytest.fixture
-def asked(simulation: Simulation) -> Iterator[Asked]:
-    """Of one dispatcher."""
-    simulation.start(1)
+@contextmanager
+def claims_and_peeks(simulation: Simulation) -> Iterator[Asked]:
     times = Asked()
 
     def noted(execute: Any, sql: str, *arguments: Any) -> Any:
@@ -179,6 +179,33 @@ def asked(simulation: Simulation) -> Iterator[Asked]:
 
     with connection.execute_wrapper(noted):
         yield times
+
+
+@pytest.fixture
+def asked(simulation: Simulation) -> Iterator[Asked]:
+    """Of one dispatcher."""
+    simulation.start(1)
+    with claims_and_peeks(simulation) as times:
+        yield times
+
+
+def test_eight_dispatchers_claim_hardly_more_than_two_where_no_endpoint_has_room(
+    simulation: Simulation, webhook: Webhook, sandbox: Business
+) -> None:
+    def claims_in_vain(count: int) -> int:
+        simulation.start(count)
+        for _ in range(LEASES[Pace.UNKNOWN] + 1):
+            helpers.publish(sandbox, now=simulation.time())
+        slot = simulation.dispatchers[0]._slot.id
+        assert slot
+        assert len(claims.claim(128, simulation.time(), slot)) == LEASES[Pace.UNKNOWN]
+        with claims_and_peeks(simulation) as asked:
+            simulation.run(simulation.now + 1, [], lambda: None)
+        assert simulation.sent == []
+        simulation.end()
+        return len(asked.claims)
+
+    assert claims_in_vain(8) <= 1.5 * claims_in_vain(2)
 
 
 def publish_now(simulation: Simulation, business: Business) -> None:
