@@ -147,7 +147,9 @@ class Dispatcher:
     # 1 claim, 2 prepare, 3 send
 
     def _peek_and_claim(self) -> None:
-        """Claim if anything is due: a peek costs a quarter of a claim in vain. After much was due, and twice a second, claim anyway."""
+        """Claim if anything is due: a peek costs a quarter of a claim in vain. After much was due, and twice a second, claim
+        anyway.
+        """
         room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
         claims_anyway = self._expects_more or monotonic() - self._claimed_at >= CLAIM_EVERY
         if not room or claims_anyway or self._claimer.is_anything_due(self._clock.now()):

@@ -82,8 +82,8 @@ class Prepared:
 
 
 def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
-    """The requests for one or more claims, by the current webhooks, apps and scopes. One round trip; one more with claims of
-    sandbox stores. `by_listener`: a listener asks, so none is looked for.
+    """The requests for one or more claims, by the current webhooks, apps and scopes. One round trip, or two for a listener
+    and on SQLite; one more with claims of sandbox stores. `by_listener`: a listener asks, so none is looked for.
     """
     event_ids = {claim.event_id for claim in claims}
     found = rows_of_each(
