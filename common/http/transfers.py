@@ -25,6 +25,9 @@ from common.http.exchanges import ErrorClass, Exchange, status_class
 SWITCHING_PROTOCOLS: Final = 101
 MAX_HEADERS: Final = 32 * 1024  # bytes of a response's headers; more is a failure
 IDLE: Final = 15  # seconds after which an idle connection isn't used again
+SENT_AT_ONCE: Final = (
+    16 * 1024
+)  # bytes; a handle keeps as much memory, and libcurl's default is four times as much
 KEPT_HEADERS: Final = (
     b"content-type", b"location", b"retry-after", b"content-security-policy", b"x-frame-options", b"set-cookie"
 )  # fmt: skip
@@ -77,6 +80,7 @@ class Transfer:
         curl.setopt(pycurl.FOLLOWLOCATION, False)
         curl.setopt(pycurl.HTTP_CONTENT_DECODING, False)
         curl.setopt(pycurl.MAXAGE_CONN, IDLE)
+        curl.setopt(pycurl.UPLOAD_BUFFERSIZE, SENT_AT_ONCE)
         for option, path in authorities().items():
             curl.setopt(option, path)
         curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open)
@@ -119,6 +123,10 @@ class Transfer:
         self._sent = self._was_opened = self._was_blocked = False
         self._deadline = deadline
         self._set_timeout()
+
+    def close(self) -> None:
+        """Free its memory. Without this it would stay until a garbage collection."""
+        self.curl.close()
 
     def begins_again(self, code: int) -> bool:
         """Whether to run it once more, on a new connection, after it has ended with this code."""

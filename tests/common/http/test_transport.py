@@ -1,5 +1,6 @@
 """The outgoing HTTP door against real sockets. Only name look-ups are made up."""
 
+import gc
 import gzip
 import os
 import resource
@@ -589,6 +590,14 @@ class TestProcess:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert send(receiver.url).succeeded
         assert [request.connection for request in receiver.requests] == [0, 1, 0]
+
+    def test_many_requests_at_once_leave_few_handles(self, receiver: Receiver) -> None:
+        """Each keeps 20 KB."""
+        receiver.respond_with(Answer(delay=0.2))
+        begun = [transport.submit(receiver.url, headers={}, body=b"{}") for _ in range(100)]
+        assert {each.result().status for each in begun} == {200}
+        gc.collect()
+        assert sum(isinstance(each, transfers.Transfer) for each in gc.get_objects()) <= transport.MAX_UNUSED
 
     def test_close_cancels_what_is_under_way_and_use_starts_anew(self, receiver: Receiver) -> None:
         receiver.respond_with(Answer(delay=1.0), 200)
