@@ -7,7 +7,7 @@ from celery import Celery
 from celery.signals import task_postrun, task_prerun, worker_process_init, worker_ready
 from django.db import close_old_connections
 
-from common.garbage import spare_what_is_loaded
+from common.garbage import collect_regularly
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -31,4 +31,4 @@ def check_database_sessions(sender: Any, **_: Any) -> None:
 @worker_ready.connect
 @worker_process_init.connect
 def on_ready(**_: Any) -> None:
-    spare_what_is_loaded()
+    collect_regularly()

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from common.garbage import spare_what_is_loaded
+from common.garbage import collect_regularly
 from common.web.chunked_bodies import Application, Environ, Start, with_length
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -47,4 +47,4 @@ def load_all_pages() -> None:
 
 application = without_body_to_head(with_length(get_wsgi_application()))
 load_all_pages()
-spare_what_is_loaded()
+collect_regularly()

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from common.garbage import spare_what_is_loaded
+from common.garbage import collect_regularly
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.management.sessions import require_whole_sessions
 
@@ -23,6 +23,6 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        spare_what_is_loaded()
+        collect_regularly()
         attempts = Dispatcher(stop=stop).run(idle=None if forever else 0.0)
         self.stdout.write(f"{attempts} attempts made.")
