@@ -23,7 +23,7 @@ def fan_out(options: Options) -> Iterator[Row]:
     shops.listeners(alone, [options.sink.url("instant/0")])
     shops.listeners(crowd, [options.sink.url(f"instant/{n}") for n in range(LISTENERS)])
     with connection.cursor() as cursor:
-        # As autovacuum does within a minute. Without statistics PostgreSQL reads all apps for each installation, so that
+        # As autovacuum does by and by. Without statistics PostgreSQL reads all apps for each installation, so that
         # the time would be that of the apps which other benchmarks have left.
         cursor.execute("ANALYZE")
     repeats = 5 if options.quick else 50

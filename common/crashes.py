@@ -7,7 +7,7 @@ bodies, variables or settings. The log has the messages.
 import logging
 from copy import copy
 from time import monotonic
-from traceback import TracebackException, extract_tb
+from traceback import StackSummary, TracebackException, walk_tb
 from typing import Final
 
 from django.utils.log import AdminEmailHandler
@@ -64,5 +64,5 @@ def _error_of(record: logging.LogRecord) -> BaseException | None:
 
 def _title(error: BaseException | None) -> str:
     """The kind of error and the line that raised it."""
-    places = extract_tb(error.__traceback__) if error else []
+    places = StackSummary.extract(walk_tb(error.__traceback__ if error else None), lookup_lines=False)
     return type(error).__name__ + "".join(f" in {at.name}, {at.filename}:{at.lineno}" for at in places[-1:])
