@@ -25,9 +25,7 @@ from common.http.exchanges import ErrorClass, Exchange, status_class
 SWITCHING_PROTOCOLS: Final = 101
 MAX_HEADERS: Final = 32 * 1024  # bytes of a response's headers; more is a failure
 IDLE: Final = 15  # seconds after which an idle connection isn't used again
-SENT_AT_ONCE: Final = (
-    16 * 1024
-)  # bytes; a handle keeps as much memory, and libcurl's default is four times as much
+SENT_AT_ONCE: Final = 16 * 1024  # bytes; a handle keeps as much memory. libcurl's own is four times this
 KEPT_HEADERS: Final = (
     b"content-type", b"location", b"retry-after", b"content-security-policy", b"x-frame-options", b"set-cookie"
 )  # fmt: skip
