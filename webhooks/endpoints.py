@@ -6,10 +6,13 @@ tries something out there, deliveries to other stores don't wait.
 """
 
 from hashlib import blake2b
+from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import models
+
+LOWEST: Final = -(2**63)  # no endpoint has a lower number
 
 
 def endpoint_key(app_id: UUID, url: str, *, sandbox: UUID | None = None) -> int:

@@ -268,7 +268,14 @@ class Delivery(models.Model):
             models.Index(
                 fields=["due_at", "id"], name="delivery_due", condition=_CLAIMABLE, include=["endpoint"]
             ),
-            models.Index("endpoint", "due_at", "id", name="delivery_turn", condition=_CLAIMABLE),
+            # Only what names an endpoint can use it, so what looks by time never reads it instead (docs/decisions/0057).
+            models.Index(
+                "endpoint",
+                "due_at",
+                "id",
+                name="delivery_of_endpoint",
+                condition=_CLAIMABLE & models.Q(endpoint__isnull=False),
+            ),
             # By time, so that claims can leave out the entries of leases that have ended (docs/decisions/0050).
             models.Index(
                 "lease_until", name="delivery_lease_end", condition=models.Q(lease_until__isnull=False)

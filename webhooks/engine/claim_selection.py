@@ -21,7 +21,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Q
 
-from webhooks.endpoints import host_of
+from webhooks.endpoints import LOWEST, host_of
 from webhooks.engine import planning
 from webhooks.enums import WAITING, Pace
 from webhooks.models import Delivery, Endpoint
@@ -113,7 +113,7 @@ RECURSIVE leased AS (
 ), waiting AS (
     (
         SELECT endpoint FROM webhooks_delivery
-        WHERE {_CLAIMABLE}
+        WHERE {_CLAIMABLE} AND endpoint >= '{LOWEST}'::bigint
             AND (SELECT count(*) FROM earliest) = {LOOKED_AT}
             AND (SELECT count(*) FROM fitting) < %(limit)s
         ORDER BY endpoint, due_at, id LIMIT 1
@@ -282,7 +282,7 @@ def _ranked(rows: Iterable[Row]) -> Iterator[tuple[Row, int]]:
 def _endpoints(claimable: Any) -> Iterator[int]:
     """The endpoints with waiting deliveries, with one index lookup each."""
     by_endpoint = claimable.order_by("endpoint", "due_at", "id").values_list("endpoint", flat=True)
-    endpoint = by_endpoint.first()
+    endpoint = by_endpoint.filter(endpoint__gte=LOWEST).first()
     while endpoint is not None:
         yield endpoint
         endpoint = by_endpoint.filter(endpoint__gt=endpoint).first()

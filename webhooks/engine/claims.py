@@ -109,7 +109,6 @@ class Claimer:
         return self._older
 
 
-# In the order of the index by time. Otherwise PostgreSQL may prefer that by endpoint, and read all of it.
 _PEEK = Prepared(
     "webhooks_peek",
     """

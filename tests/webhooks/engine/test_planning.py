@@ -1,9 +1,11 @@
 """A dispatcher's statements use the indexes, even if PostgreSQL's statistics are outdated."""
 
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import Business
@@ -77,3 +79,50 @@ def test_what_is_due_is_read_in_order_and_not_sorted(
     assert "Seq Scan on webhooks_delivery" not in plan
     assert "Bitmap Heap Scan on webhooks_delivery" not in plan
     assert "due_at_id_endpoint_idx on webhooks_delivery_" in plan  # `delivery_due` of a partition
+
+
+def parts(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for each in plan.get("Plans", []):
+        yield from parts(each)
+
+
+def indexes(plan: dict[str, Any]) -> set[str]:
+    """The names of those that this part of a plan reads. They are of partitions, so each has its parent's instead."""
+    read = [each["Index Name"] for each in parts(plan) if "Index Name" in each]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT inhparent::regclass::text FROM pg_inherits WHERE inhrelid::regclass::text = ANY (%s)",
+            [read],
+        )
+        return {name for [name] in cursor.fetchall()}
+
+
+def explained(statement: str, parameters: Any) -> dict[str, Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", parameters)
+        return cursor.fetchone()[0][0]["Plan"]  # type: ignore[no-any-return]
+
+
+def plan_of_a_peek() -> dict[str, Any]:
+    now = timezone.now()
+    claims.is_anything_due(now)  # prepares it
+    return explained("EXECUTE webhooks_peek (%s, %s)", [now - timedelta(seconds=1), now])
+
+
+def plan_of_what_a_claim_finds_by_time() -> dict[str, Any]:
+    plan = explained(
+        f"WITH {claim_selection.CHOSEN} SELECT id FROM chosen",  # noqa: S608
+        claim_selection.parameters(100, timezone.now()),
+    )
+    return next(each for each in parts(plan) if each.get("Subplan Name") == "CTE earliest")
+
+
+@pytest.mark.parametrize("plan", [plan_of_a_peek, plan_of_what_a_claim_finds_by_time])
+def test_what_is_due_is_never_looked_for_by_endpoint(plan: Callable[[], dict[str, Any]]) -> None:
+    """However large the index by time is, and whatever the statistics say: not even without it."""
+    with planning.by_index_here(), connection.cursor() as cursor:
+        assert indexes(plan()) == {"delivery_due"}
+        cursor.execute("DROP INDEX delivery_due")
+        assert "delivery_of_endpoint" not in indexes(plan())
+        transaction.set_rollback(True)
