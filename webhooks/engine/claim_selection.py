@@ -81,6 +81,8 @@ _JOINED = """
 # The condition of the partial indexes. Adding the states would select the same, but favor another index.
 _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 
+# `waiting` and `hopped` ask for the order of the index by endpoint, so that no other is read (docs/decisions/0057).
+
 # Common table expressions. The last one, `chosen`, has the columns `id`, `due_at`, `pace` and `position`.
 CHOSEN: Final = f"""
 RECURSIVE leased AS (
@@ -131,9 +133,10 @@ RECURSIVE leased AS (
     SELECT first.id, first.due_at, pace, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
     FROM asked CROSS JOIN LATERAL (
         SELECT id, due_at FROM webhooks_delivery
-        WHERE {_CLAIMABLE} AND due_at <= %(now)s AND endpoint = asked.endpoint
-        ORDER BY due_at, id LIMIT GREATEST(room, 0)
+        WHERE {_CLAIMABLE} AND endpoint BETWEEN asked.endpoint AND asked.endpoint
+        ORDER BY endpoint, due_at, id LIMIT GREATEST(room, 0)
     ) AS first
+    WHERE first.due_at <= %(now)s
 ), candidate AS (
     SELECT id, due_at, COALESCE(pace, '') AS pace, rank FROM hopped
     UNION ALL

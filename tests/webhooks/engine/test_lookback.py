@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from tests.sessions import another_session
-from tests.webhooks.helpers import published
+from tests.webhooks.helpers import add_copies, published
 from webhooks.engine import claim_selection, claims, lookback, planning
 from webhooks.engine.claim_selection import COUNTED, EVER, LEASE, OlderLeases
 from webhooks.engine.claims import COUNT_OLDER_EVERY, RECENT, Claimer, LostLeases
@@ -40,17 +40,9 @@ def open_transaction(transactional_db: None) -> Iterator[None]:
 
 def send_many(sandbox: Business, ago: timedelta) -> None:
     """Due, leased and confirmed, each in a version of the row that the open transaction keeps."""
-    first, then = published(sandbox), timezone.now() - ago
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM webhooks_delivery WHERE id = %s", [first.pk])
-    first.due_at = then
-    copies = []
-    for number in range(ENDED):
-        copy = Delivery(**{each.attname: getattr(first, each.attname) for each in Delivery._meta.fields})
-        copy.pk = type(first.pk)(int=first.pk.int + 1 + number)
-        copies.append(copy)
-    Delivery.objects.bulk_create(copies)
-    sent = Delivery.objects.filter(pk__in=[copy.pk for copy in copies])
+    then = timezone.now() - ago
+    add_copies(published(sandbox, now=then), ENDED - 1)
+    sent = Delivery.objects.all()
     sent.update(lease_until=then + LEASE)
     sent.update(lease_until=None, due_at=None, status="SUCCEEDED")
     with connection.cursor() as cursor:  # its figures favor an index by endpoint

@@ -12,8 +12,9 @@ from accounts.models import Business
 from installations.models import Installation
 from tests.receivers import Receiver
 from tests.webhooks import helpers
-from tests.webhooks.helpers import drain, publish
+from tests.webhooks.helpers import add_copies, drain, publish, published
 from webhooks.engine import claim_selection, claims, planning
+from webhooks.models import Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
@@ -110,12 +111,16 @@ def plan_of_a_peek() -> dict[str, Any]:
     return explained("EXECUTE webhooks_peek (%s, %s)", [now - timedelta(seconds=1), now])
 
 
-def plan_of_what_a_claim_finds_by_time() -> dict[str, Any]:
+def part_of_a_claim(cte: str) -> dict[str, Any]:
     plan = explained(
         f"WITH {claim_selection.CHOSEN} SELECT id FROM chosen",  # noqa: S608
         claim_selection.parameters(100, timezone.now()),
     )
-    return next(each for each in parts(plan) if each.get("Subplan Name") == "CTE earliest")
+    return next(each for each in parts(plan) if each.get("Subplan Name") == f"CTE {cte}")
+
+
+def plan_of_what_a_claim_finds_by_time() -> dict[str, Any]:
+    return part_of_a_claim("earliest")
 
 
 @pytest.mark.parametrize("plan", [plan_of_a_peek, plan_of_what_a_claim_finds_by_time])
@@ -126,3 +131,13 @@ def test_what_is_due_is_never_looked_for_by_endpoint(plan: Callable[[], dict[str
         cursor.execute("DROP INDEX delivery_due")
         assert "delivery_of_endpoint" not in indexes(plan())
         transaction.set_rollback(True)
+
+
+def test_what_an_endpoint_has_waiting_is_looked_for_by_endpoint(sandbox: Business, webhook: Webhook) -> None:
+    """Even if all that waited at the last analysis was for one endpoint, so that by time it would be found as soon."""
+    add_copies(published(sandbox), 60_000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE webhooks_delivery")
+    with planning.by_index_here():
+        assert indexes(part_of_a_claim("waiting")) == {"delivery_of_endpoint"}
+        assert indexes(part_of_a_claim("chosen")) == {"delivery_of_endpoint"}  # which has `hopped` in it
