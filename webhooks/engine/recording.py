@@ -45,18 +45,33 @@ def record(results: Sequence[Result], *, plainly: bool = False) -> int:
     """
     if not results:
         return 0
+    latest = _latest(results)
     if not plainly and connection.features.has_select_for_update_skip_locked:
-        counted = _record_in_one_statement(results)
+        counted = _record_in_one_statement(list(latest.values()))
     else:
-        counted = _record_portably(results)
-    for late in (each for each in results if each.claim.delivery_id not in counted):
-        log.warning(
-            "The result of delivery %s came too late and was dropped: HTTP status %s, %s",
-            late.claim.delivery_id,
-            late.http_status,
-            late.error_class or "success",
-        )
+        counted = _record_portably(list(latest.values()))
+    for each in results:
+        id_ = each.claim.delivery_id
+        if id_ not in counted or each is not latest[id_]:
+            log.warning(
+                "The result of delivery %s came too late and was dropped: HTTP status %s, %s",
+                id_,
+                each.http_status,
+                each.error_class or "success",
+            )
     return len(counted)
+
+
+def _latest(results: Sequence[Result]) -> dict[UUID, Result]:
+    """One result of each delivery, that of its last claim. A batch has two if the delivery was cancelled or freed during
+    an attempt and then claimed again.
+    """
+    found: dict[UUID, Result] = {}
+    for each in results:
+        known = found.get(each.claim.delivery_id)
+        if known is None or known.claim.fence < each.claim.fence:
+            found[each.claim.delivery_id] = each
+    return found
 
 
 # The values go there as one JSON text: psycopg takes six times as long for an array of each column. The rows are locked in

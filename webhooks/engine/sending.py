@@ -4,7 +4,7 @@ The dispatcher's thread does all SQL, the transport's thread all HTTP. An attemp
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
@@ -44,16 +44,20 @@ class Sender:
     """The attempts that one dispatcher has in flight."""
 
     def __init__(self, clock: DatabaseClock) -> None:
-        self.in_flight: dict[UUID, Claim] = {}
+        self._in_flight: dict[tuple[UUID, int], Claim] = {}  # a delivery may have two, under two fences
         self._clock = clock
         self._answered: list[Answered] = []
         self._enough = 1
         self._enough_came = threading.Event()
 
+    @property
+    def in_flight(self) -> Collection[Claim]:
+        return self._in_flight.values()
+
     def send(self, messages: Sequence[tuple[Claim, Message]]) -> None:
         """Begin an attempt for each. Returns at once."""
         now, began = self._clock.now(), monotonic()
-        self.in_flight |= {claim.delivery_id: claim for claim, _ in messages}
+        self._in_flight |= {(claim.delivery_id, claim.fence): claim for claim, _ in messages}
         transport.submit_all(
             (
                 (SentRequest(claim, message.url, now, began), message.url, message.headers, message.body)
@@ -70,7 +74,7 @@ class Sender:
 
     def answers(self, *, until: float) -> list[Answered]:
         """The finished attempts, as soon as there are many or at `until`. Removes them from `in_flight`."""
-        self._enough = max(1, min(WORTH_WAKING, len(self.in_flight)))
+        self._enough = max(1, min(WORTH_WAKING, len(self._in_flight)))
         if len(self._answered) < self._enough:
             self._enough_came.wait(max(0.0, until - monotonic()))
         self._enough_came.clear()
@@ -78,5 +82,6 @@ class Sender:
         finished = self._answered[:]
         del self._answered[: len(finished)]
         for answered in finished:
-            self.in_flight.pop(answered.request.claim.delivery_id, None)
+            claim = answered.request.claim
+            self._in_flight.pop((claim.delivery_id, claim.fence), None)
         return finished
