@@ -309,8 +309,10 @@ def test_sending_again_starts_the_schedule_anew_under_the_same_id(
     clock.move_to(DUE, tick=False)
     drain()
     erasures.update_states()
+    Webhook.objects.update(endpoint=7)  # another URL since then
     erasures.resend(erasure=Erasure.objects.get())
     assert erasure_state(uninstalled) == ErasureState.SENT
+    assert Delivery.objects.get().endpoint == 7
     assert drain() == 1
     erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.CONFIRMED

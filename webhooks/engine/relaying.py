@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.models import Business
@@ -40,22 +42,23 @@ def lease_of(claim: Claim) -> str:
 
 def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Message]]:
     """The requests of this slot's deliveries that are not in `busy`, earliest due first, signed just now."""
-    now = timezone.now()
+    # By the database's clock, as `listeners.attach` gives them.
     own = Delivery.objects.filter(
-        lease_until__isnull=False, lease_until__gt=now, leased_by=slot, status__in=WAITING
+        lease_until__isnull=False, lease_until__gt=Now(), leased_by=slot, status__in=WAITING
     )
+    ends_soon = ExpressionWrapper(Q(lease_until__lt=Now() + RENEWED_BELOW), BooleanField())
     with planning.by_index_here():
-        rows = list(own.order_by("due_at", "id").values_list(*COLUMNS, "lease_until"))
+        rows = list(own.order_by("due_at", "id").values_list(*COLUMNS, ends_soon))
     chosen = [
-        (claim, until) for *row, until in rows if lease_of(claim := claim_of(row, Pace.UNKNOWN)) not in busy
+        (claim, ends) for *row, ends in rows if lease_of(claim := claim_of(row, Pace.UNKNOWN)) not in busy
     ][:most]
-    ending = [claim.delivery_id for claim, until in chosen if until - now < RENEWED_BELOW]
+    ending = [claim.delivery_id for claim, ends in chosen if ends]
     if ending:
-        own.filter(pk__in=ending).update(lease_until=now + LEASE)
+        own.filter(pk__in=ending).update(lease_until=Now() + LEASE)
     if not chosen:
         return []
     prepared = preparation.prepare([claim for claim, _ in chosen], by_listener=True)
-    prepared.set_aside(now)
+    prepared.set_aside(timezone.now())
     return prepared.messages
 
 

@@ -16,7 +16,7 @@ import orjson
 from django.conf import settings
 from django.core.mail import mail_admins
 from django.db import transaction
-from django.db.models import Case, Exists, F, OuterRef, QuerySet, Value, When
+from django.db.models import Case, Exists, F, OuterRef, QuerySet, Subquery, Value, When
 from django.utils import timezone
 
 from accounts.models import Business
@@ -291,7 +291,9 @@ def resend(*, erasure: Erasure, now: datetime | None = None) -> None:
 
 
 def _restart(event_id: UUID, now: datetime) -> None:
+    webhook = Webhook.objects.filter(pk=OuterRef("webhook"))
     Delivery.objects.filter(event=event_id, status=DeliveryStatus.EXHAUSTED).update(
+        endpoint=Subquery(webhook.values("endpoint")),  # its URL may be another one by now
         status=DeliveryStatus.PENDING,
         due_at=now,
         finished_at=None,
