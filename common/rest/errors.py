@@ -22,6 +22,7 @@ from common.errors import ErrorDetail, ServiceError, error_body, summary
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_DATABASE = 5  # seconds
+READ_ONLY = "25006"  # PostgreSQL's code for a write to a standby: moments after a failover
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
@@ -66,6 +67,8 @@ def is_outage(error: BaseException | None) -> bool:
     """Whether the error, or one that caused it, means that the database can't be reached."""
     while error is not None:
         if isinstance(error, OperationalError | InterfaceError):
+            return True
+        if getattr(error, "sqlstate", None) == READ_ONLY:
             return True
         error = error.__cause__ or error.__context__
     return False

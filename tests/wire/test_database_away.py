@@ -148,6 +148,22 @@ def test_service_goes_on_by_itself_when_the_database_is_back(installation: Insta
     assert (api.get("/app-api/products").status_code, page.get("/portal/").status_code) == (200, 200)
 
 
+@pytest.mark.postgres
+@pytest.mark.spec(*SHAPE)
+@pytest.mark.django_db(transaction=True)
+def test_write_to_a_standby_is_a_503(client: Client) -> None:
+    """As in the moments of a failover, when the address still leads to the old primary."""
+    account = {"email": "eve@example.com", "password": factories.PASSWORD, "name": "Eve", "role": "DEVELOPER"}
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+    try:
+        answer = client.post("/auth/register", account, content_type="application/json")
+    finally:
+        connection.close()
+    assert answer.status_code == 503
+    assert problem(answer, "/auth/register", page=False) is None
+
+
 def end_connections() -> None:
     """As a restart of the server does, or an administrator."""
     at = connection.settings_dict
