@@ -11,6 +11,6 @@
 With the command `listen` of a developer, steps 3 to 5 happen elsewhere: `listeners` hands leases over, and `relaying` gives
 the requests to the listener and records its answers.
 
-Besides these, `slots` registers running dispatchers, `planning` makes PostgreSQL plan these statements once, `clocks`
-compares this machine's time with the database's, and `backlog` shows operators how much is waiting.
+Besides these, `slots` registers running dispatchers, `planning` makes PostgreSQL plan by index, `clocks` compares
+this machine's time with the database's, and `backlog` and `recent` show operators what is waiting and what was sent.
 """

@@ -5,7 +5,7 @@ from its start (IMMEDIATE). Both select the same deliveries.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
@@ -26,10 +26,10 @@ from webhooks.models import Delivery, Webhook
 log = logging.getLogger(__name__)
 
 CONFIRMED_AFTER: Final = 0.9  # seconds; a little less than the time between two checks
-RECENT: Final = timedelta(seconds=2)  # since when deliveries have been due that every claim finds
+RECENT: Final = timedelta(seconds=2)  # every claim finds what became due within this time
 # Seconds between two counts of the leases that began before `RECENT`, while looks are expensive.
 COUNT_OLDER_EVERY: Final = 0.5
-# Since when leases have been held that every check finds. Those of a dispatcher that was killed are no older.
+# Every check finds leases that began within this time. Those of a dispatcher that was killed are no older.
 RECENTLY_LEASED: Final = timedelta(seconds=24)
 
 
@@ -61,9 +61,8 @@ def claim_of(columns: Sequence[Any], pace: Pace) -> Claim:
 
 @dataclass(slots=True)
 class Turn:
-    """That of a claim among those of all dispatchers. `waited` is set to how long it waited for it, in seconds.
-
-    Not `taken`: it goes beside the others.
+    """Whether a claim takes the lock that lets one dispatcher claim at a time. `waited` is set to how long it waited for it, in
+    seconds.
     """
 
     taken: bool = True
@@ -100,6 +99,11 @@ class Claimer:
         if self._lookback.is_expensive:
             return self._lookback.is_due() or is_anything_due(now, now - RECENT)
         return self._lookback.last_was_expensive or is_anything_due(now)
+
+    @property
+    def expected(self) -> float:
+        """How long the next claim may take, in seconds, by what it took to look all the way back."""
+        return self._lookback.expected
 
     def _older_leases(self, now: datetime) -> OlderLeases:
         """Those that began before `RECENT`, as of the last count."""
@@ -166,6 +170,7 @@ WITH {claim_selection.CHOSEN}, mine AS (
     FROM chosen CROSS JOIN LATERAL (
         SELECT id FROM webhooks_delivery AS delivery
         WHERE delivery.id = chosen.id AND status IN ('PENDING', 'RETRYING') AND lease_until IS NULL
+            AND due_at <= %(now)s
         FOR UPDATE SKIP LOCKED
     ) AS locked
 )
@@ -215,6 +220,11 @@ class LostLeases:
         self._silent_since: dict[int, float] = {}  # by slot, in seconds of the monotonic clock
         self._lookback = Lookback()
 
+    @property
+    def expected(self) -> float:
+        """How long the next `free` may take, in seconds."""
+        return self._lookback.expected
+
     def free(self, now: datetime) -> int:
         """Make such deliveries claimable again. Returns how many. Call it once a second.
 
@@ -228,7 +238,12 @@ class LostLeases:
         if all_the_way and not lost:
             self._lookback.found_nothing_old(took=monotonic() - began)
         dead = self._dead(lost)
-        return _free(leased.filter(expired | (silent & Q(leased_by__in=dead)))) if lost else 0
+        if not lost:
+            return 0
+        freed = _free(leased.filter(expired | (silent & Q(leased_by__in=dead))))
+        if freed:
+            log.warning("%s deliveries lost their dispatcher. They will be resent.", freed)
+        return freed
 
     def forget(self) -> None:
         """Start over, because this dispatcher itself was cut off from the database."""
@@ -244,10 +259,15 @@ class LostLeases:
 def _free(lost: QuerySet[Delivery]) -> int:
     skip = connection.features.has_select_for_update_skip_locked
     ids = lost.select_for_update(skip_locked=skip).values("id")
-    freed = Delivery.objects.filter(id__in=ids).update(lease_until=None, leased_by=None)
-    if freed:
-        log.warning("%s deliveries lost their dispatcher. They will be resent.", freed)
-    return freed
+    return Delivery.objects.filter(id__in=ids).update(lease_until=None, leased_by=None)
+
+
+def free_unknown(slot: int, *, known: Collection[UUID]) -> int:
+    """Make deliveries claimable again that this slot has leased without knowing it: the database failed between their claim
+    and their attempt.
+    """
+    leased = Delivery.objects.filter(lease_until__isnull=False, leased_by=slot)
+    return _free(leased.exclude(id__in=known))
 
 
 @transaction.atomic

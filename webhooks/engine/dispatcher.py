@@ -9,10 +9,13 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
 from time import monotonic, sleep
 from typing import Final, Protocol
+from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 
 from common.db.transactions import forbid_transaction
 from webhooks.engine import claims, listeners, planning, preparation, recording
@@ -38,9 +41,8 @@ CLAIM_EVERY: Final = 0.5  # even if nothing seems due: claims measure what looki
 # Each pause in vain is longer than the one before.
 PEEKS_SLOW_DOWN: Final = 1.1
 CLAIMS_SLOW_DOWN: Final = 1.5
-RECORD_AFTER: Final = (
-    0.025  # once half of what it sent is answered, so that a slow machine doesn't write small batches
-)
+# Once half of what it sent is answered, so that a slow machine doesn't write small batches.
+RECORD_AFTER: Final = 0.025
 RECORD_WITHIN: Final = 0.1
 LOOK_AGAIN: Final = 0.005
 FREE_LOST_EVERY: Final = 1.0
@@ -55,15 +57,29 @@ class Stop(Protocol):
     def is_set(self) -> bool: ...
 
 
+@dataclass(slots=True)
+class Learnt:
+    """What dispatchers have learnt of the database and the network. Those of a process use it one after another."""
+
+    claimer: Claimer = field(default_factory=Claimer)
+    lost_leases: LostLeases = field(default_factory=LostLeases)
+    guard: Guard = field(default_factory=lambda: Guard(room=IN_FLIGHT))
+
+
 class Dispatcher:
     """Claims, sends and records until it is stopped. Use it in one thread only."""
 
-    def __init__(self, *, slot: Slot | None = None, stop: Stop | None = None) -> None:
+    def __init__(
+        self, *, slot: Slot | None = None, stop: Stop | None = None, learnt: Learnt | None = None
+    ) -> None:
+        learnt = learnt or Learnt()
         self._slot = slot or Slot()
-        self._claimer = Claimer()
-        self._lost_leases = LostLeases()
+        self._claimer = learnt.claimer
+        self._lost_leases = learnt.lost_leases
+        self._lost_leases.forget()
         self._stop = stop or threading.Event()
-        self._guard = Guard(room=IN_FLIGHT)
+        # A copy, because the dispatcher before may still judge its last attempts.
+        self._guard = learnt.guard = learnt.guard.copy()
         self._clock = DatabaseClock()
         self._sender = Sender(self._clock)
         self._judge = Judge(self._guard)
@@ -71,6 +87,7 @@ class Dispatcher:
         self._spared: list[Claim] = []
         self._recorded = 0
         self._planned = False
+        self._may_have_lost_claims = False
         self._rest = PEEK
         self._expects_more = False
         self._claim_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
@@ -127,18 +144,27 @@ class Dispatcher:
             self._planned = True
         self._record()
         self._slot.beat()
+        if self._may_have_lost_claims and self._slot.id:
+            claims.free_unknown(self._slot.id, known=self._unfinished())
+            self._may_have_lost_claims = False
         now = monotonic()
         if now >= self._compare_clocks_at:
             self._clock.compare()
             self._compare_clocks_at = now + COMPARE_CLOCKS_EVERY
         if now >= self._free_lost_at:
             self._free_lost_at = now + FREE_LOST_EVERY
+            self._slot.beat(silent_for=self._lost_leases.expected)
             self._lost_leases.free(self._clock.now())
         if now >= self._claim_at:
             self._peek_and_claim()
 
     def _busy(self) -> bool:
-        return bool(self._sender.in_flight or self._results or self._spared or self._judge)
+        return bool(self._sender.in_flight or self._results or self._spared or self._judge.doubtful)
+
+    def _unfinished(self) -> set[UUID]:
+        """The deliveries that are in flight, in doubt, or still to be written."""
+        answered = chain((result.claim for result in self._results), self._spared, self._judge.doubtful)
+        return {claim.delivery_id for claim in chain(self._sender.in_flight, answered)}
 
     def _idle_for(self) -> float:
         """How long there had been no work at the last peek or claim. Negative while there is some."""
@@ -160,6 +186,7 @@ class Dispatcher:
 
     def _claim_and_send(self, room: int) -> None:
         """Claim and send at most so many deliveries."""
+        self._slot.beat(silent_for=self._claimer.expected)
         began = self._claimed_at = monotonic()
         claimed = (
             self._claimer.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
@@ -271,16 +298,20 @@ class Dispatcher:
             if self._busy():
                 self._collect(until=min(end, monotonic() + POLL))
         with self._surviving_outages():
-            claims.release(list(self._sender.in_flight.values()))
+            claims.release(list(self._sender.in_flight))
 
     @contextmanager
     def _surviving_outages(self) -> Iterator[None]:
-        """Continue after a database failure, and keep the results of attempts already made."""
+        """Continue after a database failure, and keep the results of attempts already made.
+
+        A primary that has become a standby is an `InternalError`.
+        """
         try:
             yield
-        except (OperationalError, InterfaceError) as error:
+        except (OperationalError, InterfaceError, InternalError) as error:
             log.warning("The database failed, retrying: %s", error)
             connection.close()
             self._planned = False
+            self._may_have_lost_claims = True
             self._lost_leases.forget()
             sleep(OUTAGE_PAUSE)

@@ -32,13 +32,15 @@ class Judge:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._doubtful: deque[tuple[Answered, Exchange]] = deque()
+        self._lost: list[Claim] = []
 
-    def __len__(self) -> int:
-        """The number of attempts in doubt."""
-        return len(self._doubtful)
+    @property
+    def doubtful(self) -> list[Claim]:
+        """Those whose attempts are in doubt or were lost."""
+        return [answered.request.claim for answered, _ in self._doubtful] + self._lost
 
     def judge(self, answered: Answered) -> Result | None:
-        """The result. None if the attempt was lost or is in doubt."""
+        """The result. None if the attempt was lost or is in doubt: `settled` has it later."""
         try:
             exchange = answered.exchange
             if isinstance(exchange, Exception):
@@ -50,10 +52,13 @@ class Judge:
             return self._of_unreached(answered, exchange)
         except Exception:
             log.exception("Delivery %s was lost on the way.", answered.request.claim.delivery_id)
+            self._lost.append(answered.request.claim)
             return None
 
     def settled(self, now: float) -> Iterator[tuple[Claim, Result | None]]:
         """The attempts that are no longer in doubt. The result is None if the attempt doesn't count."""
+        while self._lost:
+            yield self._lost.pop(), None
         while self._doubtful and (self._guard.outage or self._doubtful[0][0].ended <= now - DOUBT):
             answered, exchange = self._doubtful.popleft()
             spared = self._guard.spares(answered.request.began, answered.ended)

@@ -34,6 +34,13 @@ class Lookback:
     def last_was_expensive(self) -> bool:
         return bool(self._took) and self._took[-1] > CHEAP
 
+    @property
+    def expected(self) -> float:
+        """How long the next look may take, in seconds: twice as long as the last one that went all the way back. Zero if it
+        doesn't.
+        """
+        return 2 * self._took[-1] if self._took and self.is_due() else 0.0
+
     def found_nothing_old(self, *, took: float, rows: int = 0) -> None:
         """Note what a look all the way back took in vain, in seconds, and how many recent rows it changed."""
         self._took.append(took - rows * FOR_EACH_ROW)

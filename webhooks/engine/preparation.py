@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 from uuid import UUID
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 REMEMBERED_SECRETS: Final = 4096
 REMEMBERED_WEBHOOKS: Final = 1024
+UNSENDABLE_FOR: Final = timedelta(seconds=60)  # until it is tried again
 
 # The columns that `may_receive`, `reason_to_hold` and `destination` read.
 _READ: Final = (
@@ -61,8 +62,8 @@ _secret = lru_cache(REMEMBERED_SECRETS)(decrypt)
 
 @dataclass(slots=True)
 class Prepared:
-    """Requests to send, claims for listeners with their slots, claims to cancel, and claims to hold: for a disabled
-    webhook, or for a paused app.
+    """Requests to send, claims for listeners with their slots, claims to cancel, claims to hold for a disabled webhook or a
+    paused app, and claims that can't be sent now.
     """
 
     messages: list[tuple[Claim, Message]] = field(default_factory=list)
@@ -70,15 +71,18 @@ class Prepared:
     unwanted: list[Claim] = field(default_factory=list)
     for_disabled: list[Claim] = field(default_factory=list)
     for_paused: list[Claim] = field(default_factory=list)
+    unsendable: list[Claim] = field(default_factory=list)
 
     def set_aside(self, now: datetime) -> None:
-        """Cancel and hold."""
+        """Cancel, hold and postpone."""
         if self.unwanted:
             leases.cancel(self.unwanted, now)
         if self.for_disabled:
             leases.hold(self.for_disabled)
         if self.for_paused:
             leases.hold_while_paused(self.for_paused)
+        if self.unsendable:
+            leases.postpone(self.unsendable, now + UNSENDABLE_FOR)
 
 
 def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
@@ -107,8 +111,9 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
             else:
                 prepared.messages.append((claim, _compose(claim, webhook, event)))
         except Exception:
-            # One that can't be sent must not block the others. It is claimed again when its lease ends.
+            # One that can't be sent must not block the others, of its endpoint neither.
             log.exception("Delivery %s can't be sent now.", claim.delivery_id)
+            prepared.unsendable.append(claim)
     return prepared
 
 

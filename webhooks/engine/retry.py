@@ -11,9 +11,8 @@ from typing import Final
 
 from django.conf import settings
 
-SPREAD: Final = (
-    0.05  # the longest random delay, as a share of the wait, so that retries don't all come at once
-)
+# The longest random delay, as a share of the wait, so that retries don't all come at once.
+SPREAD: Final = 0.05
 _LONGEST_WAIT: Final = timedelta(days=365)
 _STATUSES_WITH_RETRY_AFTER: Final = (429, 503)
 

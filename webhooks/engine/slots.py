@@ -45,14 +45,17 @@ class Slot:
         self._beats = 0
         self._beat_at = 0.0
 
-    def beat(self) -> None:
+    def beat(self, *, silent_for: float = 0.0) -> None:
         """Update the heartbeat, once a second at most. Call it often.
 
+        `silent_for`: the next statement may take so many seconds. If these are many, this heartbeat is valid for as long.
         Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
         """
-        if monotonic() < self._beat_at:
+        is_long = silent_for > BEAT_EVERY
+        if monotonic() < self._beat_at and not is_long:
             return
-        if self.id is None or not self._update(seen_at=Now()):
+        seen_at = Now() + timedelta(seconds=silent_for if is_long else 0)
+        if self.id is None or not self._update(seen_at=seen_at):
             DispatcherSlot.objects.filter(seen_at__lt=Now() - REMOVED_AFTER).delete()
             row = DispatcherSlot.objects.create(
                 process=_process(), seen_at=Now(), is_claiming=self._is_claiming
@@ -65,13 +68,13 @@ class Slot:
 
     def retire(self) -> None:
         """Let another dispatcher take over while this one finishes its open requests."""
-        self._is_claiming = False
         self._update(is_claiming=False)
+        self._is_claiming = False
 
     def resume(self) -> None:
         """Claim again, because no other dispatcher takes over."""
-        self._is_claiming = True
         self._update(is_claiming=True)
+        self._is_claiming = True
 
     def leave(self) -> None:
         self._row().delete()

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from accounts.models import Business
 from installations.models import Installation
 from tests import factories
+from tests.sessions import another_session
 from tests.webhooks import helpers
 from webhooks.endpoints import endpoint_key
 from webhooks.engine import claim_selection, claims
@@ -291,6 +292,43 @@ def test_claim_passes_over_what_is_being_changed(add: Add) -> None:
         thread.join(timeout=10)
         assert claimed_then == others
     thread.join()
+
+
+def waits_for_a_table() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'webhooks_endpoint'::regclass AND NOT granted)"
+        )
+        return cursor.fetchone()[0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.postgres
+@pytest.mark.spec("Contract 5 Webhooks", "Retries are never early")
+def test_claim_that_takes_long_passes_over_what_is_due_later_by_now(add: Add) -> None:
+    """It found the delivery due. Before it locks it, another dispatcher has sent it, and recorded a failure."""
+    claimed_then: list[UUID] = []
+    prepared, go = threading.Event(), threading.Event()
+
+    def claim() -> None:
+        beside_others = claims.Turn(taken=False)
+        claims.claim(8, NOW - timedelta(days=1), slot=0, turn=beside_others)
+        prepared.set()
+        go.wait(10)
+        claimed_then.extend(each.delivery_id for each in claims.claim(8, NOW, slot=0, turn=beside_others))
+        connection.close()
+
+    add(SOUND, 3)
+    retried, *others = Delivery.objects.order_by("due_at").values_list("pk", flat=True)
+    thread = threading.Thread(target=claim)
+    thread.start()
+    assert prepared.wait(10)
+    with another_session() as other:
+        other.execute("LOCK TABLE webhooks_endpoint")  # the claim waits here, and sees what was there before
+        go.set()
+        helpers.wait_until(waits_for_a_table)
+        Delivery.objects.filter(pk=retried).update(status="RETRYING", due_at=NOW + timedelta(seconds=30))
+    thread.join(10)
+    assert claimed_then == others
 
 
 # What an endpoint is

@@ -19,9 +19,10 @@ from installations.signals import installation_removed
 from marketplace.models import App
 from tests.receivers import Answer, ReceivedRequest, Receiver
 from tests.webhooks import helpers
-from tests.webhooks.helpers import drain, is_signed, publish, published
+from tests.webhooks.helpers import add_copies, drain, is_signed, publish, published
 from webhooks import catalogue
 from webhooks.engine import claims, dispatcher, recording
+from webhooks.engine.claim_selection import MOST_LEASES
 from webhooks.engine.claims import LostLeases
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.enums import DeliveryStatus
@@ -337,6 +338,21 @@ def test_result_that_is_recorded_twice_counts_once(webhook: Webhook, sandbox: Bu
     assert (delivery.status, delivery.attempts_made, delivery.attempts.count()) == ("RETRYING", 1, 1)
 
 
+def test_result_of_an_earlier_claim_in_the_same_batch_changes_nothing(
+    webhook: Webhook, sandbox: Business, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Switched off and on again during an attempt, the delivery was claimed once more. Both were answered at once."""
+    delivery, other = published(sandbox), published(sandbox)
+    first, of_other = sorted(helpers.claim(10, timezone.now()), key=lambda each: each.delivery_id == other.id)
+    claims.release([first])
+    (second,) = helpers.claim(10, timezone.now())
+    success = a_result(second, status=DeliveryStatus.SUCCEEDED, due_at=None, http_status=200, error_class="")
+    assert recording.record([a_result(first), success, a_result(of_other)]) == 2
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.attempts.get().http_status) == ("SUCCEEDED", 200)
+    assert caplog.text.count("came too late") == 1
+
+
 def test_result_after_a_cancellation_changes_nothing(webhook: Webhook, sandbox: Business) -> None:
     delivery = published(sandbox)
     (claim,) = helpers.claim(10, timezone.now())
@@ -474,8 +490,30 @@ def test_delivery_that_cannot_be_sent_holds_up_no_other(
     assert drain() == 1
     assert ids(receiver.requests) == [str(sound.id)]
     spoiled.refresh_from_db()
-    assert (spoiled.status, spoiled.attempts_made) == ("PENDING", 0)
-    assert spoiled.lease_until is not None
+    assert (spoiled.status, spoiled.attempts_made, spoiled.lease_until) == ("PENDING", 0, None)
+    assert spoiled.due_at > timezone.now() + timedelta(seconds=50)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("spoil", [lose_the_key, forget_the_event_type])
+def test_deliveries_that_cannot_be_sent_hold_up_no_later_one_of_their_endpoint(
+    spoil: Any,
+    receiver: Receiver,
+    installation: Installation,
+    sandbox: Business,
+    clock: time_machine.Traveller,
+) -> None:
+    """Another installation of the app has the same endpoint, and a key that can be read."""
+    helpers.webhook(installation, receiver.url, ["review.created"])
+    spoiled = published(sandbox, "review.created")
+    add_copies(spoiled, MOST_LEASES)
+    spoil(spoiled)
+    drain()
+    helpers.webhook(installation, receiver.url, ["order.created"])
+    clock.shift(1)
+    sound = published(sandbox)
+    drain()
+    assert ids(receiver.requests) == [str(sound.id)]
 
 
 def test_results_outlive_an_outage_of_the_database(
@@ -494,6 +532,52 @@ def test_results_outlive_an_outage_of_the_database(
     assert drain() == 1
     delivery.refresh_from_db()
     assert (delivery.status, len(receiver.requests)) == ("SUCCEEDED", 1)
+
+
+@pytest.mark.postgres
+def test_results_outlive_a_primary_that_becomes_a_standby(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "OUTAGE_PAUSE", 0.01)
+    delivery = published(sandbox)
+    record, refused = recording.record, []
+
+    def refusing(results: Any) -> int:
+        if not refused:
+            with connection.cursor() as cursor:
+                cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+            refused.append(True)
+        return record(results)
+
+    monkeypatch.setattr(recording, "record", refusing)
+    assert drain() == 1
+    delivery.refresh_from_db()
+    assert (delivery.status, len(receiver.requests), refused) == ("SUCCEEDED", 1, [True])
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("step", ["prepare", "claim"])
+def test_claim_outlives_a_session_that_ends_before_its_attempt(
+    step: str, webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its preparation, or before the dispatcher knows what it has claimed."""
+    monkeypatch.setattr(dispatcher, "OUTAGE_PAUSE", 0.01)
+    delivery = published(sandbox)
+    module = {"prepare": dispatcher.preparation, "claim": claims}[step]
+    usual, ended = getattr(module, step), []
+
+    def ending(*arguments: Any, **options: Any) -> Any:
+        done = usual(*arguments, **options)
+        if not ended and (step == "prepare" or done):
+            ended.append(True)
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return done
+
+    monkeypatch.setattr(module, step, ending)
+    assert Dispatcher().run(idle=0.5, limit=5) == 1
+    assert ended
+    assert ids(receiver.requests) == [str(delivery.id)]
 
 
 @pytest.mark.spec("Contract 5 Webhooks", "An event reaches each of many webhooks exactly once")

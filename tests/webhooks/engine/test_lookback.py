@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import Max
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -16,6 +17,7 @@ from tests.webhooks.helpers import add_copies, published
 from webhooks.engine import claim_selection, claims, lookback, planning
 from webhooks.engine.claim_selection import COUNTED, EVER, LEASE, OlderLeases
 from webhooks.engine.claims import COUNT_OLDER_EVERY, RECENT, Claimer, LostLeases
+from webhooks.engine.dispatcher import Dispatcher
 from webhooks.engine.lookback import CHEAP, FOR_EACH_ROW, LOOKS, Lookback
 from webhooks.engine.slots import ALIVE_FOR, Slot
 from webhooks.models import Delivery, DispatcherSlot, Webhook
@@ -132,6 +134,33 @@ def test_expensive_looks_take_a_thirtieth_of_the_time(clock: Clock) -> None:
     clock.now += 0.2
     looks.found_nothing_old(took=0.001)
     assert looks.is_due(), "It is cheap again."
+
+
+def test_look_is_expected_to_take_twice_as_long_as_the_last(clock: Clock) -> None:
+    looks = Lookback()
+    assert looks.expected == 0.0
+    expensive(looks)
+    assert looks.expected == 0.0, "The next one doesn't go all the way."
+    clock.now += 3.1
+    assert looks.expected == pytest.approx(0.2)
+
+
+@pytest.mark.postgres
+def test_dispatcher_announces_a_look_that_takes_long(
+    webhook: Webhook, slow_looks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others would take it for dead, and resend what it has in flight."""
+    announced = []
+
+    class Announcing(Slot):
+        def beat(self, *, silent_for: float = 0.0) -> None:
+            super().beat(silent_for=silent_for)
+            ahead = DispatcherSlot.objects.filter(pk=self.id).aggregate(ahead=Max("seen_at") - Now())["ahead"]
+            announced.append(ahead.total_seconds())
+
+    monkeypatch.setattr(Lookback, "expected", 40.0)
+    Dispatcher(slot=Announcing()).run(idle=0.1, limit=2)
+    assert 39 < max(announced) <= 40
 
 
 @pytest.fixture

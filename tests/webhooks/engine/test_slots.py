@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -70,6 +71,19 @@ def test_leases_of_a_dispatcher_that_died_are_free_at_the_second_look(
     assert freed_after_two_looks() == 1
     lease.refresh_from_db()
     assert (lease.lease_until, lease.leased_by_id, lease.fence) == (None, None, 1)
+
+
+def test_dispatcher_that_has_said_that_it_will_be_silent_keeps_its_leases_for_as_long(
+    webhook: Webhook, sandbox: Business, slot: Slot
+) -> None:
+    published(sandbox)
+    leased(slot)
+    slot.beat(silent_for=60)
+    DispatcherSlot.objects.update(seen_at=F("seen_at") - timedelta(seconds=60))  # a minute has passed
+    assert freed_after_two_looks() == 0
+    slot.beat(silent_for=60)
+    DispatcherSlot.objects.update(seen_at=F("seen_at") - timedelta(seconds=60) - ALIVE_FOR)
+    assert freed_after_two_looks() == 1
 
 
 def test_leases_of_a_dispatcher_that_lives_are_kept(webhook: Webhook, sandbox: Business, slot: Slot) -> None:
