@@ -4,12 +4,9 @@ import random
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-
-import psycopg
 
 from tools.soak.receiver import Receiver
 from tools.soak.site import Site
@@ -17,7 +14,11 @@ from tools.soak.site import Site
 EVERY = 30.0  # seconds
 PAUSE = 10.0  # for which a worker is stopped: others take it for dead
 AFTER = 10.0  # seconds after a fault in which a 503 may still be its consequence
-IN_FLIGHT = "SELECT count(*) FROM webhooks_delivery WHERE lease_until IS NOT NULL"
+ATTEMPT = 10.0  # seconds that an attempt takes at most
+LOOK = 2.0  # seconds, for the look at what is in flight and the fault after it
+LEASED = "SELECT id::text FROM webhooks_delivery WHERE lease_until IS NOT NULL"
+# These end or stop a dispatcher, or cut it off from the database, so that it can't record what was answered.
+MAY_DOUBLE = ("worker", "postgres", "sessions", "restore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,15 @@ class Window:
     name: str
     began: float  # of `time.monotonic`
     ended: float  # when all web processes were ready again
-    in_flight: int  # deliveries that were being sent
+    in_flight: frozenset[str] | None = None  # deliveries that were leased; None if it may double nothing
+
+    def explains(self, delivery: str, first: float, again: float) -> bool:
+        """Whether it may have lost the answer to the first arrival: the delivery was in flight, maybe since the look."""
+        if self.in_flight is None or again < self.began:
+            return False
+        if delivery in self.in_flight:
+            return self.began - ATTEMPT <= first <= self.ended + AFTER
+        return self.began <= first <= self.began + LOOK
 
 
 class Faults:
@@ -75,19 +84,18 @@ class Faults:
         return kinds
 
     def cause(self, name: str, fault: Callable[[], None]) -> None:
-        before, began = self._in_flight(), monotonic()
+        began = monotonic()
+        in_flight = self._in_flight() if name.startswith(MAY_DOUBLE) else None
         fault()
         took = monotonic() - began
         self._site.wait_until_ready()
         ended = monotonic()
-        self.windows.append(Window(name, began, ended, max(before, self._in_flight())))
+        self.windows.append(Window(name, began, ended, in_flight))
         print(f"  {name}: {took:.1f} s; ready after {ended - began:.1f} s", file=sys.stderr)
 
-    def _in_flight(self) -> int:
-        with suppress(psycopg.Error), self._site.postgres.connect("soak") as session:
-            row = session.execute(IN_FLIGHT).fetchone()
-            return int(row[0]) if row else 0
-        return 0
+    def _in_flight(self) -> frozenset[str]:
+        with self._site.postgres.connect("soak") as session:
+            return frozenset(id_ for (id_,) in session.execute(LEASED))
 
     def _pause(self, member: object) -> None:
         member.signal(signal.SIGSTOP)  # type: ignore[attr-defined]

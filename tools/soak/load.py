@@ -37,7 +37,7 @@ class Install:
     token: str
     secret: str
     since: float
-    ended: float | None = None
+    ended: float | None = None  # when its uninstall was about to be sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,13 @@ class Placed:
     id: str
     marker: str
     business: str
-    began: float
-    status: str  # the last that was accepted
+    began: float  # this and the others of `time.monotonic`
+    accepted: float
+    confirmed: float | None = None  # when its second status was accepted
+
+    @property
+    def status(self) -> str:
+        return "PENDING" if self.confirmed is None else "CONFIRMED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +172,14 @@ class Load:
         if response.status_code != 201:
             self.ledger.failed(f"An order was answered {response.status_code}: {response.text[:300]}")
             return
-        order = response.json()
-        status = "PENDING"
-        if chance.random() < STATUS_CHANGED:
-            status = self._confirm(session, install, order["id"]) or status
+        order, accepted = response.json()["id"], monotonic()
+        confirmed = None
+        if chance.random() < STATUS_CHANGED and self._confirm(session, install, order):
+            confirmed = monotonic()
         with self.ledger.lock:
-            self.ledger.placed.append(Placed(order["id"], marker, install.business, began, status))
+            self.ledger.placed.append(Placed(order, marker, install.business, began, accepted, confirmed))
 
-    def _confirm(self, session: requests.Session, install: Install, order: str) -> str | None:
+    def _confirm(self, session: requests.Session, install: Install, order: str) -> bool:
         response = self.call(
             session,
             "PATCH",
@@ -183,10 +188,10 @@ class Load:
             headers={"Authorization": f"Bearer {install.token}"},
         )
         if response.status_code == 200:
-            return "CONFIRMED"
+            return True
         if response.status_code != 401 or install.ended is None:
             self.ledger.failed(f"A status was answered {response.status_code}: {response.text[:300]}")
-        return None
+        return False
 
     def _churn(self, session: requests.Session, chance: random.Random) -> None:
         """Uninstall an app by its token, see that the token is worth nothing, and install it again."""

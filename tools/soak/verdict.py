@@ -4,22 +4,28 @@ import hashlib
 import hmac
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
+from math import inf
 from time import monotonic, sleep, time
 from typing import Any
+
+import psycopg
 
 from tools.soak.faults import AFTER, Faults, Window
 from tools.soak.load import Ledger
 from tools.soak.memory import MINUTES, WARM_UP, Memory
-from tools.soak.receiver import Receiver
+from tools.soak.receiver import Arrival, Receiver
 from tools.soak.seed import STOCK
 from tools.soak.site import Site
 
-SETTLES_WITHIN = 90.0  # seconds, for retries
+SETTLES_WITHIN = 300.0  # seconds, for retries; on a quiet machine one minute is enough
 STEEP = 0.01  # growth of memory in ten minutes
+
+Told = tuple[int, str, str]  # the app's number, the event, the order's id
 
 WAITING = "SELECT count(*) FROM webhooks_delivery WHERE status IN ('PENDING', 'RETRYING')"
 BY_STATUS = "SELECT status, count(*) FROM webhooks_delivery GROUP BY status"
@@ -28,6 +34,16 @@ SELECT product.id::text, product.stock, coalesce(sum(item.quantity) FILTER (WHER
 FROM stores_product product LEFT JOIN stores_orderitem item ON item.product_id = product.id
 LEFT JOIN stores_order o ON o.id = item.order_id
 WHERE product.id = ANY(%s::uuid[]) GROUP BY product.id
+"""
+# An uninstall cancels what still waits for the app, so it may never arrive. But it was written.
+CANCELLED = """
+SELECT app.client_id, event.type, event.data::json ->> 'orderId'
+FROM webhooks_delivery delivery
+JOIN webhooks_event event ON event.id = delivery.event_id
+JOIN webhooks_webhook webhook ON webhook.id = delivery.webhook_id
+JOIN installations_installation installation ON installation.id = webhook.installation_id
+JOIN marketplace_app app ON app.id = installation.app_id
+WHERE delivery.status = 'CANCELLED' AND delivery.finished_at >= installation.uninstalled_at
 """
 
 
@@ -38,6 +54,7 @@ class Finding:
     name: str
     value: str
     problem: str = ""
+    by_speed: bool = False  # a slow or shared machine may be the cause
 
 
 def wait_until_settled(site: Site) -> None:
@@ -71,12 +88,15 @@ def findings(
         known = {str(row[0]) for row in session.execute("SELECT id FROM webhooks_delivery")}
         products = [merchant["product"] for merchant in world["merchants"]]
         stock = session.execute(SOLD, [products]).fetchall()
+        numbers = {app["client_id"]: app["number"] for app in world["apps"]}
+        cancelled = cancelled_by_uninstalls(session, numbers)
     yield from _orders(ledger, orders, statuses)
     yield Finding(
         "stock that is off",
         str(off := sum(left != STOCK - sold for _, left, sold in stock)),
         "sold and left don't add up" if off else "",
     )
+    yield from events(ledger, receiver.arrivals, cancelled)
     yield from _deliveries(ledger, receiver, faults, deliveries, succeeded, known)
     yield from _database(site, faults)
     yield from _errors(site, faults)
@@ -91,6 +111,7 @@ def findings(
         "first delivery after PostgreSQL was lost and restored",
         "none" if took is None else f"{took:.1f} s",
         "it should come within 300 s" if took is None or took > 300 else "",
+        by_speed=True,
     )
 
 
@@ -108,7 +129,8 @@ def _answers(ledger: Ledger, faults: Faults) -> Iterator[Finding]:
     )
     outside = [away for away in ledger.away if not _is_within(away.at, faults.windows)]
     without = [away for away in ledger.away if not away.has_retry_after and away.route != "GET /readyz"]
-    yield Finding("503 outside of a fault", str(len(outside)), ", ".join({away.route for away in outside}))
+    routes = ", ".join({away.route for away in outside})
+    yield Finding("503 outside of a fault", str(len(outside)), routes, by_speed=True)
     yield Finding("503 without Retry-After", str(len(without)), ", ".join({away.route for away in without}))
 
 
@@ -124,6 +146,33 @@ def _orders(ledger: Ledger, orders: Counter[str], statuses: dict[str, str]) -> I
     yield Finding("orders with another status than was accepted", str(len(wrong)), ", ".join(wrong[:5]))
 
 
+def events(ledger: Ledger, arrivals: Iterable[Arrival], cancelled: set[Told]) -> Iterator[Finding]:
+    told = {(each.app, each.event, json.loads(each.body)["data"].get("orderId")) for each in arrivals}
+    owed = set(_owed(ledger))
+    lost = sorted(owed - told - cancelled)
+    yield Finding("events owed", f"{len(owed):,}", "" if owed else "there should be some")
+    yield Finding("of these not sent before an uninstall", str(len((owed & cancelled) - told)))
+    yield Finding("events lost", str(len(lost)), str(lost[:3]) if lost else "")
+
+
+def _owed(ledger: Ledger) -> Iterator[Told]:
+    """Events of each app that was installed on the store from before the order until it, or its status, was accepted."""
+    for placed in ledger.placed:
+        for install in ledger.installs:
+            if install.business != placed.business or install.since > placed.began:
+                continue
+            end = install.ended or inf
+            if placed.accepted < end:
+                yield install.app, "order.created", placed.id
+            if placed.confirmed is not None and placed.confirmed < end:
+                yield install.app, "order.status_changed", placed.id
+
+
+def cancelled_by_uninstalls(session: "psycopg.Connection[Any]", numbers: dict[str, int]) -> set[Told]:
+    """`numbers`: of the apps, by their client id."""
+    return {(numbers[client], event, order) for client, event, order in session.execute(CANCELLED)}
+
+
 def _deliveries(
     ledger: Ledger,
     receiver: Receiver,
@@ -133,10 +182,6 @@ def _deliveries(
     known: set[str],
 ) -> Iterator[Finding]:
     arrived = list(receiver.arrivals)
-    told = {(each.app, each.event, json.loads(each.body)["data"].get("orderId")) for each in arrived}
-    owed = set(_owed(ledger))
-    yield Finding("events owed", f"{len(owed):,}")
-    yield Finding("events lost", str(len(owed - told)), str(list(owed - told)[:3]) if owed - told else "")
     received = Counter(each.delivery for each in arrived)
     claimed = [each for each in succeeded if each not in received]
     yield Finding("delivered by the database alone", str(len(claimed)), ", ".join(claimed[:3]))
@@ -147,13 +192,7 @@ def _deliveries(
     bodies = {(each.delivery, each.body) for each in arrived}
     changed = len(bodies) - len(received)
     yield Finding("another body under the same id", str(changed), "see the receiver" if changed else "")
-    doubled = sum(received.values()) - len(received)
-    in_flight = sum(window.in_flight for window in faults.windows)
-    yield Finding(
-        "doubled, of those in flight at faults",
-        f"{doubled} of {in_flight}",
-        "more than were in flight" if doubled > in_flight else "",
-    )
+    yield doubled(arrived, faults.windows)
     left = {
         status: number for status, number in deliveries.items() if status not in ("SUCCEEDED", "CANCELLED")
     }
@@ -161,14 +200,22 @@ def _deliveries(
     yield Finding("webhooks and hook calls received", f"{receiver.requests:,} and {receiver.hooks:,}")
 
 
-def _owed(ledger: Ledger) -> Iterator[tuple[int, str, str]]:
-    """Events of accepted orders, for each app that was installed on the store all the time."""
-    for placed in ledger.placed:
-        for install in ledger.active():
-            if install.business == placed.business and install.since < placed.began:
-                yield install.app, "order.created", placed.id
-                if placed.status == "CONFIRMED":
-                    yield install.app, "order.status_changed", placed.id
+def doubled(arrivals: Iterable[Arrival], windows: list[Window]) -> Finding:
+    """Each second arrival has to be explained by a fault at which this very delivery was in flight."""
+    moments = defaultdict(list)
+    for each in arrivals:
+        moments[each.delivery].append(each.at)
+    again = [(delivery, *pair) for delivery, at in moments.items() for pair in pairwise(sorted(at))]
+    unexplained = [each for each in again if not any(window.explains(*each) for window in windows)]
+    in_flight = sum(len(window.in_flight or ()) for window in windows)
+    return Finding(
+        "doubled, of those in flight at faults",
+        f"{len(again)} of {in_flight}",
+        "\n    ".join(
+            f"{delivery}, {second - first:.1f} s after the first"
+            for delivery, first, second in unexplained[:5]
+        ),
+    )
 
 
 def _is_signed(ledger: Ledger, arrival: Any) -> bool:
@@ -194,6 +241,7 @@ def _database(site: Site, faults: Faults) -> Iterator[Finding]:
         "statements that waited over 1 s for a lock, apart from those of paused processes",
         f"{len(unexplained)} of {len(waits)}",
         "\n    ".join(unexplained[:3]),
+        by_speed=True,
     )
 
 
@@ -211,6 +259,7 @@ def _errors(site: Site, faults: Faults) -> Iterator[Finding]:
         "errors in the log, apart from those during a fault",
         f"{len(unexplained)} of {written}",
         "\n    ".join(unexplained[:3]),
+        by_speed=True,
     )
 
 
@@ -260,4 +309,5 @@ def _memory(memory: Memory) -> Iterator[Finding]:
             f"{', '.join(f'{size:.1f}' for _, size in life.minutes)} MB, by minute"
             + ("" if slope is None else f"; {slope:+.2%} in ten minutes, after the first {WARM_UP}"),
             "it grows" if slope is not None and slope > STEEP else "",
+            by_speed=True,
         )
