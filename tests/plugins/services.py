@@ -2,13 +2,15 @@
 
 PostgreSQL and Redis are used where they answer (`DATABASE_URL` and `REDIS_URL`, else the loopback defaults),
 and the embedded parts where not; a test marked for a missing service names itself as skipped. With
-`REQUIRE_SERVICES=1` a missing service is a failure. `EMBEDDED=1` chooses the embedded parts in any case.
+`REQUIRE_SERVICES=1` a missing service is a failure, as is every test that skips itself because a program isn't there.
+`EMBEDDED=1` chooses the embedded parts in any case.
 """
 
 import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Generator
 from urllib.parse import urlsplit
 
 import pytest
@@ -81,6 +83,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for name in missing & {mark.name for mark in item.iter_markers()}:
             item.add_marker(pytest.mark.skip(reason=f"needs {name}, which is not here"))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # around the one that makes xfail of a failure
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if REQUIRED and report.skipped and not hasattr(report, "wasxfail"):
+        assert isinstance(report.longrepr, tuple)
+        *_, reason = report.longrepr
+        report.outcome, report.longrepr = "failed", f"REQUIRE_SERVICES=1, but: {reason}"
+    return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
