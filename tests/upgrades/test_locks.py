@@ -23,7 +23,7 @@ from tests.upgrades.test_releases import scratch_database
 from tools.record_release import RELEASES
 from webhooks.models import Delivery
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
 TABLES = """
 SELECT oid, relfilenode FROM pg_class

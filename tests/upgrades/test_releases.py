@@ -28,7 +28,7 @@ from tools.record_release import ENCRYPTION_KEY, RELEASES
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db]
 
 # Without partitions, of which each database has those of its time. They have what their table has.
 PARTITION = "SELECT oid::regclass::text FROM pg_class WHERE relispartition AND relname NOT LIKE '%_default'"
