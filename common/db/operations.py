@@ -5,7 +5,7 @@ A migration with such an index has `atomic = False`, so it isn't rolled back: wh
 next one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -72,11 +72,8 @@ class AddIndexConcurrently(migrations.AddIndex):
             return
         model = to_state.apps.get_model(app_label, self.model_name)
         statement = str(self.index.create_sql(model, schema_editor, concurrently=True))
-        partitions = _partitions(schema_editor, model._meta.db_table)
-        if partitions:
-            build_index_of_partitions(
-                schema_editor, self.index.name, statement, model._meta.db_table, partitions
-            )
+        if _partitions(schema_editor, model._meta.db_table):
+            build_index_of_partitions(schema_editor, self.index.name, statement, model._meta.db_table)
         else:
             build_index(schema_editor, self.index.name, statement)
 
@@ -108,12 +105,12 @@ def build_index(schema_editor: BaseDatabaseSchemaEditor, name: str, statement: A
 
 
 def build_index_of_partitions(
-    schema_editor: BaseDatabaseSchemaEditor, name: str, statement: str, table: str, partitions: Sequence[str]
+    schema_editor: BaseDatabaseSchemaEditor, name: str, statement: str, table: str
 ) -> None:
     """The same for a table with partitions, for which PostgreSQL has no such statement.
 
-    An index of the table alone, which holds nothing, is made first, so that new partitions get theirs by themselves. It
-    becomes valid with the index of the last partition.
+    An index of the table alone, which holds nothing, is made first, so that partitions attached from then on get theirs by
+    themselves. It becomes valid with the index of the last partition.
     """
     quote = schema_editor.quote_name
     start = f"CREATE INDEX CONCURRENTLY {quote(name)} ON {quote(table)} "
@@ -122,7 +119,7 @@ def build_index_of_partitions(
     schema_editor.execute(
         f"CREATE INDEX IF NOT EXISTS {quote(name)} ON ONLY {quote(table)} {rest}", params=None
     )
-    for partition in partitions:
+    for partition in _partitions(schema_editor, table):
         if _has_part_of(schema_editor, name, partition):
             continue
         part = f"{partition}_{name}"

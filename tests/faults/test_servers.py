@@ -176,7 +176,9 @@ def test_postgres_restarted_in_the_middle_of_a_batch_loses_and_doubles_nothing(
     receiver.respond_with(Answer(script=answers_once(may_answer)))
     dispatchers = [processes.deliver(), processes.deliver()]
     receiver.wait_for(50, timeout=30)
-    with own_postgres.connect() as session:  # a claim doesn't wait for the disk: what a crash loses of it is resent
+    with (
+        own_postgres.connect() as session
+    ):  # a claim doesn't wait for the disk: what a crash loses of it is resent
         session.execute("CHECKPOINT")
     threading.Timer(0.1, may_answer.set).start()
     own_postgres.restart(pause=4)  # all heartbeats are old by then
