@@ -132,6 +132,8 @@ class Load:
                 self.ledger.failed(str(problem))
             except requests.RequestException as problem:
                 self.ledger.failed(f"no answer from the proxy: {problem!r}")
+            except Exception as problem:  # an answer that the load doesn't understand must not end it
+                self.ledger.failed(f"{job.__name__}: {problem!r}")
 
     def call(
         self, session: requests.Session, method: str, path: str, *, again: bool = True, **options: Any

@@ -72,6 +72,7 @@ class Member:
         self.is_wanted = True
         self.log = folder / f"{name}.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self.is_killed = False
         self._environment = environment
 
     @property
@@ -126,6 +127,7 @@ class Site:
         self.url = f"http://127.0.0.1:{self.port}"
         self._web_ports = [free_port(), free_port()]
         self.members: list[Member] = []
+        self.ended_by_themselves: list[str] = []  # names, each with its exit status
         self._lock = threading.RLock()
         self._over = threading.Event()
         self.environment = os.environ | {
@@ -185,6 +187,7 @@ class Site:
         return [member for member in self.members if member.role == role]
 
     def kill(self, member: Member) -> None:
+        member.is_killed = True
         member.signal(signal.SIGKILL)
 
     def replace(self, member: Member, tree: Path | None = None) -> None:
@@ -220,6 +223,9 @@ class Site:
             with self._lock:
                 for member in self.members:
                     if member.is_wanted and member.process and member.process.poll() is not None:
+                        if not member.is_killed:
+                            self.ended_by_themselves.append(f"{member.name}: {member.process.returncode}")
+                        member.is_killed = False
                         member.start(self.environment)
 
     def __enter__(self) -> Self:

@@ -90,6 +90,8 @@ def findings(
         stock = session.execute(SOLD, [products]).fetchall()
         numbers = {app["client_id"]: app["number"] for app in world["apps"]}
         cancelled = cancelled_by_uninstalls(session, numbers)
+    ended = site.ended_by_themselves
+    yield Finding("processes that ended by themselves", str(len(ended)), ", ".join(ended[:5]))
     yield from _orders(ledger, orders, statuses)
     yield Finding(
         "stock that is off",
