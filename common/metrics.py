@@ -7,18 +7,21 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
+# Every first part in config/urls.py but those of probes and crawlers.
 ROOTS: Final = frozenset(
-    "app-api webhooks developer auth oauth .well-known portal merchant store admin accounts".split()
+    "app-api webhooks developer auth oauth .well-known portal merchant marketplace media static docs licenses theme "
+    "store admin accounts inbox".split()
 )
+LONG_POLL: Final = "developer_api:listener_work"  # waits for work up to 20 seconds: slow on purpose
 
 ANSWERS: Final = Counter(
     "extension_platform_http_answers",
-    "Answers to HTTP requests, by the first part of the path and the class of the status.",
+    "Answers to HTTP requests, by route class and the class of the status.",
     ["root", "status"],
 )
 SECONDS: Final = Histogram(
     "extension_platform_http_seconds",
-    "Seconds until a response was ready, by the first part of the path.",
+    "Seconds until a response was ready, by route class.",
     ["root"],
     buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
@@ -34,9 +37,17 @@ CALLS_NOT_LOGGED: Final = Counter(
 
 
 def root_of(path: str) -> str:
-    """The first part of a known path, else "other", so that strangers can't add labels."""
+    """The first part of a known path, "home" without one, else "other", so that strangers can't add labels."""
     first = path[1:].partition("/")[0]
-    return first if first in ROOTS else "other"
+    return first if first in ROOTS else "other" if first else "home"
+
+
+def _class_of(request: HttpRequest) -> str:
+    if request.zone == "stores":  # type: ignore[attr-defined]
+        return "store"
+    if request.resolver_match and request.resolver_match.view_name == LONG_POLL:
+        return "listener"
+    return root_of(request.path)
 
 
 class AnswersMiddleware:
@@ -48,7 +59,7 @@ class AnswersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = perf_counter()
         response = self.get_response(request)
-        root = "store" if request.zone == "stores" else root_of(request.path)  # type: ignore[attr-defined]
+        root = _class_of(request)
         ANSWERS.labels(root, f"{response.status_code // 100}xx").inc()
         SECONDS.labels(root).observe(perf_counter() - began)
         return response

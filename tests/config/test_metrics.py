@@ -1,8 +1,10 @@
 """What operators read at `/metrics`, and who else does not."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,15 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
+from django.urls import URLResolver, get_resolver
 from django.utils import timezone
 
 from accounts.models import Business
-from common.metrics import root_of
+from common.metrics import ROOTS, root_of
 from config.env import metrics_token
 from installations.models import Installation
+from tests.developers.conftest import Api
+from tests.developers.conftest import api as api
 from tests.storefront.shopping import STORES_HOST
 from tests.webhooks.helpers import publish, webhook
 from webhooks.engine import slots
@@ -77,13 +82,44 @@ def test_deliveries_that_are_due_are_told(
     [
         ("/app-api/orders", "app-api"),
         ("/webhooks", "webhooks"),
-        ("/", "other"),
+        ("/", "home"),
         ("/x" * 50, "other"),
-        ("", "other"),
+        ("", "home"),
     ],
 )
 def test_labels_are_few(path: str, root: str) -> None:
     assert root_of(path) == root
+
+
+NOT_FOR_PEOPLE = {"healthz", "readyz", "metrics", "robots.txt", "sitemap.xml", "_styleguide"}
+
+
+def test_every_route_for_people_and_apps_has_a_class() -> None:
+    """Alerts leave "other" out."""
+    firsts = set(first_parts(get_resolver("config.urls").url_patterns))
+    assert {first for first in firsts if root_of(f"/{first}") == "other"} == NOT_FOR_PEOPLE
+    assert firsts | {"static"} >= ROOTS
+
+
+def first_parts(patterns: Any, before: str = "") -> Iterator[str]:
+    for each in patterns:
+        route = before + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from first_parts(each.url_patterns, route)
+        elif found := re.match(r"\^?([\w.-]+)", route):
+            yield found[1]
+
+
+def test_long_polls_of_listeners_are_a_class_of_their_own(
+    operator: Client, api: Api, installation: Installation
+) -> None:
+    seconds = 'extension_platform_http_seconds_count{root="%s"}'
+    before = {root: value(operator, seconds % root) for root in ("developer", "listener")}
+    path = f"/developer/apps/{installation.app_id}/listener"
+    listener = api("post", path, {}).json()["listenerId"]
+    assert api("post", f"{path}/{listener}/work", {"wait": 0}).status_code == 200
+    assert value(operator, seconds % "developer") == before["developer"] + 1
+    assert value(operator, seconds % "listener") == before["listener"] + 1
 
 
 def test_weak_token_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
