@@ -130,11 +130,15 @@ def _scheduler() -> Iterator[Metric]:
 
 
 def _audit() -> Iterator[Metric]:
-    """What the nightly audit found; nothing without a run within two days."""
+    """What the nightly audit found, and how long ago."""
+    last = last_audit()
+    if last is None:
+        return
+    yield _gauge("audit_age_seconds", "Since the nightly audit last came to its end.", last.age)
     family = _family(
         "misplaced_rows", "Rows that the nightly audit found without their counterpart or partition.", "kind"
     )
-    for kind, count in last_audit().items():
+    for kind, count in last.found.items():
         family.add_metric([kind], count)
     yield family
 

@@ -15,8 +15,10 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from kombu import Connection
+from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Business
+from common.metrics import NOT_LIMITED
 from config import gauges, scheduler_seen
 from config.celery import app as celery_app
 from extensions.enums import ExtensionType
@@ -25,11 +27,14 @@ from installations.models import Installation
 from tests.config.test_metrics import operator, value  # noqa: F401
 from tests.webhooks.helpers import claim, published, webhook
 from webhooks.models import Attempt
+from webhooks.services.audit import audit
 
 ROOT = Path(__file__).resolve().parents[2]
 ALERTS = ROOT / "deploy/prometheus/alerts.yml"
 DASHBOARDS = sorted((ROOT / "deploy/grafana").glob("*.json"))
 METRIC = re.compile(r"extension_platform_[a-z0-9_]+")
+SERIES = re.compile(rf"\b(?:{METRIC.pattern}|up)\b")
+OF_A_SCRAPE = {"job", "instance"}  # what Prometheus adds to each series
 SERIES_OF_A_HISTOGRAM = re.compile(r"_(bucket|count|sum)$")
 
 
@@ -39,8 +44,12 @@ def rules() -> list[dict[str, Any]]:
 
 
 def expressions(file: Path) -> Iterator[str]:
+    yield from (target["expr"] for target in targets(file))
+
+
+def targets(file: Path) -> Iterator[dict[str, str]]:
     for panel in json.loads(file.read_text())["panels"]:
-        yield from (target["expr"] for target in panel["targets"])
+        yield from panel["targets"]
 
 
 def served(client: Client) -> set[str]:
@@ -67,19 +76,102 @@ def broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(celery_app, "connection_for_write", lambda *_, **__: Connection(settings.REDIS_URL))
 
 
-@pytest.mark.django_db
-@pytest.mark.postgres
-@pytest.mark.redis
-def test_every_metric_of_dashboards_and_alerts_is_served_and_every_served_one_is_shown(
+@pytest.fixture
+def everything_served(
     operator: Client,  # noqa: F811
     broker: None,
     sandbox: Business,
     installation: Installation,
-) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> Client:
+    """An operator who reads every metric, each with a sample."""
     webhook(installation, "http://127.0.0.1:9/", ["order.created"])
     attempt(published(sandbox), 200)
+    monkeypatch.setattr(scheduler_seen, "_written_at", 0.0)
     scheduler_seen.sent()
-    assert used() == served(operator)
+    audit()
+    NOT_LIMITED.labels("apps").inc()
+    operator.get("/healthz")
+    return operator
+
+
+@pytest.mark.django_db
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_every_metric_of_dashboards_and_alerts_is_served_and_every_served_one_is_shown(
+    everything_served: Client,
+) -> None:
+    assert used() == served(everything_served)
+
+
+@pytest.mark.django_db
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_every_label_of_dashboards_and_alerts_is_on_its_metric(everything_served: Client) -> None:
+    labels = served_labels(everything_served)
+    shown = [(rule["expr"], rule["annotations"]["summary"]) for rule in rules()]
+    shown += [(each["expr"], each["legendFormat"]) for file in DASHBOARDS for each in targets(file)]
+    for expression, text in shown:
+        for series, names in labels_named(expression):
+            assert names <= labels[series], expression
+        texts = set(re.findall(r"\{\{ *(?:\$labels\.)?(\w+) *\}\}", text))
+        assert texts <= labels_left(expression, labels), (expression, text)
+
+
+def served_labels(client: Client) -> dict[str, set[str]]:
+    """Those of each series, as Prometheus stores it."""
+    labels = {"up": set(OF_A_SCRAPE)}
+    for family in text_string_to_metric_families(client.get("/metrics").content.decode()):
+        for sample in family.samples:
+            labels.setdefault(sample.name, set(OF_A_SCRAPE)).update(sample.labels)
+    return labels
+
+
+def labels_named(expression: str) -> Iterator[tuple[str, set[str]]]:
+    """Each series in a query, with the labels that the query expects on it."""
+    assert not re.search(r"\b(without|on|ignoring|group_left|group_right)\b", expression), (
+        "Not known here yet."
+    )
+    for series in SERIES.findall(expression):
+        yield series, set()
+    for series, selector in re.findall(rf"({SERIES.pattern})\{{(.*?)\}}", expression):
+        yield series, set(re.findall(r"(\w+) *(?:=~|!~|!=|=)", selector))
+    for group in re.finditer(r"\bby \((.*?)\) (?=\()", expression):
+        for series in SERIES.findall(in_parentheses(expression[group.end() :])):
+            yield series, set(re.findall(r"\w+", group[1]))
+
+
+def in_parentheses(text: str) -> str:
+    """From the first character, which opens them, to the one that closes them."""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth:
+            return text[:at]
+    raise AssertionError(text)
+
+
+def labels_left(expression: str, labels: dict[str, set[str]]) -> set[str]:
+    """On what the query returns: those of `by`, or all of a series that isn't aggregated."""
+    if "(" not in expression:
+        return set.union(*(labels[series] for series in SERIES.findall(expression)))
+    return {name for group in re.findall(r"\bby \((.*?)\)", expression) for name in re.findall(r"\w+", group)}
+
+
+@pytest.mark.parametrize(
+    ("expression", "named"),
+    [
+        ('up{job="x"} == 0', [("up", {"job"})]),
+        ('sum(rate(extension_platform_a{b!~"c|d",e="f"}[5m]))', [("extension_platform_a", {"b", "e"})]),
+        (
+            "max(sum by (a, b) (rate(extension_platform_a[5m]))) / max(extension_platform_b)",
+            [("extension_platform_a", {"a", "b"}), ("extension_platform_b", set())],
+        ),
+    ],
+)
+def test_labels_are_found_in_queries(expression: str, named: list[tuple[str, set[str]]]) -> None:
+    assert [each for each in labels_named(expression) if each[1]] == [each for each in named if each[1]]
+    assert {series for series, _ in labels_named(expression)} == {series for series, _ in named}
 
 
 def test_every_alert_has_a_runbook_and_every_runbook_an_alert() -> None:
@@ -107,6 +199,68 @@ def test_prometheus_accepts_the_rules() -> None:
         ["promtool", "check", "rules", str(ALERTS)], capture_output=True, text=True, check=False
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+SECONDS = "extension_platform_http_seconds_bucket"
+AGE = "extension_platform_audit_age_seconds"
+UP = 'up{job="extension-platform",instance="web"}'
+# Series by the minute as promtool writes them: first value + step x times. Then hours, the alert, and for which labels it fires.
+FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
+    *(
+        (
+            {f'{SECONDS}{{root="{root}",le="{le}"}}': f"0+{step}x180" for le, step in slow.items()},
+            2,
+            "SlowRequests",
+            fires,
+        )
+        for slow in [{"2.5": 0, "5": 0, "10": 60, "+Inf": 60}]
+        for root, fires in [
+            ("marketplace", [{"root": "marketplace"}]),
+            ("home", [{"root": "home"}]),
+            ("developer", [{"root": "developer"}]),
+            ("listener", []),
+            ("inbox", []),
+            ("other", []),
+        ]
+    ),
+    ({'extension_platform_http_answers_total{root="portal",status="5xx"}': "0+60x180"}, 2, "ServerErrors", [{}]),
+    ({'extension_platform_http_answers_total{root="inbox",status="5xx"}': "0+60x180"}, 2, "ServerErrors", []),
+    ({AGE: "0+60x1500", UP: "1x1500"}, 25, "AuditMissing", []),
+    ({AGE: "0+60x1700", UP: "1x1700"}, 27, "AuditMissing", [{}]),
+    ({UP: "1x1440"}, 24, "AuditMissing", []),  # a new installation, before its first night
+    ({UP: "1x1700"}, 27, "AuditMissing", [{}]),
+    ({AGE: "0+60x600 _x300", UP: "1x1700"}, 15, "AuditMissing", []),  # the cache was lost, and the next night is to come
+    ({AGE: "0+60x60 _x1800", UP: "1x1860"}, 29, "AuditMissing", [{}]),
+]  # fmt: skip
+
+
+def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
+    if shutil.which("promtool") is None:
+        pytest.skip("promtool is not installed")
+    by_name = {rule["alert"]: rule for rule in rules()}
+    tests = [
+        {
+            "interval": "1m",
+            "input_series": [{"series": name, "values": values} for name, values in series.items()],
+            "alert_rule_test": [{
+                "eval_time": f"{hours}h",
+                "alertname": alert,
+                "exp_alerts": [{"exp_labels": by_name[alert]["labels"] | labels} for labels in fires],
+            }],
+        }
+        for series, hours, alert, fires in FIRES
+    ]  # fmt: skip
+    # Without annotations, which hold the values.
+    bare = [{key: value for key, value in rule.items() if key != "annotations"} for rule in rules()]
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "rules", "rules": bare}]}))
+    (tmp_path / "tests.yml").write_text(yaml.safe_dump({"rule_files": ["rules.yml"], "tests": tests}))
+    tested = subprocess.run(
+        ["promtool", "test", "rules", str(tmp_path / "tests.yml")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
 def attempt(

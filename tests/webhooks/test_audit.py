@@ -5,6 +5,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import time_machine
+from django.apps import apps
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -21,13 +24,31 @@ from webhooks.services.audit import audit
 from webhooks.tasks import audit_tables
 
 METRIC = "extension_platform_misplaced_rows"
+AGE = "extension_platform_audit_age_seconds"
+
+AUDITED = {
+    "webhooks.Attempt.delivery",
+    "webhooks.Delivery.event",
+    "webhooks.Delivery.webhook",
+    "webhooks.Erasure.event",
+}
+# Rows that end after days, and are read with their installation or app only.
+LOGS = {
+    "activity.ApiCall.app",
+    "activity.ApiCall.installation",
+    "activity.DeprecatedUse.app",
+    "activity.DeprecatedUse.installation",
+    "activity.LogGap.app",
+    "activity.ScopeUse.app",
+}
+OUTLIVES_ACCOUNTS = {"accounts.SecurityEvent.user", "accounts.SecurityEvent.actor"}
+FREED_WITHIN_SECONDS = {"webhooks.Delivery.leased_by"}
 
 
 def test_audit_finds_what_has_lost_its_counterpart(
     webhook: Webhook, installation: Installation, settings: Any
 ) -> None:
-    settings.METRICS_TOKEN = TOKEN
-    operator = Client(headers={"Authorization": f"Bearer {TOKEN}"})
+    operator = _operator(settings)
     now = timezone.now()
     for days in (70, 40, 3, 0):
         delivery(webhook, DeliveryStatus.SUCCEEDED, OK, created_at=now - timedelta(days=days))
@@ -47,6 +68,36 @@ def test_audit_finds_what_has_lost_its_counterpart(
     assert value(operator, f'{METRIC}{{kind="deliveries"}}') == 3
     assert value(operator, f'{METRIC}{{kind="erasures"}}') == 1
     assert value(operator, f'{METRIC}{{kind="without_partition"}}') == 0
+
+
+def test_every_column_without_a_constraint_is_audited_or_left_out_for_a_reason() -> None:
+    """docs/operations.md, "Metrics", has the reasons."""
+    without = {
+        f"{model._meta.app_label}.{model.__name__}.{field.name}"
+        for model in apps.get_models()
+        for field in model._meta.local_fields
+        if field.remote_field and not getattr(field, "db_constraint", True)
+    }
+    assert without == AUDITED | LOGS | OUTLIVES_ACCOUNTS | FREED_WITHIN_SECONDS
+
+
+@pytest.mark.django_db
+def test_age_of_the_last_audit_grows_until_the_next_one(settings: Any) -> None:
+    operator = _operator(settings)
+    cache.clear()
+    assert AGE not in operator.get("/metrics").content.decode()
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        audit_tables()
+        clock.shift(timedelta(days=3))
+        assert value(operator, AGE) == 3 * 24 * 3600
+        assert f'{METRIC}{{kind="attempts"}} 0.0' in operator.get("/metrics").content.decode()
+        audit_tables()
+        assert value(operator, AGE) == 0
+
+
+def _operator(settings: Any) -> Client:
+    settings.METRICS_TOKEN = TOKEN
+    return Client(headers={"Authorization": f"Bearer {TOKEN}"})
 
 
 def _id(moment: Any) -> str:

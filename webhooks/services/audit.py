@@ -1,10 +1,14 @@
 """Looks for rows whose counterpart is missing: no database constraint leads into a partitioned table, or from a delivery.
 
 Each night, a day after the other, so that no statement is long. What is found is logged, and shown at `/metrics`.
+
+docs/operations.md names the columns without a constraint that it leaves out, and why.
 """
 
 import logging
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -19,8 +23,7 @@ from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 
 log = logging.getLogger(__name__)
 
-REMEMBERED: Final = timedelta(days=2)
-_KEY: Final = "audit-of-tables"
+_KEY: Final = "last-audit-of-tables"
 _DAY: Final = timedelta(days=1)
 
 
@@ -39,15 +42,24 @@ def audit(*, now: datetime | None = None) -> dict[str, int]:
     return found
 
 
-def last_audit() -> dict[str, int]:
-    """What the last run found; empty if that was long ago. The cache's errors are raised."""
-    found: dict[str, int] = cache.get(_KEY) or {}
-    return found
+@dataclass(frozen=True, slots=True)
+class LastAudit:
+    """`age` is in seconds. `found` is what `audit` returned."""
+
+    age: float
+    found: dict[str, int]
+
+
+def last_audit() -> LastAudit | None:
+    """The last run to its end; None if the cache knows of none. The cache's errors are raised."""
+    remembered: tuple[float, dict[str, int]] | None = cache.get(_KEY)
+    return remembered and LastAudit(max(0.0, time.time() - remembered[0]), remembered[1])
 
 
 def _remember(found: dict[str, int]) -> None:
     try:
-        cache.set(_KEY, found, REMEMBERED.total_seconds())
+        # For ever: once forgotten, neither what it found nor that it stopped would be known.
+        cache.set(_KEY, (time.time(), found), timeout=None)
     except Exception as error:  # whatever the cache's client raises; the log has it
         log.warning("The audit can't be shown at /metrics: %s", error)
 
