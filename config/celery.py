@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_postrun, task_prerun, worker_process_init, worker_ready
+from celery.signals import setup_logging, task_postrun, task_prerun, worker_process_init, worker_ready
 from django.db import close_old_connections
 
 from common.garbage import collect_regularly
@@ -14,6 +14,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("extension_platform")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def keep_own_logging(**_: Any) -> None:
+    """Leave logging as Django has set it up, with `LOG_LEVEL`, and log what is printed."""
+    app.log.redirect_stdouts("WARNING")
 
 
 @task_prerun.connect

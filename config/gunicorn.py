@@ -4,12 +4,28 @@ gunicorn reads every name here that is one of its settings.
 """
 
 import os
+from logging.config import dictConfig
 from pathlib import Path
 from typing import Any
+
+from gunicorn.glogging import Logger
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
+
+from config.logs import log_crashes_and_warnings
+
+log_crashes_and_warnings()
+
+
+class logger_class(Logger):  # noqa: N801  # gunicorn's name for the setting
+    """gunicorn's own log in the form of ours. Its setting `logconfig_dict` would also turn on a log of every request."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        dictConfig(settings.LOGGING)
+
 
 bind = settings.BIND
 workers = settings.WEB_PROCESSES

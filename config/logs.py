@@ -1,6 +1,12 @@
 """How everything logs: a line in development, JSON in production, with the id of the request."""
 
+import logging
+import sys
+import threading
+from types import TracebackType
 from typing import Any
+
+log = logging.getLogger(__name__)
 
 
 def log_settings(*, debug: bool, level: str) -> dict[str, Any]:
@@ -41,6 +47,7 @@ def log_settings(*, debug: bool, level: str) -> dict[str, Any]:
             "django.server": {"level": "WARNING"},
             # At DEBUG it logs the whole context of a page, with secrets that are shown only once.
             "django.template": {"level": "INFO"},
+            "gunicorn.error": {"handlers": ["console"], "level": level, "propagate": False},
             "waitress.queue": {"level": "ERROR"},
             "oauthlib": {"level": "WARNING"},  # at DEBUG it logs authorization codes
             "oauth2_provider": {"level": "WARNING"},
@@ -48,3 +55,17 @@ def log_settings(*, debug: bool, level: str) -> dict[str, Any]:
             "kombu": {"level": "WARNING"},
         },
     }
+
+
+def log_crashes_and_warnings() -> None:
+    """Python prints them. In a server each line is of the log, which programs read."""
+    logging.captureWarnings(True)
+    sys.excepthook = _log_crash
+    threading.excepthook = lambda crash: _log_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
+
+
+def _log_crash(
+    kind: type[BaseException], error: BaseException | None, traceback: TracebackType | None
+) -> None:
+    if error is not None and not issubclass(kind, (SystemExit, KeyboardInterrupt)):
+        log.critical("%s crashed.", threading.current_thread().name, exc_info=(kind, error, traceback))

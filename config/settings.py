@@ -235,7 +235,6 @@ CELERY_BROKER_URL = redis_url("CELERY_BROKER_URL") or REDIS_URL or "memory://loc
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 if CELERY_BROKER_URL.startswith("memory:"):
     # The in-process broker looks once a second by default.

@@ -1,10 +1,13 @@
 """The three commands of an installation, as processes: `manage.py serve`, `work` and `schedule`."""
 
+import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -12,12 +15,13 @@ import requests
 from accounts.models import Business
 from config.cores import cores
 from installations.models import Installation
-from tests.config.test_operator import run
-from tests.faults.processes import Process, Processes
+from tests.config.test_operator import production, run
+from tests.faults.processes import Process, Processes, database_url
 from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import publish, wait_until
+from webhooks.models import Attempt
 
 TOKEN = "".join(map(chr, range(60, 110)))
 OF_PROCESSES = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.timed]
@@ -113,6 +117,46 @@ def test_worker_and_scheduler_deliver_and_show_that_they_are_alive(
             process.signal(signal.SIGCONT)
             process.signal_first(signal.SIGTERM)
             assert process.wait_for_death() == 0
+
+
+@mark_all
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_without_debug_every_line_is_json(
+    processes: Processes, tmp_path: Path, installation: Installation, sandbox: Business, settings: Any
+) -> None:
+    assert run(tmp_path, "manage.py", "collectstatic", "--noinput").returncode == 0
+    redis, port = os.environ["REDIS_URL"], free_port()
+    processes.use(**production(tmp_path) | {"DATABASE_URL": database_url(), "REDIS_URL": redis})
+    processes.use(DEBUG="0", ALLOW_LOCAL_DESTINATIONS="0", CELERY_BROKER_URL=redis, SECURITY_CONTACT="")
+    processes.use(FIELD_ENCRYPTION_KEYS=",".join(settings.FIELD_ENCRYPTION_KEYS))
+    web = processes.start("manage.py", "serve", BIND=f"127.0.0.1:{port}", WEB_PROCESSES="1")
+    worker, scheduler = processes.worker(), processes.beat()
+    crashed = processes.start("manage.py", "schedule", "--state", str(tmp_path / "missing" / "schedule"))
+    helpers.webhook(installation, "http://127.0.0.1:9/", ["order.created"])
+    publish(sandbox)
+    wait_until(lambda: Attempt.objects.exists(), timeout=90)
+    wait_until(lambda: answers(port), timeout=90)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(b"NONSENSE\r\n\r\n")
+        assert b" 400 " in connection.recv(1000)
+    for process in (web, worker, scheduler):
+        process.signal_first(signal.SIGTERM)
+        assert process.wait_for_death() == 0
+    assert crashed.wait_for_death() == 1
+
+    texts = {}
+    for process in (web, worker, scheduler, crashed):
+        lines = [json.loads(line) for line in process.output.splitlines()]
+        assert all({"timestamp", "level", "logger", "message", "request_id"} <= line.keys() for line in lines)
+        assert any("config.W005" in line["message"] for line in lines), "What Django's checks warn of."
+        texts[process] = [line["message"] for line in lines]
+    assert any("Invalid request" in text for text in texts[web])
+    assert "The worker is ready." in texts[worker]
+    assert "The worker has stopped." in texts[worker]
+    assert "The scheduler is ready." in texts[scheduler]
+    assert texts[crashed][-1] == "MainThread crashed."
+    assert "FileNotFoundError" in lines[-1]["exc_info"]
 
 
 def age(file: Path) -> float:

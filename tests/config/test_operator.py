@@ -26,9 +26,9 @@ execute_from_command_line(["manage.py", "check", "--deploy", "--fail-level", "WA
 """
 
 
-def run(var_dir: Path, *command: str, **changes: str) -> "subprocess.CompletedProcess[str]":
-    environment = {
-        "PATH": os.environ["PATH"],
+def production(var_dir: Path) -> dict[str, str]:
+    """An environment that a start accepts."""
+    return {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "VAR_DIR": str(var_dir),
         "SECRET_KEY": "".join(map(chr, range(48, 122))),
@@ -38,11 +38,14 @@ def run(var_dir: Path, *command: str, **changes: str) -> "subprocess.CompletedPr
         "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
         "REDIS_URL": "redis://127.0.0.1:1/0",
         "SECURITY_CONTACT": "mailto:security@platform.example",
-    } | changes
+    }
+
+
+def run(var_dir: Path, *command: str, **changes: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
-        env=environment,
+        env={"PATH": os.environ["PATH"]} | production(var_dir) | changes,
         capture_output=True,
         text=True,
         timeout=60,

@@ -1,15 +1,19 @@
 """`manage.py schedule`: the scheduler."""
 
+import logging
 from argparse import ArgumentParser
 from typing import Any
 
+from celery.signals import beat_init
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from config.celery import app
+from config.management.servers import ServerCommand
+
+log = logging.getLogger(__name__)
 
 
-class Command(BaseCommand):
+class Command(ServerCommand):
     help = "Has workers do what is due periodically, by Celery's beat. One is enough, and a second one does no harm."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,4 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, state: str, **options: Any) -> None:
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
-        app.start(["beat", "--scheduler=config.heartbeat.Scheduler", f"--schedule={state}", "--pidfile="])
+        beat_init.connect(lambda **_: log.info("The scheduler is ready."), weak=False)
+        app.start(
+            ["--quiet", "beat", "--scheduler=config.heartbeat.Scheduler", f"--schedule={state}", "--pidfile="]
+        )

@@ -6,12 +6,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+
+from config.management.servers import ServerCommand
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
 
 
-class Command(BaseCommand):
+class Command(ServerCommand):
     help = (
         "Serves pages and APIs by gunicorn at BIND, with WEB_PROCESSES of WEB_THREADS each. SIGTERM finishes requests in "
         "progress, SIGHUP replaces the processes."

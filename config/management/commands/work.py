@@ -1,18 +1,23 @@
 """`manage.py work`: a worker."""
 
+import logging
 import os
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from celery.signals import worker_ready, worker_shutdown
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from config.celery import app
 from config.heartbeat import WorkerHeartbeat
+from config.management.servers import ServerCommand
 from webhooks.management.sessions import require_whole_sessions
 
+log = logging.getLogger(__name__)
 
-class Command(BaseCommand):
+
+class Command(ServerCommand):
     help = "Sends deliveries and does background work, by Celery with WORKER_THREADS. SIGTERM lets attempts in flight end."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,7 +26,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, pool: str, **options: Any) -> None:
         require_whole_sessions()
         app.steps["consumer"].add(WorkerHeartbeat)
+        worker_ready.connect(lambda **_: log.info("The worker is ready."), weak=False)
+        worker_shutdown.connect(lambda **_: log.info("The worker has stopped."), weak=False)
+        sys.__stdout__ = None  # type: ignore[misc]  # Celery says there that it stops, and would break the log's lines
         app.worker_main([
+            "--quiet",
             "worker",
             f"--pool={pool}",
             f"--concurrency={settings.WORKER_THREADS}",
