@@ -90,19 +90,11 @@ def dispatching(folder: Path, count: int = 2) -> Iterator[Dispatchers]:
 
 @contextmanager
 def celery(folder: Path) -> Iterator[Dispatchers]:
-    """One Celery worker and beat, as docs/operations.md starts them."""
+    """`manage.py work` and `manage.py schedule`, as docs/operations.md starts them."""
     with ExitStack() as stack:
-        worker = stack.enter_context(
-            started(
-                folder,
-                "worker",
-                *"-m celery -A config worker --pool threads --concurrency 4 --loglevel WARNING".split(),
-            )
-        )
-        schedule = str(folder / "beat")
-        beat = stack.enter_context(
-            started(folder, "beat", *"-m celery -A config beat --pidfile= --schedule".split(), schedule)
-        )
+        worker = stack.enter_context(started(folder, "worker", "manage.py", "work"))
+        state = str(folder / "schedule")
+        beat = stack.enter_context(started(folder, "beat", "manage.py", "schedule", "--state", state))
         dispatchers = Dispatchers([worker, beat])
         wait_for(lambda: bool(dispatchers.sessions()), 60, "the worker to come up")
         yield dispatchers

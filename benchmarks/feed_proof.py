@@ -23,6 +23,7 @@ from django.db import connection, transaction
 from accounts.models import Business
 from benchmarks.environment import ROOT
 from benchmarks.feed_reader import Notes
+from benchmarks.web import SERVE, serve_at
 from webhooks import catalogue
 from webhooks.models import Event
 from webhooks.services.publishing import publish
@@ -177,12 +178,10 @@ class Web:
     """gunicorn in a process group of its own."""
 
     def __init__(self, port: int, log: Path) -> None:
-        command = (
-            f"-m gunicorn config.wsgi --workers 1 --threads 8 --bind 127.0.0.1:{port} --log-level critical"
-        )
+        environment = os.environ | serve_at(port) | {"LOG_LEVEL": "CRITICAL"}
         with log.open("ab") as target:
             self._popen = subprocess.Popen(
-                [sys.executable, *command.split()], cwd=ROOT, stderr=target, start_new_session=True
+                [sys.executable, *SERVE], cwd=ROOT, env=environment, stderr=target, start_new_session=True
             )
 
     def kill(self) -> None:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -23,14 +23,16 @@ class Failed(Exception):
 class Process:
     """A child process with a pipe to and from it. Its log goes to a file that failures quote."""
 
-    def __init__(self, arguments: Sequence[str], *, log: IO[bytes], name: str) -> None:
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], *, log: IO[bytes], name: str
+    ) -> None:
         self.name = name
         self._log = log
         self._popen = subprocess.Popen(
             arguments,
             cwd=ROOT,
             # PostgreSQL shows the name beside each session.
-            env=os.environ | {"PGAPPNAME": name},
+            env=os.environ | environment | {"PGAPPNAME": name},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -92,10 +94,10 @@ class Process:
 
 
 @contextmanager
-def started(folder: Path, name: str, *arguments: str) -> Iterator[Process]:
-    """Run Python with these arguments; ends the process in any case."""
+def started(folder: Path, name: str, *arguments: str, **environment: str) -> Iterator[Process]:
+    """Run Python with these arguments and variables; ends the process in any case."""
     with (folder / f"{name}.log").open("ab") as log:
-        process = Process([sys.executable, *arguments], log=log, name=name)
+        process = Process([sys.executable, *arguments], environment, log=log, name=name)
         try:
             yield process
         finally:

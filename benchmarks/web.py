@@ -1,4 +1,4 @@
-"""gunicorn as an operator starts it, requests to it over kept connections, and what they cost."""
+"""gunicorn as `manage.py serve` starts it, requests to it over kept connections, and what they cost."""
 
 import socket
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,11 @@ from time import perf_counter, sleep
 
 from benchmarks.dispatchers import cpu_of_sessions
 from benchmarks.processes import Failed, Process, cpu_of, started, wait_for
+from config.management.commands.serve import COMMAND
 
 CONNECTIONS = 4
+# What `manage.py serve` runs. It refuses to start without collected static files, which nothing here asks for.
+SERVE = COMMAND[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +84,13 @@ class Server:
 def serving(folder: Path, name: str, settings: str) -> Iterator[Server]:
     """One worker of 8 threads with a settings module."""
     port = free_port()
-    arguments = (
-        f"-m gunicorn config.wsgi --workers 1 --threads 8 --keep-alive 30 --bind 127.0.0.1:{port} "
-        f"--env DJANGO_SETTINGS_MODULE={settings} --log-level warning"
-    )
-    with started(folder, name, *arguments.split()) as process:
+    with started(folder, name, *SERVE, **serve_at(port), DJANGO_SETTINGS_MODULE=settings) as process:
         yield Server(process, port)
+
+
+def serve_at(port: int) -> dict[str, str]:
+    """The variables for `SERVE`."""
+    return {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1", "WEB_THREADS": "8"}
 
 
 def request(method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> bytes:
