@@ -17,7 +17,7 @@ class ServerCommand(BaseCommand):
         return super().execute(*args, **options)
 
     def check(self, **options: Any) -> None:  # type: ignore[override]
-        """Log warnings. Errors refuse the start, so they are printed for whoever starts it."""
+        """Log warnings. Errors refuse the start, and are printed."""
         issues = run_checks(**options)
         if any(issue.is_serious() and not issue.is_silenced() for issue in issues):
             super().check(**options)

@@ -128,7 +128,13 @@ def test_without_debug_every_line_is_json(
     assert run(tmp_path, "manage.py", "collectstatic", "--noinput").returncode == 0
     redis, port = os.environ["REDIS_URL"], free_port()
     processes.use(**production(tmp_path) | {"DATABASE_URL": database_url(), "REDIS_URL": redis})
-    processes.use(DEBUG="0", ALLOW_LOCAL_DESTINATIONS="0", CELERY_BROKER_URL=redis, SECURITY_CONTACT="")
+    processes.use(
+        DEBUG="0",
+        ALLOWED_HOSTS="127.0.0.1",
+        ALLOW_LOCAL_DESTINATIONS="0",
+        CELERY_BROKER_URL=redis,
+        SECURITY_CONTACT="",
+    )
     processes.use(FIELD_ENCRYPTION_KEYS=",".join(settings.FIELD_ENCRYPTION_KEYS))
     web = processes.start("manage.py", "serve", BIND=f"127.0.0.1:{port}", WEB_PROCESSES="1")
     worker, scheduler = processes.worker(), processes.beat()

@@ -7,17 +7,19 @@ import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from kombu import Connection
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Business
+from common.http.exchanges import ErrorClass
 from common.metrics import NOT_LIMITED
 from config import gauges, scheduler_seen
 from config.celery import app as celery_app
@@ -351,3 +353,21 @@ def test_runbooks_lead_somewhere() -> None:
         titles = re.findall(r"^#+ (.+)$", (ROOT / "docs" / (file or "runbooks.md")).read_text(), re.MULTILINE)
         anchors = {re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in titles}
         assert anchor in anchors, (file, anchor)
+
+
+@pytest.mark.django_db
+@pytest.mark.postgres
+def test_queries_of_runbooks_run() -> None:
+    queries = re.findall(r"`(SELECT .+?;)`", (ROOT / "docs/runbooks.md").read_text())
+    assert len(queries) == 3
+    with connection.cursor() as cursor:
+        for query in queries:
+            cursor.execute(query)
+            cursor.fetchall()
+
+
+def test_outcomes_that_runbooks_and_alerts_name_exist() -> None:
+    section = (ROOT / "docs/runbooks.md").read_text().split("## AttemptsFail", 1)[1].split("\n## ", 1)[0]
+    named = set(re.findall(r"`([a-z_]+)`", section))
+    assert named
+    assert named <= set(get_args(ErrorClass))
