@@ -4,11 +4,16 @@ The cookie holds the key, the row its SHA-256, so rows that leak open no session
 Django's engine. Once a minute it writes down when the session was last seen.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
+from django.contrib.auth.middleware import AuthenticationMiddleware, get_user
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 
 from accounts.models import Session
 from common.secrets import digest
@@ -20,6 +25,21 @@ USER: Final = "_auth_user_id"
 
 
 class SessionStore(DatabaseStore):
+    _keeps_key = False
+
+    @contextmanager
+    def keeping_key(self) -> Iterator[None]:
+        """Within the block, nothing gives the session another key."""
+        self._keeps_key = True
+        try:
+            yield
+        finally:
+            self._keeps_key = False
+
+    def cycle_key(self) -> None:
+        if not self._keeps_key:
+            super().cycle_key()
+
     @classmethod
     def get_model_class(cls) -> type[Session]:
         return Session
@@ -50,3 +70,19 @@ class SessionStore(DatabaseStore):
         if signed_in_at := data.get(SIGNED_IN_AT):
             row.signed_in_at = datetime.fromisoformat(signed_in_at)
         return row
+
+
+class Authentication(AuthenticationMiddleware):
+    """Django's, but a session that meets a new `SECRET_KEY` keeps its own key.
+
+    Django would give it another one, and a request that the browser sent meanwhile with the old one would be signed out.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+
+        def user() -> Any:
+            with cast(SessionStore, request.session).keeping_key():
+                return get_user(request)
+
+        request.user = SimpleLazyObject(user)  # type: ignore[assignment]

@@ -13,7 +13,6 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare
 from rest_framework_simplejwt.backends import TokenBackend
 from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
 from rest_framework_simplejwt.settings import api_settings
@@ -122,9 +121,7 @@ def sign_in_of(token: Token) -> SignIn:
         sign_in = SignIn.objects.usable(timezone.now()).select_related("user").get(pk=token[SIGN_IN_CLAIM])
     except (KeyError, SignIn.DoesNotExist, ValidationError) as error:
         raise Unauthenticated(ENDED) from error
-    user = sign_in.user
-    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
-    if not any(constant_time_compare(sign_in.auth_hash, known) for known in hashes):
+    if sign_in.auth_hash not in sign_in.user.session_hashes():
         raise Unauthenticated("The password has changed. Sign in again.")
     return sign_in
 

@@ -83,6 +83,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         super().clean()
         self.email = normalize_email(self.email)
 
+    def session_hashes(self) -> list[str]:
+        """What a session of this password may have noted, one for each key that signatures count of."""
+        return [self.get_session_auth_hash(), *self.get_session_auth_fallback_hash()]
+
     @property
     def is_developer(self) -> bool:
         return self.role == Role.DEVELOPER

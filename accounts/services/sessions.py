@@ -9,7 +9,6 @@ from typing import Final, Literal
 from django.contrib.auth import HASH_SESSION_KEY
 from django.db import transaction
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare
 
 from accounts.enums import SecurityEventKind
 from accounts.models import Session, SignIn, User
@@ -49,12 +48,12 @@ def open_sessions(user: User, *, current_key: str | None) -> list[OpenSession]:
 def _of_pages(user: User, now: datetime, current_key: str | None) -> Iterator[OpenSession]:
     current = digest(current_key) if current_key else None
     for row in Session.objects.usable(now).filter(user=user).order_by("-last_seen_at")[:SHOWN]:
-        if constant_time_compare(row.get_decoded().get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()):
+        if row.get_decoded().get(HASH_SESSION_KEY) in user.session_hashes():
             yield _line("session", row, is_current=row.pk == current)
 
 
 def _of_api(user: User, now: datetime) -> Iterator[OpenSession]:
-    rows = SignIn.objects.usable(now).filter(user=user, auth_hash=user.get_session_auth_hash())
+    rows = SignIn.objects.usable(now).filter(user=user, auth_hash__in=user.session_hashes())
     for row in rows.order_by("-last_seen_at")[:SHOWN]:
         yield _line("sign-in", row)
 

@@ -1,5 +1,6 @@
-"""Secrets that operators change, as docs/operations.md describes it: nothing is lost, and the old ones can be left out."""
+"""Secrets that operators change, seen from one process. `tests/faults/test_rotation.py` changes them in several."""
 
+from copy import copy
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from cryptography.fernet import Fernet
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -15,6 +17,7 @@ from rest_framework_simplejwt.backends import TokenBackend
 from rest_framework_simplejwt.settings import api_settings
 
 from accounts.models import User
+from accounts.services.sessions import open_sessions
 from config import reencryption
 from config.env import secret_key_fallbacks
 from installations.models import Installation
@@ -124,6 +127,25 @@ def test_earlier_secret_key_still_counts_until_it_is_left_out(
     assert api_status(newer["accessToken"]) == 200
     assert api_status(pair["accessToken"]) == 401
     assert refreshed(newer).status_code == 200
+
+
+def test_requests_of_a_browser_that_come_together_stay_signed_in(dana: User, new_signing_key: Any) -> None:
+    """The second one was sent before the answer to the first, with the same cookie."""
+    browser, _ = signed_in(dana)
+    second = Client()
+    second.cookies = copy(browser.cookies)
+    new_signing_key("a new key of at least thirty-two characters", settings.SECRET_KEY)
+    assert is_signed_in(browser)
+    assert is_signed_in(second)
+
+
+def test_sessions_that_began_with_an_earlier_key_are_listed(dana: User, new_signing_key: Any) -> None:
+    browser, _ = signed_in(dana)
+    signed_in(dana)
+    new_signing_key("a new key of at least thirty-two characters", settings.SECRET_KEY)
+    key = browser.session.session_key
+    listed = [each.kind for each in open_sessions(dana, current_key=key)]
+    assert listed.count("session") == listed.count("sign-in") == 2
 
 
 def test_leaked_secret_key_that_is_left_out_at_once_signs_everyone_out(
