@@ -145,12 +145,12 @@ def secret_key(*, debug: bool, var_dir: Path) -> str:
 
 
 def secret_key_fallbacks() -> list[str]:
-    """`SECRET_KEY_FALLBACKS`: earlier keys, separated by commas, of which each is as hard to guess."""
+    """`SECRET_KEY_FALLBACKS`: earlier and coming keys, separated by commas, of which each is as hard to guess."""
     keys = [key.strip() for key in env.str("SECRET_KEY_FALLBACKS", default="").split(",") if key.strip()]
     if any(map(is_weak, keys)):
         raise ImproperlyConfigured(
             "SECRET_KEY_FALLBACKS has a weak key: each must have at least "
-            f"{MIN_SECRET_LENGTH} random characters. List earlier values of SECRET_KEY, separated by commas."
+            f"{MIN_SECRET_LENGTH} random characters. List earlier and coming values of SECRET_KEY, separated by commas."
         )
     return keys
 

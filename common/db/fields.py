@@ -16,7 +16,7 @@ def _cipher(keys: tuple[str, ...]) -> MultiFernet:
 
 
 def cipher() -> MultiFernet:
-    """Encrypts with the first of `FIELD_ENCRYPTION_KEYS`, and decrypts with any of them. Put a new key first."""
+    """Encrypts with the first of `FIELD_ENCRYPTION_KEYS`, and decrypts with any of them (docs/operations.md)."""
     return _cipher(tuple(settings.FIELD_ENCRYPTION_KEYS))
 
 
@@ -32,7 +32,7 @@ def decrypt(stored: str) -> str:
     except InvalidToken as error:
         raise ImproperlyConfigured(
             "A stored secret was encrypted with a key that is missing from FIELD_ENCRYPTION_KEYS. "
-            "Add the previous key after the new one."
+            "Add that key at the end."
         ) from error
 
 

@@ -99,18 +99,18 @@ class Processes:
 
     def __init__(self, directory: Path, **environment: str) -> None:
         self._directory = directory
-        self._environment = {"REDIS_URL": "", "CELERY_BROKER_URL": "", "LOG_LEVEL": "INFO"} | environment
+        self.settings = {"REDIS_URL": "", "CELERY_BROKER_URL": "", "LOG_LEVEL": "INFO"} | environment
         self._numbers = count(1)
         self.started: list[Process] = []
 
     def use(self, **environment: str) -> None:
         """For all processes from now on."""
-        self._environment |= environment
+        self.settings |= environment
 
     def start(self, *command: str, prefix: tuple[str, ...] = (), **environment: str) -> Process:
         """`prefix` is put before the command, to run it elsewhere."""
         log = self._directory / f"{next(self._numbers)}-{command[0]}.log"
-        self.started.append(Process(command, self._environment | environment, log, prefix=prefix))
+        self.started.append(Process(command, self.settings | environment, log, prefix=prefix))
         return self.started[-1]
 
     def deliver(self, **environment: str) -> Process:

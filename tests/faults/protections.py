@@ -180,6 +180,14 @@ PROTECTIONS: Final = {
         'template = "pg_snapshot_xmin(',
         'template = "pg_snapshot_xmax(',
     ),
+    "keys that decrypt beside the first": Change(
+        "common.db.fields",
+        "[Fernet(key) for key in keys]",
+        "[Fernet(key) for key in keys[:1]]",
+    ),
+    "keys that verify beside the first": Change(
+        "accounts.tokens", "        for key in settings.SECRET_KEY_FALLBACKS:\n", "        for key in ():\n"
+    ),
     "comparison of the clocks": Change(
         "webhooks.engine.dispatcher", "            self._clock.compare()\n", ""
     ),
