@@ -8,9 +8,8 @@ from django.contrib.sitemaps import Sitemap
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_safe
 
+from common.web.methods import require_safe
 from developers.docs import navigation
 from marketplace.models import App
 
@@ -19,7 +18,6 @@ PRIVATE = (
 )  # fmt: skip
 
 
-@csrf_exempt
 @require_safe
 def robots_txt(request: HttpRequest) -> HttpResponse:
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in PRIVATE)]

@@ -9,23 +9,20 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_safe
 
+from common.web.methods import require_safe
 from config.celery import app as celery_app
 from webhooks.engine.backlog import is_overdue
 
 log = logging.getLogger(__name__)
 
 
-@csrf_exempt
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
 
-@csrf_exempt
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:

@@ -6,17 +6,15 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from common.errors import Unauthenticated
+from common.web.methods import require_safe
 from config import gauges
 from config.views import not_found
 
 
-@csrf_exempt
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:

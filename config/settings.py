@@ -429,7 +429,7 @@ CSRF_COOKIE_NAME = f"{_HOST_ONLY}csrftoken"
 CART_COOKIE_NAME = f"{_HOST_ONLY}cart"
 SECURE_SSL_REDIRECT = SECURE_BY_TLS and flag("SECURE_SSL_REDIRECT", default=not DEBUG)
 # Health checks and scrapes come to each machine by itself, not through the proxy with its certificate.
-SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)/?$"]
 SECURE_HSTS_SECONDS = seconds("SECURE_HSTS_SECONDS", 31_536_000) if SECURE_BY_TLS and not DEBUG else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=True)
 SECURE_HSTS_PRELOAD = flag("SECURE_HSTS_PRELOAD")

@@ -2,12 +2,13 @@
 
 from django.urls import include, path, re_path
 
+from common.web.routes import json_path
 from config import health, views
 from merchants.views import pictures
 
 urlpatterns = [
     path("theme/", views.theme, name="theme"),
-    path("healthz", health.healthz),
+    *json_path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
     path("media/pictures/<uuid:picture_id>", pictures.picture),
     path("media/stores/<uuid:picture_id>", pictures.store_picture),

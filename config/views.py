@@ -10,9 +10,10 @@ from django.shortcuts import render
 from django.urls import resolve
 from django.utils.http import escape_leading_slashes, url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
 from common.web.errors import error_response, is_api_path
+from common.web.methods import require_safe
 from stores.addresses import store_url
 
 THEMES = ("light", "dark")
@@ -55,7 +56,6 @@ def licenses(request: HttpRequest) -> HttpResponse:
     return render(request, "licenses.html", {"entries": vendored()})
 
 
-@csrf_exempt
 @require_safe
 def security_txt(request: HttpRequest) -> HttpResponse:
     """Where to report a vulnerability (RFC 9116)."""

@@ -7,11 +7,12 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from accounts.models import Business, User, normalize_email
 from accounts.services.deletion import NotDeletableError, delete_account, obstacles_of
 from accounts.step_up import step_up
+from common.web.methods import require_safe
 
 UNPROCESSABLE = 422
 CONFLICT = 409

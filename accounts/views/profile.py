@@ -6,7 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import limits
 from accounts.forms import NoticesForm
@@ -15,6 +15,7 @@ from accounts.origins import origin_of
 from accounts.services import profile as services
 from accounts.step_up import step_up
 from common.errors import Conflict, Invalid, TooManyRequests
+from common.web.methods import require_safe
 
 UNPROCESSABLE = 422
 GONE = 410

@@ -68,7 +68,7 @@ class Zone:
 
 
 def _with_error_shape(get_response: GetResponse) -> GetResponse:
-    """Turn exceptions of a layer into error responses (Django would send HTML), and give an empty 405 a body."""
+    """Turn exceptions of a layer into error responses (Django would send HTML), and an empty 405 into one with a body."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         try:
@@ -76,7 +76,16 @@ def _with_error_shape(get_response: GetResponse) -> GetResponse:
         except Exception as error:
             return answer_to(request, error)
         if isinstance(response, HttpResponseNotAllowed) and not response.content:
-            return method_not_allowed(request, response["Allow"])
+            return _of_another_method(request, response)
         return response
 
     return answer
+
+
+def _of_another_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpResponse:
+    """Answers OPTIONS for functions, as classes of views do for themselves; any other method is a 405."""
+    methods = refused["Allow"].split(", ")
+    allow = ", ".join(methods if "OPTIONS" in methods else [*methods, "OPTIONS"])
+    if request.method == "OPTIONS":
+        return HttpResponse(status=204, headers={"Allow": allow})
+    return method_not_allowed(request, allow)

@@ -1,19 +1,20 @@
 from django.urls import path
 
+from common.web.routes import json_path
 from developers.docs.views import explorer, pages
 
 app_name = "docs"
 
 urlpatterns = [
     path("", pages.index, name="index"),
-    path("openapi.json", pages.openapi, name="openapi"),
+    *json_path("openapi.json", pages.openapi, name="openapi"),
     path("search/", pages.search_page, name="search"),
     path("search/instant/", pages.search_instant, name="search_instant"),
     path("reference/", pages.overview, name="overview"),
     path("reference/<slug:slug>/", pages.group, name="group"),
     path("reference/<slug:slug>/<str:operation>/run/", explorer.run, name="run"),
     path("events/", pages.events, name="events"),
-    path("events/<str:name>.json", pages.event_schema, name="event_schema"),
+    *json_path("events/<str:name>.json", pages.event_schema, name="event_schema"),
     path("hooks/", pages.hooks, name="hooks"),
     path("errors/", pages.error_index, name="errors"),
     path("limits/", pages.limit_list, name="limits"),

@@ -3,16 +3,14 @@
 from django.conf import settings
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_safe
 from drf_spectacular.utils import extend_schema
 
+from common.web.methods import require_safe
 from installations.serializers import AUTHENTICATION, OAuthMetadataSerializer
 from marketplace.scopes import SCOPES
 
 
 @extend_schema("getOAuthMetadata", tags=["OAuth"], responses=OAuthMetadataSerializer)
-@csrf_exempt  # so that a wrong method is a 405 here too
 @require_safe
 def metadata(request: HttpRequest) -> JsonResponse:
     """Get the authorization server's metadata.

@@ -5,10 +5,10 @@ from typing import Any
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
 from common.errors import NotFound
 from common.http.url_policy import origin_of
+from common.web.methods import require_safe
 from common.web.policy import allow_frame
 from extensions import definitions
 from extensions.addresses import SANDBOX, frame_url

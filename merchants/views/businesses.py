@@ -3,9 +3,10 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
+from common.web.methods import require_safe
 from merchants.access import MerchantRequest, merchants_only, own_business, switch_to
 from merchants.forms import BusinessForm
 

@@ -4,9 +4,10 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
 from common.web.forms import RadioLines
+from common.web.methods import require_safe
 from extensions.hooks import breaker, health
 from installations.models import Installation
 from merchants.access import MerchantRequest, active_page

@@ -3,10 +3,11 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.errors import NotFound
 from common.ids import parse_id
+from common.web.methods import require_safe
 from extensions.embeds_and_blocks import StoreEmbed, embeds_on
 from extensions.models import Definition
 from extensions.schema_forms import settings_form

@@ -2,8 +2,8 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
+from common.web.methods import require_safe
 from merchants import overview
 from merchants.access import MerchantRequest, merchant_page
 from merchants.attention import apps_now

@@ -3,8 +3,9 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from extensions.reach_requests import asking
 from extensions.services.extension_states import change_controls

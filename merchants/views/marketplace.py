@@ -5,9 +5,9 @@ from typing import Any, Final
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from accounts.models import User
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from extensions.capabilities import offered_capabilities
 from marketplace import listing

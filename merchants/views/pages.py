@@ -3,9 +3,10 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
 from merchants.forms import tell

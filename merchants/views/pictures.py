@@ -4,8 +4,8 @@ from uuid import UUID
 
 from django.db.models.fields.files import FieldFile
 from django.http import FileResponse, Http404, HttpRequest
-from django.views.decorators.http import require_safe
 
+from common.web.methods import require_safe
 from marketplace.models import Picture
 from stores.services.pictures import picture_by_id
 

@@ -6,10 +6,11 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from accounts.services.businesses import BusinessChanges
 from common.errors import Conflict, Invalid
+from common.web.methods import require_safe
 from merchants.access import MerchantRequest, merchant_page
 from merchants.forms import StoreForm, tell
 from merchants.views import GET_OR_POST, UNPROCESSABLE

@@ -7,9 +7,10 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict
+from common.web.methods import require_safe
 from installations import services
 from installations.enums import HistoryKind
 from installations.models import Installation

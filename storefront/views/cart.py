@@ -4,9 +4,10 @@ from django.contrib.messages import ERROR
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
 from common.ids import parse_id
+from common.web.methods import require_safe
 from storefront.views.access import ShopRequest, shop_page, shop_render
 from stores.services.carts import MAX_QUANTITY, subtotal
 

@@ -4,10 +4,11 @@ from django.contrib.messages import SUCCESS
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
 from common.errors import Conflict, TooManyRequests
 from common.web.auth_limits import limit_by_address
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from storefront.forms import QuantityForm, ReviewForm
 from storefront.templatetags.storefront import is_gone

@@ -13,9 +13,10 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid, NotAllowed, NotFound, Unavailable
+from common.web.methods import require_safe
 from storefront import offers
 from storefront.forms import BUILT_IN, PaymentForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render

@@ -15,12 +15,26 @@ def test_healthz(client: Client) -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_health_is_only_read(path: str, method: str) -> None:
     response = Client(enforce_csrf_checks=True).generic(method, path)
-    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, OPTIONS")
     assert response.json() == {
         "statusCode": 405,
         "message": f'Method "{method}" not allowed.',
         "error": "Method Not Allowed",
     }
+
+
+@pytest.mark.spec("Contract 0 Conventions", "A JSON path works with and without a trailing slash, with no redirect")
+@pytest.mark.parametrize("path", ["/healthz/", "/readyz/"])
+def test_health_has_the_same_answer_with_a_trailing_slash(client: Client, db: None, path: str) -> None:
+    response = client.get(path)
+    assert (response.status_code, response.json()["status"]) == (200, "ok")
+
+
+@pytest.mark.spec("Contract 0 Conventions", "OPTIONS names the methods")
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_options_of_health_lists_the_methods(client: Client, path: str) -> None:
+    response = client.options(path)
+    assert (response.status_code, response.content, response["Allow"]) == (204, b"", "GET, HEAD, OPTIONS")
 
 
 @pytest.mark.spec("Contract 7 Pages", "/readyz says whether database, broker and cache are reachable")
@@ -52,7 +66,9 @@ def test_readyz_names_the_part_that_is_gone(
     assert response.json()["database"] == "ok"
 
 
-@pytest.mark.parametrize(("path", "status"), [("/healthz", 200), ("/readyz", 200), ("/marketplace/", 301)])
+@pytest.mark.parametrize(
+    ("path", "status"), [("/healthz", 200), ("/readyz", 200), ("/readyz/", 200), ("/marketplace/", 301)]
+)
 def test_health_is_read_at_the_machine_itself_without_tls(
     client: Client, db: None, settings: Any, path: str, status: int
 ) -> None:

@@ -396,4 +396,6 @@ def test_multipart_without_a_boundary_is_a_400(path: str, db: None) -> None:
 def test_wrong_method_of_the_metadata_is_a_405(db: None) -> None:
     response = Client(enforce_csrf_checks=True).post("/.well-known/oauth-authorization-server")
     assert response.status_code == 405
-    assert response["Allow"] == "GET, HEAD"
+    assert response["Allow"] == "GET, HEAD, OPTIONS"
+    options = Client().options("/.well-known/oauth-authorization-server")
+    assert (options.status_code, options["Allow"]) == (204, "GET, HEAD, OPTIONS")

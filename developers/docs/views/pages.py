@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
-from django.views.decorators.http import require_safe
 
+from common.web.methods import require_safe
 from developers.docs import calls, changelog, errors, guides, limits, navigation, reference, search
 from developers.docs.openapi import document_text
 from webhooks.catalogue import EVENTS

@@ -13,9 +13,9 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from common.templatetags.ui import percent
+from common.web.methods import require_safe
 from developers.portal.views.access import app_page
 from marketplace.models import App, AppVersion
 from webhooks.analytics import Analytics, analytics

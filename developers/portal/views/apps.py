@@ -6,10 +6,11 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from accounts.step_up import step_up
 from common.errors import ServiceError
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from developers.portal import form_tokens
 from developers.portal.app_health import app_health, has_merchants

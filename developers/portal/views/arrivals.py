@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
-from django.views.decorators.http import require_safe
 
 from accounts.models import Business
+from common.web.methods import require_safe
 from developers.portal.arrival_descriptions import explained
 from developers.portal.delivery_forms import MAX_CHOICES
 from developers.portal.filter_forms import Moment

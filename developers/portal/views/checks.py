@@ -6,10 +6,11 @@ from typing import Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
+from common.web.methods import require_safe
 from conformance.enums import RunStatus
 from conformance.models import Run
 from conformance.results import results_of, summary_of

@@ -6,10 +6,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.db.finders import first_or_not_found
 from common.errors import ServiceError
+from common.web.methods import require_safe
 from developers.portal import form_tokens
 from developers.portal.first_calls import exchange_call, first_calls, first_path
 from developers.portal.forms import CreateAppForm, show_problems

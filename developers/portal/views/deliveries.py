@@ -10,11 +10,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict
 from common.ids import parse_id
 from common.times import duration
+from common.web.methods import require_safe
 from developers.portal import delivery_descriptions, delivery_log
 from developers.portal.delivery_comparison import differing_fields, differing_headers
 from developers.portal.delivery_forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm

@@ -10,12 +10,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.nesting import MAX_DEPTH, is_too_deep
+from common.web.methods import require_safe
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from extensions.addresses import hook_address
 from extensions.definitions import Hook

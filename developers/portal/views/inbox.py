@@ -6,11 +6,12 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.errors import ServiceError
 from common.web.forms import RadioLines
 from common.web.live import live_part, live_version
+from common.web.methods import require_safe
 from developers.portal.inbox_entries import newest_entries
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from installations.models import Installation

@@ -9,10 +9,11 @@ from csp.decorators import csp_update
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, ServiceError
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from common.web.rate_limits import consume
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from activity import feed
 from activity.deprecated_use import deprecated_use
@@ -14,6 +14,7 @@ from activity.scope_use import scope_use
 from activity.threads import thread_of
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
+from common.web.methods import require_safe
 from developers.portal import request_descriptions
 from developers.portal.delivery_forms import MAX_CHOICES
 from developers.portal.request_forms import RequestFilterForm

@@ -5,9 +5,10 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, NotFound, ServiceError
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from developers.portal.forms import MessageForm, SubmitForm, show_problems
 from developers.portal.progress import readiness

@@ -6,11 +6,12 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
 from common.errors import Conflict, Invalid, ServiceError
 from common.web.live import live_part, live_version
+from common.web.methods import require_safe
 from developers.portal import form_tokens, test_store
 from developers.portal.delivery_forms import TestEventForm
 from developers.portal.first_calls import first_calls

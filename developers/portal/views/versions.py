@@ -6,10 +6,11 @@ from itertools import pairwise
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from common.db.finders import first_or_not_found
 from common.errors import ServiceError
+from common.web.methods import require_safe
 from common.web.pagination import PageRequest, page_request
 from developers.portal.progress import rollout
 from developers.portal.views.access import GET_OR_POST, app_page, current_developer

@@ -13,13 +13,14 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from common.db.finders import get_or_not_found
 from common.db.totals import total_of
 from common.errors import ServiceError
 from common.ids import parse_id
 from common.times import duration
+from common.web.methods import require_safe
 from common.web.pagination import page_request
 from developers.portal import delivery_descriptions
 from developers.portal.first_calls import registration_call

@@ -8,11 +8,12 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.step_up import step_up
 from common.errors import Conflict
 from common.web.live import live_part, live_version
+from common.web.methods import require_safe
 from developers.review import check_runs, checks, criteria, decision_effects, submissions
 from developers.review.admin.access import context, current_user, find_submission, submission_page
 from developers.review.admin.forms import DecisionForm, FindingsForm, MessageForm, RejectionForm

@@ -110,6 +110,7 @@ def test_schema_of_each_event_is_published_under_its_address(client: Client, nam
     schema = response.json()
     assert response["Content-Type"] == "application/schema+json"
     assert schema["$id"] == f"http://testserver/docs/events/{name}.json"
+    assert schema == client.get(f"/docs/events/{name}.json/").json()
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(schema["examples"][0])
