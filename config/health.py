@@ -2,19 +2,23 @@
 
 import logging
 from collections.abc import Callable
+from typing import Final
 
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
+from common.web.errors import error_response
 from common.web.methods import require_safe
 from config.celery import app as celery_app
 from webhooks.engine.backlog import is_overdue
 
 log = logging.getLogger(__name__)
+
+RETRY_AFTER: Final = 5  # seconds
 
 
 @require_safe
@@ -25,21 +29,16 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 @never_cache
-def readyz(request: HttpRequest) -> JsonResponse:
-    """200 if each part is "ok", else 503 and "unavailable" for those that aren't.
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 if each part is "ok", else a 503 that names those that aren't.
 
     "deliveries" is for alarms and doesn't change the status: this process can answer while no worker sends.
     """
     parts = {name: _state(name, check) for name, check in CHECKS.items()}
-    ready = all(state == "ok" for state in parts.values())
-    return JsonResponse(
-        {
-            "status": "ok" if ready else "unavailable",
-            **parts,
-            "deliveries": _state("deliveries", _deliveries),
-        },
-        status=200 if ready else 503,
-    )
+    if away := [name for name, state in parts.items() if state != "ok"]:
+        message = f"Can't be reached right now: {', '.join(away)}."
+        return error_response(request, 503, message, {"Retry-After": str(RETRY_AFTER)})
+    return JsonResponse({"status": "ok", **parts, "deliveries": _state("deliveries", _deliveries)})
 
 
 def _database() -> None:

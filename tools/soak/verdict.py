@@ -130,6 +130,7 @@ def _answers(ledger: Ledger, faults: Faults) -> Iterator[Finding]:
         "\n    ".join(sorted(set(ledger.failures))[:10]),
     )
     outside = [away for away in ledger.away if not _is_within(away.at, faults.windows)]
+    # The /readyz of the first release has none.
     without = [away for away in ledger.away if not away.has_retry_after and away.route != "GET /readyz"]
     routes = ", ".join({away.route for away in outside})
     yield Finding("503 outside of a fault", str(len(outside)), routes, by_speed=True)
