@@ -30,6 +30,10 @@ TRIMMED = (
 )  # fmt: skip
 
 
+class SlugTaken(Conflict):
+    """Another app has the slug. Only validation errors have `details`, so pages look for this class."""
+
+
 @dataclass(frozen=True, slots=True)
 class IssuedApp:
     """A new app with its raw client secret, which is shown once."""
@@ -55,7 +59,7 @@ def create_app(
     privacy_url: str = "",
     now: datetime | None = None,
 ) -> IssuedApp:
-    """Register an app as a draft. Raises `Invalid`, and `Conflict` for a slug that another app has."""
+    """Register an app as a draft. Raises `Invalid` and `SlugTaken`."""
     fields = _normalized(
         {
             "name": name, "slug": slug, "description": description, "category": category, "scopes": scopes,
@@ -175,8 +179,7 @@ def _insert(app: App) -> None:
     except IntegrityError:
         if not App.objects.live().filter(slug=app.slug).exists():
             raise
-        message = "Another app has this slug. Choose another one."
-        raise Conflict(message, [{"field": "slug", "message": message}]) from None
+        raise SlugTaken("Another app has this slug. Choose another one.") from None
 
 
 def _set_client_secret(app: App, now: datetime) -> str:

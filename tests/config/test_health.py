@@ -23,7 +23,9 @@ def test_health_is_only_read(path: str, method: str) -> None:
     }
 
 
-@pytest.mark.spec("Contract 0 Conventions", "A JSON path works with and without a trailing slash, with no redirect")
+@pytest.mark.spec(
+    "Contract 0 Conventions", "A JSON path works with and without a trailing slash, with no redirect"
+)
 @pytest.mark.parametrize("path", ["/healthz/", "/readyz/"])
 def test_health_has_the_same_answer_with_a_trailing_slash(client: Client, db: None, path: str) -> None:
     response = client.get(path)

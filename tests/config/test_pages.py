@@ -157,7 +157,9 @@ def test_form_without_its_token_is_answered_in_the_frame() -> None:
 def test_method_that_no_page_takes_is_405_before_the_csrf_check(method: str, path: str) -> None:
     response = Client(enforce_csrf_checks=True).generic(method, path)
     assert (response.status_code, response.json()["error"]) == (405, "Method Not Allowed")
-    assert {"GET", "HEAD", "OPTIONS"} <= set(response["Allow"].split(", ")) <= {"GET", "HEAD", "OPTIONS", "POST"}
+    assert (
+        {"GET", "HEAD", "OPTIONS"} <= set(response["Allow"].split(", ")) <= {"GET", "HEAD", "OPTIONS", "POST"}
+    )
 
 
 READ_ONLY = ["/", "/marketplace/", "/portal/", "/merchant/", "/docs/", "/docs/openapi.json", "/robots.txt"]
@@ -190,7 +192,9 @@ def test_post_without_its_token_is_still_refused() -> None:
 
 
 @pytest.mark.spec("Contract 0 Conventions", "the wrong method is a 405 in the error shape")
-@pytest.mark.parametrize(("path", "allow"), [("/accounts/logout/", "POST, OPTIONS"), ("/theme/", "POST, OPTIONS")])
+@pytest.mark.parametrize(
+    ("path", "allow"), [("/accounts/logout/", "POST, OPTIONS"), ("/theme/", "POST, OPTIONS")]
+)
 def test_get_of_what_is_posted_says_so(client: Client, path: str, allow: str) -> None:
     for accept, content_type in (("text/html", "text/html"), ("*/*", "application/json")):
         response = client.get(path, headers={"Accept": accept})

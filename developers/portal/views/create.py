@@ -27,7 +27,7 @@ from installations.services import test_install
 from installations.services.lifecycle import Issued
 from marketplace.models import App
 from marketplace.queries import own_apps
-from marketplace.services.apps import IssuedApp, create_app
+from marketplace.services.apps import IssuedApp, SlugTaken, create_app
 from webhooks.services.inboxes import open_inbox
 
 
@@ -58,7 +58,10 @@ def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
         created = create_app(developer=developer, **fields)
     except ServiceError as error:
         form_tokens.release(developer, token)
-        show_problems(form, error)
+        if isinstance(error, SlugTaken):
+            form.add_error("slug", error.message)
+        else:
+            show_problems(form, error)
         return None
     if (document := form.manifest()) is not None:
         _attempt(request, lambda: save_manifest(app=created.app, developer=developer, document=document))

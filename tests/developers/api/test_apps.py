@@ -194,7 +194,12 @@ def test_create_refuses_a_webhook_name_that_leads_inside(api: Api, monkeypatch: 
 def test_create_with_a_taken_slug_is_409(api: Api, sams_api: Api) -> None:
     assert api("post", "/developer/apps", BODY).status_code == 201
     response = sams_api("post", "/developer/apps", BODY)
-    assert (response.status_code, response.json()["error"]) == (409, "Conflict")
+    assert response.status_code == 409
+    assert response.json() == {
+        "statusCode": 409,
+        "message": "Another app has this slug. Choose another one.",
+        "error": "Conflict",
+    }
 
 
 def test_list_is_paginated_newest_first(api: Api, dana: User, sam: User) -> None:

@@ -282,6 +282,7 @@ def test_create_with_a_taken_slug_shows_it_at_the_field_and_can_be_retried(
     factories.app(sam, slug="stars")
     response = browser.post("/portal/create/", FORM | {"slug": "stars"})
     assert response.status_code == 422
+    assert response.context["form"].errors == {"slug": ["Another app has this slug. Choose another one."]}
     assert "Another app has this slug" in text_of(response)
     assert "Stars for regulars." in text_of(response)
     assert browser.post("/portal/create/", FORM | {"slug": "stars-2"}).status_code == 200
