@@ -303,6 +303,13 @@ def test_recovery_includes_both_ends_of_the_time(api: Client, webhook: Webhook) 
     assert statuses == ["EXHAUSTED", "PENDING", "PENDING", "EXHAUSTED"]
 
 
+def test_recovery_includes_a_delivery_by_its_time_in_the_api(api: Client, webhook: Webhook) -> None:
+    row = delivery(webhook, "EXHAUSTED", at=NOW + timedelta(microseconds=123_456))
+    shown = api.get(f"/webhooks/{webhook.id}/deliveries/{row.pk}").json()["createdAt"]
+    assert recover(api, webhook, since="2026-11-20T15:04:05.123400Z").json() == {"deliveries": 0}
+    assert recover(api, webhook, since=shown, until=shown).json() == {"deliveries": 1}
+
+
 @pytest.mark.spec("Contract 5 Webhooks", "Recovered deliveries go out at a limited rate")
 def test_recovery_is_spread_over_time_and_over_calls(api: Client, webhook: Webhook) -> None:
     for second in range(25):

@@ -10,6 +10,7 @@ from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from common.errors import Conflict
+from common.times import after, not_before
 from installations.models import Installation
 from marketplace.models import App
 from webhooks import catalogue
@@ -164,7 +165,7 @@ def recover(
     among: Collection[UUID] | None = None,
     now: datetime | None = None,
 ) -> int:
-    """Resend failed and held deliveries that were created from `since` to `until`, both included.
+    """Resend failed and held deliveries that were created from `since` to `until`, both included, to the millisecond.
 
     `among` limits this to some deliveries.
 
@@ -175,7 +176,8 @@ def recover(
     now = now or timezone.now()
     webhook = _locked(webhook.pk)
     _require_active(webhook)
-    created = Q(webhook=webhook, created_at__gte=since) & (Q(created_at__lte=until) if until else Q())
+    created = Q(webhook=webhook, created_at__gte=not_before(since))
+    created &= Q(created_at__lt=after(until)) if until else Q()
     created &= Q() if among is None else Q(pk__in=among)
     rows = Delivery.objects.filter(created).exclude(event_type=catalogue.WEBHOOK_TEST)
     sooner = _make_due(rows.filter(status=DeliveryStatus.RETRYING), now)
