@@ -33,7 +33,7 @@ class EventFeed(AppApiView):
         """
         query = self.query()
         types = query.names("type", SUBSCRIBABLE)
-        limit = self.page(query).limit
+        limit = query.limit(default=self.page_default, maximum=self.page_maximum)
         query.check()
         page = read_feed(
             installation=self.installation,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from common.errors import ErrorDetail, Invalid
 from common.times import parse_moment
-from common.web.pagination import PageRequest, page_request
+from common.web.pagination import PageRequest, page_request, positive
 
 MAX_TEXT = 200  # characters
 
@@ -27,6 +27,10 @@ class Query:
         except Invalid as error:
             self.problems += error.details
             return PageRequest(page=1, limit=default)
+
+    def limit(self, *, default: int, maximum: int) -> int:
+        """The limit of a list without pages."""
+        return min(positive(self.values, "limit", default, self.problems), maximum)
 
     def text(self, name: str) -> str | None:
         text = self.values.get(name)

@@ -32,8 +32,8 @@ def page_request(query: Mapping[str, str], *, default: int = 50, maximum: int = 
     integers of at least 1.
     """
     problems: list[ErrorDetail] = []
-    page = _positive(query, "page", 1, problems)
-    limit = _positive(query, "limit", default, problems)
+    page = positive(query, "page", 1, problems)
+    limit = positive(query, "limit", default, problems)
     if problems:
         raise Invalid.fields(problems)
     return PageRequest(page=page, limit=min(limit, maximum))
@@ -43,7 +43,8 @@ def page_body(data: list[Any], *, total: int, request: PageRequest) -> dict[str,
     return {"data": data, "total": total, "page": request.page, "limit": request.limit}
 
 
-def _positive(query: Mapping[str, str], name: str, default: int, problems: list[ErrorDetail]) -> int:
+def positive(query: Mapping[str, str], name: str, default: int, problems: list[ErrorDetail]) -> int:
+    """An integer of at least 1, or the default. What is wrong is added to the problems."""
     text = query.get(name)
     if text is None:
         return default

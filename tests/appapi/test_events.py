@@ -101,6 +101,14 @@ def test_feed_shows_what_the_installation_may_see(
     assert Event.objects.get(pk=event.pk).installation_id is not None
 
 
+@pytest.mark.spec("Contract 9 Order of errors", "Unknown query parameters are ignored")
+def test_feed_has_no_pages(api: Client, sandbox: Business) -> None:
+    publish(sandbox, "order.created")
+    publish(sandbox, "review.created")
+    body = read(api, page=0, limit=1)
+    assert (names(body), body["hasMore"]) == (["order.created"], True)
+
+
 @pytest.mark.parametrize(
     "query",
     ["after=nonsense", "after=", "after=MC4x", "type=order.mislaid", "type=", "limit=0", "limit=x", "after=MC45OTk5OTk5OTk5OTk5Ljk5LgAAAAAAAAAAAAAAAAAAAAA"],
