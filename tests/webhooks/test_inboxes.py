@@ -27,7 +27,7 @@ from webhooks.services import inboxes
 from webhooks.services.disabling import judge_webhooks
 from webhooks.services.testing import send_test
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
 
 @pytest.fixture

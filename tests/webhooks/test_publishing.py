@@ -136,6 +136,7 @@ def test_publish_takes_the_same_statements_for_one_and_for_a_thousand_webhooks(
 
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.timed
 def test_events_of_a_store_with_a_paused_app_do_not_wait_for_each_other(
     listener: Webhook, installation: Installation, sandbox: Business
 ) -> None:

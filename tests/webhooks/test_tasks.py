@@ -45,6 +45,7 @@ def stop_in() -> Iterator[Any]:
 
 
 @pytest.mark.usefixtures("_short_run")
+@pytest.mark.timed
 def test_run_that_beat_starts_delivers_and_has_the_next_one_started(
     webhook: Webhook, sandbox: Business, receiver: Receiver, waiting_messages: Any
 ) -> None:
@@ -62,6 +63,7 @@ def test_publishing_sends_no_message(webhook: Webhook, sandbox: Business, waitin
     assert waiting_messages() == 0
 
 
+@pytest.mark.timed
 def test_start_ends_at_once_where_one_runs_already(monkeypatch: pytest.MonkeyPatch) -> None:
     assert slots.take() is not None
     began = time.monotonic()
@@ -87,6 +89,7 @@ def test_run_knows_what_the_one_before_it_has_learnt(
 
 
 @pytest.mark.usefixtures("_short_run", "dead_broker")
+@pytest.mark.timed
 def test_run_goes_on_while_no_other_can_be_started(
     webhook: Webhook, sandbox: Business, receiver: Receiver, stop_in: Any
 ) -> None:
@@ -103,6 +106,7 @@ def publish_in_thread(business: Business) -> None:
     connection.close()
 
 
+@pytest.mark.timed
 def test_dispatch_stops_with_the_worker(stop_in: Any) -> None:
     stop_in(0.3)
     began = time.monotonic()

@@ -219,6 +219,7 @@ def test_claims_find_out_what_looking_back_costs_when_the_last_was_expensive(
 
 
 @pytest.mark.postgres
+@pytest.mark.timed
 def test_older_leases_of_an_endpoint_count_while_looks_are_expensive(
     sandbox: Business, webhook: Webhook, claimer: Claimer, slot: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -210,6 +210,7 @@ def test_attempts_at_one_dead_host_are_counted(installation: Installation, sandb
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.timed
 def test_deliveries_go_out_when_our_outage_is_over(
     installation: Installation, sandbox: Business, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -51,6 +51,7 @@ def freed_after_two_looks() -> int:
     return lost.free(timezone.now())
 
 
+@pytest.mark.timed
 def test_heartbeat_is_one_statement_a_second(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "BEAT_EVERY", 0.2)
     time.sleep(1.0)
@@ -62,6 +63,7 @@ def test_heartbeat_is_one_statement_a_second(slot: Slot, monkeypatch: pytest.Mon
     assert len(queries) == 1
 
 
+@pytest.mark.timed
 def test_leases_of_a_dispatcher_that_died_are_free_at_the_second_look(
     webhook: Webhook, sandbox: Business, slot: Slot
 ) -> None:
@@ -73,6 +75,7 @@ def test_leases_of_a_dispatcher_that_died_are_free_at_the_second_look(
     assert (lease.lease_until, lease.leased_by_id, lease.fence) == (None, None, 1)
 
 
+@pytest.mark.timed
 def test_dispatcher_that_has_said_that_it_will_be_silent_keeps_its_leases_for_as_long(
     webhook: Webhook, sandbox: Business, slot: Slot
 ) -> None:
@@ -86,12 +89,14 @@ def test_dispatcher_that_has_said_that_it_will_be_silent_keeps_its_leases_for_as
     assert freed_after_two_looks() == 1
 
 
+@pytest.mark.timed
 def test_leases_of_a_dispatcher_that_lives_are_kept(webhook: Webhook, sandbox: Business, slot: Slot) -> None:
     published(sandbox)
     leased(slot)
     assert freed_after_two_looks() == 0
 
 
+@pytest.mark.timed
 def test_leases_are_kept_of_a_dispatcher_that_beats_again_after_an_outage(
     webhook: Webhook, sandbox: Business, slot: Slot
 ) -> None:
@@ -105,6 +110,7 @@ def test_leases_are_kept_of_a_dispatcher_that_beats_again_after_an_outage(
     assert lost.free(timezone.now()) == 0
 
 
+@pytest.mark.timed
 def test_dispatcher_that_was_cut_off_itself_looks_twice_again(
     webhook: Webhook, sandbox: Business, slot: Slot
 ) -> None:
@@ -118,6 +124,7 @@ def test_dispatcher_that_was_cut_off_itself_looks_twice_again(
     assert lost.free(timezone.now()) == 0
 
 
+@pytest.mark.timed
 def test_lease_of_a_slot_that_is_gone_is_freed(webhook: Webhook, sandbox: Business, slot: Slot) -> None:
     published(sandbox)
     leased(slot)
@@ -125,6 +132,7 @@ def test_lease_of_a_slot_that_is_gone_is_freed(webhook: Webhook, sandbox: Busine
     assert freed_after_two_looks() == 1
 
 
+@pytest.mark.timed
 def test_dispatcher_whose_slot_was_removed_gets_another(slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "BEAT_EVERY", 0.0)
     before = slot.id
