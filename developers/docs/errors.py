@@ -78,7 +78,7 @@ PROBLEMS: Final = (
     Problem("manifest-object", 400, "Send the manifest as a JSON object.", "The body is not an object.", "Send the manifest itself as the body."),
     Problem("multipart", 400, "<The> multipart body <is malformed>", "A multipart upload is empty, malformed or incomplete.", "Let your HTTP library build the body from files."),
     Problem("boundary", 400, "The Content-Type names no valid boundary.", "The header of a multipart upload was set by hand.", "Leave the header out: HTTP libraries add it with the boundary."),
-    Problem("incomplete-app", 400, "The app can't be submitted yet. <what is missing>", "The app lacks something that a review needs.", "Complete what `details` lists. The page Review in the portal has the same list."),
+    Problem("incomplete-app", 400, "The app can't be submitted yet. <what is missing>", "The app lacks something that a review needs, or its Redirect URL or Webhook URL is the platform's own, which is for your sandbox store only.", "Complete what `details` lists. The page Review in the portal has the same list."),
     Problem("incomprehensible", 400, "The request can't be understood.", "The request is malformed HTTP or contains invalid characters.", "Compare it with the sample of the endpoint."),
     Problem("host", 400, "Unknown host name.", "The `Host` header names another host.", "Use the address at the top of the API reference."),
     Problem("no-token", 401, "Send the access token in the header: Authorization: Bearer <token>.", "The header `Authorization` is missing.", "Send the access token of the installation."),

@@ -156,6 +156,19 @@ def test_submit_of_an_incomplete_app_is_400_with_what_is_missing(api: Api, app: 
     assert status_of(api, app) == "DRAFT"
 
 
+@pytest.mark.spec("Contract 2 Developer API", "An app is submitted with URLs of its own server")
+def test_submit_with_urls_of_the_platform_is_400(api: Api, app: App, settings: Any) -> None:
+    settings.BASE_URL = "https://platform.example.com"
+    App.objects.update(redirect_url="https://platform.example.com/portal/apps/stars/redirect/")
+    response = submit(api, app)
+    assert response.status_code == 400
+    (problem,) = response.json()["details"]
+    assert problem == {
+        "field": "redirectUrl",
+        "message": "Enter a Redirect URL of your own server. Ours is only for your sandbox store.",
+    }
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
