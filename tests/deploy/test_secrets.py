@@ -1,0 +1,63 @@
+"""The operator's files in `deploy/`, keys and passwords, are in no image and no commit."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SERVICES = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
+
+
+def of_the_operator() -> set[str]:
+    """Files and folders beside compose.yaml that it reads and the repository doesn't have."""
+    read = {service["env_file"] for service in SERVICES.values() if "env_file" in service}
+    for service in SERVICES.values():
+        read |= {volume.split(":")[0] for volume in service.get("volumes", []) if volume.startswith("./")}
+    tracked = subprocess.run(
+        ["git", "ls-files", "--", "deploy"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if tracked.returncode != 0:
+        pytest.skip("needs the repository")
+    paths = {str(Path("deploy") / name) for name in read}
+    return paths - set(tracked.stdout.split())
+
+
+def in_image(path: str) -> bool:
+    """By Docker's rules: a pattern counts from the root of the context and covers what is below. `**` is any folders."""
+    here = [path, *(str(folder) for folder in Path(path).parents)]
+    for pattern in (ROOT / ".dockerignore").read_text().splitlines():
+        if not pattern or pattern.startswith("#"):
+            continue
+        assert not pattern.startswith("!"), "exceptions are not handled here"
+        parts = [re.escape(part).replace(r"\*", "[^/]*") for part in pattern.strip("/").split("**/")]
+        if any(re.fullmatch("(?:.*/)?".join(parts), each) for each in here):
+            return False
+    return True
+
+
+def test_operators_files_are_those_of_compose() -> None:
+    assert of_the_operator() == {"deploy/.env", "deploy/tls"}
+
+
+@pytest.mark.parametrize(
+    "path", [".env", "deploy/.env", "deploy/.env.old", "deploy/tls", "deploy/tls/platform-and-stores.key"]
+)
+def test_secret_is_not_in_the_image(path: str) -> None:
+    assert not in_image(path)
+
+
+@pytest.mark.parametrize("path", ["manage.py", "deploy/healthy.py", "deploy/example.env", "config/env.py"])
+def test_program_is_in_the_image(path: str) -> None:
+    assert (ROOT / path).is_file()
+    assert in_image(path)
+
+
+@pytest.mark.parametrize("path", ["deploy/.env", "deploy/tls/platform-and-stores.key"])
+def test_git_ignores_secret(path: str) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs the repository")
+    checked = subprocess.run(["git", "check-ignore", "--no-index", path], cwd=ROOT, check=False)
+    assert checked.returncode == 0
