@@ -1,13 +1,14 @@
-"""A PostgreSQL and a Redis of one's own, which may be killed and restored: the machine's are not touched."""
+"""A PostgreSQL, a Redis and an nginx of one's own, which may be killed and restored: the machine's are not touched."""
 
 import contextlib
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,8 @@ import redis
 from tests.ports import free_port
 
 START = 30.0  # seconds
+NGINX = Path(__file__).resolve().parents[1] / "deploy/nginx.conf"
+TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 class Missing(Exception):
@@ -167,6 +170,54 @@ class Postgres:
         with contextlib.suppress(subprocess.CalledProcessError):
             self.crash()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Nginx:
+    """`deploy/nginx.conf` for the web servers at these addresses, without TLS. A context manager.
+
+    Its files are in `folder`. `before` is put before the command, to run it elsewhere.
+    """
+
+    def __init__(self, folder: Path, *, listen: str, web: Iterable[str], before: Iterable[str] = ()) -> None:
+        if shutil.which("nginx") is None:
+            raise Missing("nginx is not installed")
+        self.folder, self._before = folder, list(before)
+        folder.mkdir(exist_ok=True)
+        (folder / "nginx.conf").write_text(self._configuration(NGINX.read_text(), listen, web))
+
+    def _configuration(self, text: str, listen: str, web: Iterable[str]) -> str:
+        temporary = "".join(f"\n    {name}_temp_path {self.folder}/{name};" for name in TEMPORARY)
+        for pattern, instead in {
+            r"worker_processes auto;": "worker_processes 1;\ndaemon off;",
+            r"(?:\n +server web\d:8000(.*;))+": lambda found: "".join(
+                f"\n        server {address}{found[1]}" for address in web
+            ),
+            r"    server \{\s+listen 80;(?s:.*?)\n    \}\n": "",
+            r"listen 443 ssl;": f"listen {listen};",
+            r"\n +ssl_.*": "",
+            r"/var/cache/nginx": str(self.folder),
+            r"access_log off;": f"access_log {self.folder}/access.log;{temporary}",
+        }.items():
+            text, count = re.subn(pattern, instead, text)
+            assert count, pattern
+        user = "user root;\n" if os.geteuid() == 0 else ""
+        return f"{user}pid {self.folder}/nginx.pid;\n{text}"
+
+    def __enter__(self) -> Self:
+        with (self.folder / "nginx.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [
+                    *self._before, "nginx", "-p", str(self.folder), "-e", "stderr",
+                    "-c", str(self.folder / "nginx.conf"),
+                ],
+                stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(10)
 
 
 def _wait(condition: Callable[[], bool]) -> None:

@@ -67,7 +67,7 @@ ABOUT: Final = {
     422: "One of the store's apps refused the order.",
     429: "Too many requests. Wait for the number of seconds in `Retry-After`.",
     500: "An error on the platform's side. It is recorded. Retry once; if it fails again, send us the `X-Request-Id`.",
-    503: "The platform can't do this at the moment. Nothing was changed. Retry after `Retry-After` seconds.",
+    503: "The platform can't do this at the moment. Retry after `Retry-After` seconds.",
 }
 
 PROBLEMS: Final = (
@@ -161,6 +161,7 @@ PROBLEMS: Final = (
     Problem("checks", 429, "That is more than <number> checks a minute. Try again in <number> seconds.", "Too many checks were started.", "Wait."),
     Problem("crash", 500, "Something went wrong on our side. It has been recorded.", "A fault of the platform.", "Retry once, then send us the `X-Request-Id`."),
     Problem("database", 503, "The database can't be reached right now. Try again in a few seconds.", "An outage of the platform's database.", "Retry with the same Idempotency-Key."),
+    Problem("away", 503, "The platform didn't answer. Try again in a second.", "One of the platform's servers failed or is being replaced. What you sent may have been done.", "Retry with the same Idempotency-Key. Without one, look first whether it was done."),
     Problem("busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many orders of this store wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
 )  # fmt: skip
 

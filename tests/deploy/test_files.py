@@ -69,17 +69,47 @@ def compose(tmp_path: Path) -> dict[str, Any]:
 
 def test_compose_starts_two_of_everything_that_serves_and_works(compose: dict[str, Any]) -> None:
     assert {name: each["deploy"]["replicas"] for name, each in compose.items() if "deploy" in each} == {
-        "web": 2, "worker": 2,
-    }  # fmt: skip
+        "worker": 2
+    }
     ours = {name: each for name, each in compose.items() if each["image"] == "extension-platform"}
     assert {each["command"][0] for each in ours.values()} <= get_commands().keys()
-    assert {"proxy", "web", "worker", "scheduler", "migrate", "postgres", "redis", "files"} <= compose.keys()
+    assert {
+        "proxy",
+        "web1",
+        "web2",
+        "worker",
+        "scheduler",
+        "migrate",
+        "postgres",
+        "redis",
+        "files",
+    } <= compose.keys()
     for name, each in ours.items():
         settings = each["environment"]
         pooled = "pgbouncer" in settings["DATABASE_URL"]
-        assert pooled is (settings.get("DATABASE_POOLER") == "transaction") is (name == "web")
+        assert pooled is (settings.get("DATABASE_POOLER") == "transaction") is name.startswith("web")
         assert each["read_only"]
     assert all("healthcheck" in each for each in (compose["worker"], compose["scheduler"]))
+
+
+def test_proxy_of_compose_knows_each_web_server_by_an_address_that_stays(compose: dict[str, Any]) -> None:
+    named = set(re.findall(r"server (web\d):8000", (DEPLOY / "nginx.conf").read_text()))
+    assert named == {name for name in compose if name.startswith("web")}
+    addresses = {name: compose[name]["networks"]["default"]["ipv4_address"] for name in named}
+    assert dict(host.split("=") for host in compose["proxy"]["extra_hosts"]) == addresses
+
+
+def test_poolers_give_up_alike(compose: dict[str, Any]) -> None:
+    file = dict(re.findall(r"^(\w+) = (.*)$", (DEPLOY / "pgbouncer.ini").read_text(), re.MULTILINE))
+    names = (
+        "pool_mode",
+        "default_pool_size",
+        "max_client_conn",
+        "query_wait_timeout",
+        "server_connect_timeout",
+    )
+    environment = compose["pgbouncer"]["environment"]
+    assert {name: environment[name.upper()] for name in names} == {name: file[name] for name in names}
 
 
 def test_compose_without_passwords_says_what_to_set(tmp_path: Path) -> None:
@@ -123,7 +153,7 @@ def test_nginx_accepts_its_configuration(tmp_path: Path) -> None:
         "/etc/tls/platform-and-stores.pem": str(tmp_path / "certificate.pem"),
         "/etc/tls/platform-and-stores.key": str(tmp_path / "key.pem"),
         "/var/cache/nginx": str(tmp_path),
-        "server web:8000": "server 127.0.0.1:8000",
+        "server web": "server 127.0.0.",
     }.items():
         assert before in text, before
         text = text.replace(before, after)

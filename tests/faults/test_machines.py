@@ -29,6 +29,7 @@ from tests.object_storage import CREDENTIALS, ObjectServer
 from tests.pictures import upload
 from tests.receivers import Receiver
 from tests.webhooks.helpers import is_signed, wait_until
+from tools.servers import Nginx
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
 
@@ -37,19 +38,14 @@ HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
 PASSWORD = "sea otters hold hands"
 START = 120.0  # seconds; some five where the machine has nothing else to do
 
-PGBOUNCER = """
-[databases]
-platform = host=127.0.0.1 port={port} dbname={name} user={user}
-
-[pgbouncer]
-listen_addr = {address}
-listen_port = 6432
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-max_client_conn = 100
-"""
+# What differs from `deploy/pgbouncer.ini`. It makes three sessions of all web servers'.
+PGBOUNCER = {
+    "host=127.0.0.1 port=5432 dbname=platform": "host=127.0.0.1 port={port} dbname={name} user={user}",
+    "listen_addr = 127.0.0.1": "listen_addr = {address}\nunix_socket_dir =",
+    "auth_type = scram-sha-256": "auth_type = any",
+    "auth_file = /etc/pgbouncer/userlist.txt\n": "",
+    "default_pool_size = 20": "default_pool_size = 3",
+}
 
 
 @dataclass
@@ -106,7 +102,13 @@ def site(
                 WEB_PROCESSES="1",
                 **CREDENTIALS,
             )
-            with pgbouncer(tmp_path, here, database), nginx(tmp_path, proxy, web):
+            proxied = Nginx(
+                tmp_path / "nginx",
+                listen="8080",
+                web=[f"{machine.address}:8000" for machine in web],
+                before=proxy.inside,
+            )
+            with pgbouncer(tmp_path, here, database), proxied:
                 pooled = {
                     "DATABASE_URL": f"postgres://{database.username}@{here}:6432/platform",
                     "DATABASE_POOLER": "transaction",
@@ -136,8 +138,12 @@ class pgbouncer:  # noqa: N801  a context manager
 
     def __init__(self, directory: Path, address: str, database: Any) -> None:
         self._file = Path(directory / "pgbouncer.ini")
+        text = (ROOT / "deploy/pgbouncer.ini").read_text()
+        for before, after in PGBOUNCER.items():
+            assert before in text, before
+            text = text.replace(before, after)
         self._file.write_text(
-            PGBOUNCER.format(
+            text.format(
                 address=address, port=database.port or 5432, name=database.path[1:], user=database.username
             )
         )
@@ -153,46 +159,6 @@ class pgbouncer:  # noqa: N801  a context manager
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()
-
-
-class nginx:  # noqa: N801  a context manager
-    """`deploy/nginx.conf` for these machines, without TLS."""
-
-    def __init__(self, directory: Path, proxy: Machine, web: list[Machine]) -> None:
-        self._proxy, self._folder = proxy, directory / "nginx"
-        self._folder.mkdir()
-        text = (ROOT / "deploy/nginx.conf").read_text()
-        servers = "\n".join(f"        server {machine.address}:8000;" for machine in web)
-        for before, after in {
-            "worker_processes auto;": "user root;\nworker_processes 1;\ndaemon off;",
-            "        server web:8000;": servers,
-            "listen 443 ssl;": "listen 8080;",
-            "/var/cache/nginx": str(self._folder),
-            "access_log off;": f"access_log {self._folder}/access.log;",
-        }.items():
-            assert before in text, before
-            text = text.replace(before, after)
-        text = re.sub(r"    server \{\s+listen 80;.*?\n    \}\n", "", text, flags=re.DOTALL)
-        text = re.sub(r"\n\s+ssl_.*", "", text)
-        (self._folder / "nginx.conf").write_text(f"pid {self._folder}/nginx.pid;\n{text}")
-
-    def __enter__(self) -> None:
-        self._process = subprocess.Popen(
-            [
-                *self._proxy.inside,
-                "nginx",
-                "-p",
-                str(self._folder),
-                "-e",
-                "stderr",
-                "-c",
-                str(self._folder / "nginx.conf"),
-            ],
-        )
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(10)
 
 
 class Developer:

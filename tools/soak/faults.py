@@ -112,11 +112,12 @@ class Faults:
         self._site.redis.client.flushall()
 
     def upgrade(self) -> None:
-        """As docs/upgrading.md has it: migrate, then the web processes one by one, workers, scheduler."""
+        """As docs/upgrading.md has it: migrate, static files, then the web processes one by one, workers, scheduler."""
         assert self._to
         began = monotonic()
         self._site.run("manage.py", "migrate", "--verbosity=0", tree=self._to)
         self.migrated_in = monotonic() - began
+        self._site.run("manage.py", "collectstatic", "--noinput", "--verbosity=0", tree=self._to)
         self._site.tree = self._to
         for role in ("web", "worker", "beat"):
             for member in self._site.of_role(role):

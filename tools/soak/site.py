@@ -18,41 +18,12 @@ from typing import Any, Self
 import requests
 
 from tests.ports import free_port
-from tools.servers import Missing, Postgres, Redis
+from tools.servers import Nginx, Postgres, Redis
 
 ROOT = Path(__file__).resolve().parents[2]
 RETRY_DELAYS = "1,2,4,8,16,16"
 STARTS_WITHIN = 180.0  # seconds, on a busy machine
 STOPS_WITHIN = 40.0
-
-# As docs/operations.md has it.
-NGINX = """
-daemon off; pid nginx.pid; error_log nginx.log; worker_processes 1; {user}
-events {{ worker_connections 512; }}
-http {{
-    access_log off;
-    client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-    upstream web {{ {servers} }}
-    server {{
-        listen 127.0.0.1:{port};
-        client_max_body_size 48m;
-        error_page 502 504 =503 @away;
-        location / {{
-            proxy_pass http://web;
-            proxy_connect_timeout 2s;
-            proxy_set_header Host $http_host;
-            proxy_set_header X-Forwarded-For $remote_addr;
-            proxy_set_header X-Forwarded-Proto $scheme;
-        }}
-        location @away {{
-            default_type application/json;
-            add_header Retry-After 1 always;
-            return 503 '{{"statusCode": 503, "message": "The service is restarting. Try again in a second.", "error": "Service Unavailable"}}';
-        }}
-    }}
-}}
-"""
-
 
 # As docs/operations.md has it, now and of the first release, which had no commands of its own for these.
 COMMANDS = {"web": "manage.py serve", "worker": "manage.py work", "beat": "manage.py schedule"}
@@ -117,15 +88,18 @@ class Site:
     """A context manager: PostgreSQL, Redis, nginx, two web processes, two workers and the scheduler."""
 
     def __init__(self, folder: Path, tree: Path) -> None:
-        if shutil.which("nginx") is None:
-            raise Missing("nginx is not installed")
         self.folder = folder
         self.tree = tree
-        self.postgres = Postgres(archive=True)
-        self.redis = Redis()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._web_ports = [free_port(), free_port()]
+        self._nginx = Nginx(
+            folder / "nginx",
+            listen=f"127.0.0.1:{self.port}",
+            web=[f"127.0.0.1:{port}" for port in self._web_ports],
+        )
+        self.postgres = Postgres(archive=True)
+        self.redis = Redis()
         self.members: list[Member] = []
         self.ended_by_themselves: list[str] = []  # names, each with its exit status
         self._lock = threading.RLock()
@@ -234,30 +208,18 @@ class Site:
         self.postgres.configure(log_lock_waits="on")
         self.postgres.restart()
         self.redis.__enter__()
-        (self.folder / "var/static").mkdir(parents=True)
         with self.postgres.connect() as session:
             session.execute("CREATE DATABASE soak")
         self.run("manage.py", "migrate", "--verbosity=0")
+        self.run("manage.py", "collectstatic", "--noinput", "--verbosity=0")
         self.members = list(self._members())
         for member in self.members:
             member.start(self.environment)
-        self._start_nginx()
+        self._nginx.__enter__()
         for member in self.members:
             self.wait_for(member)
         threading.Thread(target=self._supervise, daemon=True).start()
         return self
-
-    def _start_nginx(self) -> None:
-        servers = " ".join(
-            f"server 127.0.0.1:{port} max_fails=1 fail_timeout=1s;" for port in self._web_ports
-        )
-        user = "user root;" if os.geteuid() == 0 else ""
-        (self.folder / "nginx.conf").write_text(NGINX.format(user=user, servers=servers, port=self.port))
-        self._nginx = subprocess.Popen(
-            ["nginx", "-p", str(self.folder), "-c", "nginx.conf", "-e", str(self.folder / "nginx.log")],
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
@@ -266,9 +228,7 @@ class Site:
                 member.is_wanted = False
                 member.signal(signal.SIGCONT)
                 member.signal(signal.SIGKILL)
-        with suppress(AttributeError, ProcessLookupError):
-            os.killpg(self._nginx.pid, signal.SIGTERM)
-            self._nginx.wait(10)
+        self._nginx.__exit__()
         self.redis.__exit__()
         self.postgres.__exit__()
 
