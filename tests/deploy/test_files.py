@@ -124,22 +124,47 @@ def test_compose_without_passwords_says_what_to_set(tmp_path: Path) -> None:
 
 
 def test_settings_of_deploy_are_documented() -> None:
-    named = set(re.findall(r"^([A-Z_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
+    named = set(re.findall(r"^#?([A-Z_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
     assert named - OF_COMPOSE <= documented()
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     assert {"BIND", "HEARTBEAT_FILE", "VAR_DIR"} <= documented() & set(re.findall(r"([A-Z_]+)=", dockerfile))
 
 
-@pytest.mark.parametrize("unit", ["web", "worker", "scheduler"])
+@pytest.mark.parametrize("unit", ["web", "worker", "scheduler", "deliver"])
 def test_systemd_accepts_the_units(unit: str, tmp_path: Path) -> None:
     """With our own interpreter, since the program has to be there."""
     name = f"extension-platform-{unit}.service"
     text = (DEPLOY / "systemd" / name).read_text()
-    (command,) = re.findall(r"manage.py (\w+)$", text, re.MULTILINE)
+    (command,) = re.findall(r"manage.py (\w+).*$", text, re.MULTILINE)
     assert command in get_commands()
     here = text.replace("/opt/extension-platform/.venv/bin/python", sys.executable)
     (tmp_path / name).write_text(here)
     assert checked(tool("systemd-analyze"), "verify", str(tmp_path / name)) == ""
+
+
+def test_commands_by_hand_have_the_settings_of_the_units() -> None:
+    """All settings of ours are in one file, which the guide's `manage` reads as the same user in the same folder."""
+    guide = (ROOT / "docs/several-machines.md").read_text()
+    (by_hand,) = re.findall(r"^```sh manage\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    for file in (DEPLOY / "systemd").glob("*.service"):
+        unit = dict(line.split("=", 1) for line in file.read_text().splitlines() if "=" in line)
+        assert unit["Environment"] == "MALLOC_ARENA_MAX=1"
+        assert f"runuser -u {unit['User']} " in by_hand
+        assert f". {unit['EnvironmentFile']};" in by_hand
+        assert f"cd {unit['WorkingDirectory']}\n" in by_hand
+    settings = (DEPLOY / "example.env").read_text()
+    assert f"VAR_DIR='/var/lib/{unit['StateDirectory']}'" in settings
+
+
+def test_compose_and_shells_read_the_settings_alike(compose: dict[str, Any]) -> None:
+    names = re.findall(r"^([A-Z_]+)='", (DEPLOY / "example.env").read_text(), re.MULTILINE)
+    assert {"DEFAULT_FROM_EMAIL", "STORES_URL", "VAR_DIR"} <= set(names)
+    printed = checked(
+        "sh", "-ac", '. "$0"; env', str(DEPLOY / "example.env"), env={"PATH": os.environ["PATH"]}
+    )
+    shell = dict(line.split("=", 1) for line in printed.splitlines())
+    worker = compose["worker"]["environment"]
+    assert {name: shell[name] for name in names} == {name: worker[name] for name in names}
 
 
 def test_nginx_accepts_its_configuration(tmp_path: Path) -> None:
