@@ -120,7 +120,7 @@ class Site:
             wait_for_web(port, START)
 
     def restart_all(self) -> None:
-        """One after the other. As a proxy does, nobody asks the server that is away."""
+        """One after the other. Meanwhile the other one is asked, as a proxy does."""
         for number, (url, other) in enumerate((self.urls, self.urls[::-1])):
             self._servers[number].terminate()
             self._servers[number] = self.processes.web(self._ports[number])

@@ -78,7 +78,7 @@ WHERE NOT COALESCE(finished_at < %(cutoff)s OR (status = 'HELD' AND created_at <
 CREATE TEMPORARY TABLE kept_event_ids ON COMMIT DROP AS
 SELECT id FROM "{event}" WHERE occurred_at >= %(cutoff)s;
 """
-# All six within half a second, in which nobody else gets to these tables.
+# All six within half a second, in which others wait for these tables.
 _LOCK: Final = """
 SET LOCAL lock_timeout = '80ms';
 LOCK TABLE ONLY webhooks_event, ONLY webhooks_delivery, ONLY webhooks_attempt, "{event}", "{delivery}", "{attempt}";
