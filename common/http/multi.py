@@ -1,7 +1,6 @@
 """Runs libcurl's transfers on an asyncio loop, for `common.http.transport`."""
 
 import asyncio
-import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +11,7 @@ import pycurl
 
 from common.http.transfers import Transfer
 
-MAX_CONNECTIONS: Final = 640  # in one process; further transfers wait for one
+MAX_KEPT: Final = 640  # connections of one process, unless more are in use
 
 Ended = Callable[[int | None], None]  # gets libcurl's code, or None if `close` broke it off
 
@@ -31,6 +30,9 @@ class Multi:
 
     Idle connections are watched too. libcurl looks at one before it uses it again, but not within a second, and bytes that
     came meanwhile would be read as the next response. Here nothing may come on an idle connection but its end.
+
+    The callers limit how many run at once. A limit here would have requests wait for a connection within their deadline,
+    and a sound endpoint would fail with `timeout_connect`.
     """
 
     def __init__(self) -> None:
@@ -38,14 +40,12 @@ class Multi:
         self._under_way: dict[pycurl.Curl, tuple[Transfer, Ended]] = {}
         self._sockets = DefaultSelector()
         self._idle: set[int] = set()
-        self._are_connections: dict[int, bool] = {}
         self._loop.add_reader(self._sockets, self._on_sockets)
         self._due: float | None = None  # when libcurl wants to be woken, by the loop's clock
         self._timer: asyncio.TimerHandle | None = None
         self._multi = multi = pycurl.CurlMulti()
         multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
-        multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, MAX_CONNECTIONS)
-        multi.setopt(pycurl.M_MAXCONNECTS, MAX_CONNECTIONS)
+        multi.setopt(pycurl.M_MAXCONNECTS, MAX_KEPT)
         multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
 
@@ -116,15 +116,9 @@ class Multi:
         self._idle.discard(fd)
         if events != pycurl.POLL_REMOVE:
             self._sockets.register(fd, _EVENTS[events])
-        elif self._is_connection(fd):
+        elif _is_connection(fd):
             self._sockets.register(fd, EVENT_READ)
             self._idle.add(fd)
-
-    def _is_connection(self, fd: int) -> bool:
-        """Whether this isn't what libcurl wakes itself up with, which is the same all the time."""
-        if fd not in self._are_connections:
-            self._are_connections[fd] = _is_connection(fd)
-        return self._are_connections[fd]
 
     def _set_timer(self, milliseconds: int) -> None:
         """Each transfer sets and stops it, so an earlier timer is left to fire, and looks what is due."""
@@ -135,15 +129,24 @@ class Multi:
             self._timer = self._loop.call_at(self._due, self._on_time)
 
 
+# A copy would need a free file descriptor, so these borrow libcurl's own and hand it back before it is closed.
+
+
 def _is_connection(fd: int) -> bool:
+    """Whether this isn't what libcurl wakes itself up with."""
     try:
-        with socket.socket(fileno=os.dup(fd)) as copy:
-            return copy.family in (socket.AF_INET, socket.AF_INET6)
+        borrowed = socket.socket(fileno=fd)
     except OSError:
         return False
+    borrowed.detach()
+    return borrowed.family in (socket.AF_INET, socket.AF_INET6)
 
 
 def _make_useless(fd: int) -> None:
     """Shut a connection down, so that libcurl finds it dead and opens another."""
-    with suppress(OSError), socket.socket(fileno=os.dup(fd)) as copy:
-        copy.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError):
+        borrowed = socket.socket(fileno=fd)
+        try:
+            borrowed.shutdown(socket.SHUT_RDWR)
+        finally:
+            borrowed.detach()

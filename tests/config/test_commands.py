@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import time
@@ -14,6 +15,7 @@ import requests
 
 from accounts.models import Business
 from config.cores import cores
+from config.management.commands.work import OPEN_FILES
 from installations.models import Installation
 from tests.config.test_operator import production, run
 from tests.faults.processes import Process, Processes, database_url
@@ -98,15 +100,19 @@ def test_worker_and_scheduler_deliver_and_show_that_they_are_alive(
 ) -> None:
     broker = os.environ["REDIS_URL"]
     processes.use(REDIS_URL=broker, CELERY_BROKER_URL=broker)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # as many systems begin with
     files = {name: tmp_path / f"{name}.alive" for name in ("work", "schedule")}
     worker, scheduler = (
         started(HEARTBEAT_FILE=str(files[name]))
         for name, started in (("work", processes.worker), ("schedule", processes.beat))
     )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     with Receiver() as receiver:
         helpers.webhook(installation, receiver.url, ["order.created"])
         publish(sandbox)
         receiver.wait_for(1, timeout=90)
+        assert resource.prlimit(worker.pid, resource.RLIMIT_NOFILE)[0] == min(OPEN_FILES, hard)
         for file in files.values():
             wait_until(lambda file=file: age(file) < 1, timeout=10)  # type: ignore[misc]
         for process in (worker, scheduler):
@@ -163,6 +169,22 @@ def test_without_debug_every_line_is_json(
     assert "The scheduler is ready." in texts[scheduler]
     assert texts[crashed][-1] == "MainThread crashed."
     assert "FileNotFoundError" in lines[-1]["exc_info"]
+
+
+def test_worker_may_open_a_file_for_each_connection(tmp_path: Path) -> None:
+    """In a process of its own, begun with the limit of many systems."""
+    code = """
+import resource
+from config.management.commands.work import OPEN_FILES, allow_open_files
+
+_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+for limit, expected in ((OPEN_FILES, OPEN_FILES), (2000, 2000), (1024, 1024)):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, limit))
+    allow_open_files(OPEN_FILES)
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (expected, limit)
+"""
+    ended = run(tmp_path, "-c", code)
+    assert ended.returncode == 0, ended.stderr
 
 
 def age(file: Path) -> float:

@@ -2,9 +2,10 @@
 
 import logging
 import os
+import resource
 import sys
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, Final
 
 from celery.signals import worker_ready, worker_shutdown
 from django.conf import settings
@@ -15,6 +16,7 @@ from config.management.servers import ServerCommand
 from webhooks.management.sessions import require_whole_sessions
 
 log = logging.getLogger(__name__)
+OPEN_FILES: Final = 8192  # a dispatcher has up to 512 connections, and each thread may run one
 
 
 class Command(ServerCommand):
@@ -25,6 +27,7 @@ class Command(ServerCommand):
 
     def handle(self, *args: Any, pool: str, **options: Any) -> None:
         require_whole_sessions()
+        allow_open_files(OPEN_FILES)
         app.steps["consumer"].add(WorkerHeartbeat)
         worker_ready.connect(lambda **_: log.info("The worker is ready."), weak=False)
         worker_shutdown.connect(lambda **_: log.info("The worker has stopped."), weak=False)
@@ -39,3 +42,11 @@ class Command(ServerCommand):
             "--without-gossip",
             "--without-heartbeat",
         ])  # fmt: skip
+
+
+def allow_open_files(count: int) -> None:
+    """Let this process open as many, if its hard limit does. Many systems begin with 1024, too few for two dispatchers."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
