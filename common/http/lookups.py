@@ -62,8 +62,11 @@ class _Lookup:
     expires: float = math.inf
 
     def remember(self, done: asyncio.Future[list[str]]) -> None:
-        found = not done.cancelled() and done.result()
-        self.expires = done.get_loop().time() + (TTL if found else NEGATIVE_TTL)
+        now = done.get_loop().time()
+        if done.cancelled() or done.exception():  # it says nothing about the name
+            self.expires = now
+        else:
+            self.expires = now + (TTL if done.result() else NEGATIVE_TTL)
 
 
 def _look_up(host: str) -> list[str]:

@@ -216,14 +216,12 @@ class _Client:
     loop: asyncio.AbstractEventLoop
 
     def __init__(self) -> None:
-        self._ready = threading.Event()
+        self._ready: Future[None] = Future()
         self._lookups: set[asyncio.Task[None]] = set()
         self._unused: list[Transfer] = []
-        self._thread = threading.Thread(
-            target=asyncio.run, args=[self._main()], name="transport", daemon=True
-        )
+        self._thread = threading.Thread(target=self._run, name="transport", daemon=True)
         self._thread.start()
-        self._ready.wait()
+        self._ready.result()
 
     def begin_all(
         self,
@@ -236,36 +234,44 @@ class _Client:
     def begin(self, job: _Job) -> None:
         try:
             target = _target(job.url)
+            addresses = self._resolver.known(target.name) if target.name else []
         except BlockedAddress:
             job.fail("blocked_address")
         except ValueError:
             job.fail("protocol")
+        except Exception as error:  # such as no thread for the lookup; no caller may wait for ever
+            job.done(error)
         else:
-            self._look_up(job, target)
+            if addresses is None:
+                lookup = self.loop.create_task(self._wait_for_addresses(job, target))
+                self._lookups.add(lookup)  # the loop itself only keeps weak references
+                lookup.add_done_callback(self._lookups.discard)
+            else:
+                self._send(job, target, addresses)
 
     def close(self) -> None:
         self.loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
+    def _run(self) -> None:
+        try:
+            with asyncio.Runner() as runner:
+                runner.run(self._main())
+        except Exception as error:
+            if self._ready.done():
+                raise
+            self._ready.set_exception(error)
+
     async def _main(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         self._resolver, self._multi = Resolver(), Multi()
-        self._ready.set()
+        self._ready.set_result(None)
         await self._stop.wait()
         for lookup in self._lookups:
             lookup.cancel()
         self._multi.close()
         self._resolver.close()
-
-    def _look_up(self, job: _Job, target: _Target) -> None:
-        addresses = self._resolver.known(target.name) if target.name else []
-        if addresses is None:
-            lookup = self.loop.create_task(self._wait_for_addresses(job, target))
-            self._lookups.add(lookup)  # the loop itself only keeps weak references
-            lookup.add_done_callback(self._lookups.discard)
-        else:
-            self._send(job, target, addresses)
 
     async def _wait_for_addresses(self, job: _Job, target: _Target) -> None:
         left = job.began + job.timeout - monotonic()
@@ -274,18 +280,25 @@ class _Client:
         except asyncio.CancelledError:
             job.done(Closed())
             raise
-        self._send(job, target, addresses)
+        except Exception as error:
+            job.done(error)
+        else:
+            self._send(job, target, addresses)
 
     def _send(self, job: _Job, target: _Target, addresses: Iterable[str]) -> None:
-        allowed = [address for address in addresses if is_allowed(address)]
-        if target.name and not allowed:
-            job.fail("blocked_address" if addresses else "dns")
-            return
         try:
+            allowed = [address for address in addresses if is_allowed(address)]
+            if target.name and not allowed:
+                job.fail("blocked_address" if addresses else "dns")
+                return
             transfer = self._unused.pop() if self._unused else Transfer()
-            job.prepare(transfer, target, allowed)
-            self._multi.start(transfer, partial(self._end, job, transfer))
-        except Exception as error:  # such as a line break in a header; no caller may wait for ever
+            try:
+                job.prepare(transfer, target, allowed)
+                self._multi.start(transfer, partial(self._end, job, transfer))
+            except Exception:
+                self._put_back(transfer)
+                raise
+        except Exception as error:  # such as a line break in a header
             job.done(error)
 
     def _end(self, job: _Job, transfer: Transfer, code: int | None) -> None:
@@ -294,11 +307,15 @@ class _Client:
             outcome = Closed() if code is None else transfer.exchange(code, job.took())
         except Exception as error:
             outcome = error
+        self._put_back(transfer)
+        job.done(outcome)
+
+    def _put_back(self, transfer: Transfer) -> None:
+        """Keep it for a later request, or free its memory."""
         if len(self._unused) < MAX_UNUSED:
             self._unused.append(transfer)
         else:
             transfer.close()
-        job.done(outcome)
 
 
 _running: _Client | None = None

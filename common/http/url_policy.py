@@ -98,7 +98,7 @@ def check_addresses(host: str, *, allow_local: bool, budget: float = RESOLVE_BUD
 
 
 def resolve_host(host: str, *, budget: float = RESOLVE_BUDGET) -> list[IPAddress]:
-    """All addresses of a host name. None if it can't be resolved within `budget` seconds.
+    """All addresses of a host name. Empty if it can't be resolved within `budget` seconds.
 
     The system's lookup has no timeout, so it runs in a thread that is abandoned when it takes too long.
     """

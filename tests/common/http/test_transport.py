@@ -3,20 +3,25 @@
 import gc
 import gzip
 import os
+import queue
 import resource
+import signal
 import socket
 import ssl
 import struct
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
 
-from common.http import lookups, transfers, transport
+from common.http import lookups, multi, transfers, transport
 from common.http.exchanges import Exchange
 from tests.receivers import Answer, Receiver
 
@@ -31,6 +36,9 @@ SPEC_ADDRESSES = pytest.mark.spec(
     "Contract 5 Webhooks", "A destination that is not a global unicast address is refused at connect time"
 )
 SPEC_CLASSES = pytest.mark.spec("Contract 5 Webhooks", "Each failure has a class")
+
+
+FORKS = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 
 
 @pytest.fixture(autouse=True)
@@ -75,10 +83,13 @@ class Names(dict[str, list[str]]):
         super().__init__()
         self.asked: list[str] = []
         self.delay = 0.0
+        self.error: Exception | None = None
 
     def getaddrinfo(self, host: str, *_: object, **__: object) -> list[Any]:
         self.asked.append(host)
         time.sleep(self.delay)
+        if self.error:
+            raise self.error
         if host not in self:
             raise socket.gaierror(socket.EAI_NONAME, "no such name")
         return [
@@ -94,6 +105,32 @@ def send(url: str, **options: Any) -> Exchange:
 def handles() -> int:
     """How many there are in this process."""
     return sum(type(each) is transfers.Transfer for each in gc.get_objects())
+
+
+def in_a_child(work: Callable[[], object]) -> bool:
+    """Whether `work` ends within ten seconds and without an error, in a process that has no other threads."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@contextmanager
+def no_file_descriptors() -> Iterator[None]:
+    """None is free in this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def took(exchange: Exchange, seconds: float) -> bool:
@@ -221,6 +258,23 @@ class TestAnswered:
         assert send(receiver.url).status == 200
         assert receiver.connections == 2
 
+    @FORKS
+    def test_idle_connections_are_watched_without_a_free_file_descriptor(self, receiver: Receiver) -> None:
+        forged = b"HTTP/1.1 500 Forged\r\nContent-Length: 0\r\n\r\n"
+        first = Answer(body=forged, headers={"Content-Length": "0"}, delay=0.3, drip=0.001)
+        receiver.respond_with(first, 200)
+
+        def work() -> None:
+            coming = transport.submit(receiver.url, headers={}, body=b"{}")
+            time.sleep(0.15)  # it has its connection
+            with no_file_descriptors():
+                assert coming.result().status == 200
+                time.sleep(0.6)
+            assert send(receiver.url).status == 200
+
+        assert in_a_child(work)
+        assert receiver.connections == 2
+
 
 class TestUnusualAnswers:
     @SPEC_SUCCESS
@@ -254,15 +308,20 @@ class TestUnusualAnswers:
         assert (len(exchange.body), exchange.truncated) == (min(size, 16384), truncated)
 
     @SPEC_SUCCESS
+    @FORKS
     def test_many_bodies_without_end_take_little_memory(self, receiver: Receiver) -> None:
         receiver.respond_with(Answer(script=never_ends))
-        send(receiver.url)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        coming = [transport.submit(receiver.url, headers={}, body=b"{}") for _ in range(64)]
-        exchanges = [future.result() for future in coming]
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        assert all(each.succeeded and each.truncated and len(each.body) == 16384 for each in exchanges)
-        assert grown < 64 * 1024, f"{grown} KiB"
+
+        def work() -> None:  # in a child, which has a peak of its own
+            send(receiver.url)
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            coming = [transport.submit(receiver.url, headers={}, body=b"{}") for _ in range(64)]
+            exchanges = [future.result() for future in coming]
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+            assert all(each.succeeded and each.truncated and len(each.body) == 16384 for each in exchanges)
+            assert grown < 64 * 1024, f"{grown} KiB"
+
+        assert in_a_child(work)
 
     def test_a_gzip_bomb_stays_packed(self, receiver: Receiver) -> None:
         bomb = gzip.compress(bytes(50_000_000))
@@ -586,30 +645,92 @@ class TestProcess:
         assert all(exchange.succeeded for exchange in exchanges)
         assert receiver.connections <= 32
 
-    @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+    def test_more_run_at_once_than_connections_are_kept(self) -> None:
+        """None waits for a connection of another within its own deadline."""
+        timeouts = [5.0] * multi.MAX_KEPT + [1.5] * 100
+        with socket.create_server(("127.0.0.1", 0), backlog=len(timeouts)) as silent:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+            coming = [transport.submit(url, headers={}, body=b"{}", timeout=each) for each in timeouts]
+            assert {each.result().error_class for each in coming[-100:]} == {"timeout_response"}
+
+    @FORKS
     def test_a_forked_child_starts_its_own(self, receiver: Receiver) -> None:
         assert send(receiver.url).succeeded
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if send(receiver.url).succeeded else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+        def work() -> None:
+            assert send(receiver.url).succeeded
+
+        assert in_a_child(work)
         assert send(receiver.url).succeeded
         assert [request.connection for request in receiver.requests] == [0, 1, 0]
 
+    @FORKS
     def test_many_requests_at_once_leave_few_handles(self, receiver: Receiver) -> None:
         """Each keeps 20 KB, which is free again without a garbage collection."""
         receiver.respond_with(Answer(delay=0.2))
-        gc.collect()
-        gc.disable()
-        try:
+
+        def work() -> None:  # in a child, where no thread collects
+            gc.collect()
+            gc.disable()
             begun = [transport.submit(receiver.url, headers={}, body=b"{}") for _ in range(100)]
             assert {each.result().status for each in begun} == {200}
             end = time.monotonic() + 5
             while handles() > transport.MAX_UNUSED:
                 assert time.monotonic() < end
                 time.sleep(0.01)
-        finally:
-            gc.enable()
+
+        assert in_a_child(work)
+
+    @FORKS
+    def test_requests_that_cannot_be_sent_leave_no_handles(self, receiver: Receiver) -> None:
+        def work() -> None:
+            gc.collect()
+            gc.disable()
+            before = handles()
+            for _ in range(20):
+                with pytest.raises(ValueError, match="line break"):
+                    send(receiver.url, headers={"X-Name": "a\r\nb"})
+            assert handles() - before <= 1
+
+        assert in_a_child(work)
+
+    @FORKS
+    def test_no_file_descriptor_to_start_with(self, receiver: Receiver) -> None:
+        def work() -> None:
+            with no_file_descriptors(), pytest.raises(OSError, match="Too many open files"):
+                send(receiver.url)
+            assert send(receiver.url).succeeded
+
+        assert in_a_child(work)
+
+    @FORKS
+    def test_no_thread_for_a_lookup(self, receiver: Receiver, names: Names) -> None:
+        """It ends with an error, and those after it go on."""
+        names["one.example"] = ["127.0.0.1"]
+        url = f"http://one.example:{receiver.port}/"
+
+        def work() -> None:
+            assert send(receiver.url).succeeded
+            ended: queue.SimpleQueue[tuple[str, Exchange | Exception]] = queue.SimpleQueue()
+            threading.stack_size(2**46)  # more than there is
+            requests = [("name", url, {}, b"{}"), ("address", receiver.url, {}, b"{}")]
+            transport.submit_all(requests, lambda key, outcome: ended.put((key, outcome)))
+            outcomes = dict(ended.get(timeout=5) for _ in requests)
+            threading.stack_size(0)
+            assert isinstance(outcomes["name"], RuntimeError)
+            assert isinstance(outcomes["address"], Exchange)
+            assert send(url).succeeded
+
+        assert in_a_child(work)
+
+    def test_a_lookup_that_breaks_is_not_kept(self, receiver: Receiver, names: Names) -> None:
+        names["one.example"] = ["127.0.0.1"]
+        url = f"http://one.example:{receiver.port}/"
+        names.error = MemoryError()
+        with pytest.raises(MemoryError):
+            transport.submit(url, headers={}, body=b"{}").result(5)
+        names.error = None
+        assert send(url).succeeded
 
     def test_close_cancels_what_is_under_way_and_use_starts_anew(self, receiver: Receiver) -> None:
         receiver.respond_with(Answer(delay=1.0), 200)
