@@ -4,7 +4,6 @@ a consent or an exchange and its locks."""
 import http.client
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 from django.utils import timezone
 from waitress.server import create_server
 
@@ -24,6 +23,7 @@ from installations.models import Grant, HistoryEntry, Installation
 from installations.services import approval
 from marketplace.models import App
 from tests import factories
+from tests.installations.locks import wait_for_locks
 from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -160,27 +160,6 @@ def overtaken(change: Callable[[], object], send: Callable[[], Any]) -> Any:
             answered = pool.submit(in_thread, send)
             wait_for_locks(1, or_until=answered.done)
         return answered.result(30)
-
-
-WAITING = """
-    SELECT count(*) FROM pg_locks WHERE NOT granted AND (
-        pg_backend_pid() = ANY(pg_blocking_pids(pid))
-        -- The second to wait for a row waits for the first, by a lock on the tuple.
-        OR locktype = 'tuple' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    )
-"""
-
-
-def wait_for_locks(number: int, or_until: Callable[[], bool] = lambda: False) -> None:
-    """Return once that many other sessions wait for a lock of this transaction."""
-    deadline = time.monotonic() + 10
-    while not or_until():
-        with connection.cursor() as cursor:
-            cursor.execute(WAITING)
-            if cursor.fetchone()[0] >= number:
-                return
-        assert time.monotonic() < deadline, f"{number} sessions should wait for a lock"
-        time.sleep(0.02)
 
 
 def approve_two(app: App) -> None:

@@ -1,0 +1,26 @@
+"""Waiting until others wait for us."""
+
+import time
+from collections.abc import Callable
+
+from django.db import connection
+
+WAITING = """
+    SELECT count(*) FROM pg_locks WHERE NOT granted AND (
+        pg_backend_pid() = ANY(pg_blocking_pids(pid))
+        -- The second to wait for a row waits for the first, by a lock on the tuple.
+        OR locktype = 'tuple' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
+"""
+
+
+def wait_for_locks(number: int, or_until: Callable[[], bool] = lambda: False) -> None:
+    """Return once that many other sessions wait for a lock of this transaction."""
+    deadline = time.monotonic() + 10
+    while not or_until():
+        with connection.cursor() as cursor:
+            cursor.execute(WAITING)
+            if cursor.fetchone()[0] >= number:
+                return
+        assert time.monotonic() < deadline, f"{number} sessions should wait for a lock"
+        time.sleep(0.02)
