@@ -29,6 +29,11 @@ JUDGED_BY = (
 # After declining, a merchant isn't asked again by a banner for this long.
 RECONSENT_REST = timedelta(days=14)
 
+# `runs_working_copy`: the same rule in SQL.
+RUNS_WORKING_COPY = models.Q(is_review=True) | models.Q(
+    business__is_sandbox=True, business__owner=models.F("app__developer")
+)
+
 
 class InstallationQuerySet(models.QuerySet["Installation"]):
     def active(self) -> "InstallationQuerySet":
@@ -43,8 +48,7 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
 
     def holding(self, scope: str) -> "InstallationQuerySet":
         """Those whose `effective_scopes` have this one: the same rule in SQL, for events, which ask all of a store's."""
-        own_sandbox = models.Q(business__is_sandbox=True, business__owner=models.F("app__developer"))
-        follows_working_copy = models.Q(is_test=True) & (models.Q(is_review=True) | own_sandbox)
+        follows_working_copy = models.Q(is_test=True) & RUNS_WORKING_COPY
         narrowed = models.Q(narrowed_scopes__isnull=True) | models.Q(HasItem("narrowed_scopes", scope))
         own = narrowed & models.Q(HasItem("app__scopes", scope))
         agreed = models.Q(HasItem("granted_scopes", scope), HasItem("app__approved_version__scopes", scope))

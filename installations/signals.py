@@ -9,6 +9,13 @@ installation_changed = Signal()
 """An active installation has new terms: its kind (test or not) or its granted scopes. Arguments:
 `installation`, `now`."""
 
+approval_begun = Signal()
+"""The installations of an app are about to follow its newest approval, in batches that may take minutes. Arguments:
+`app`, `now`.
+
+Sent outside any transaction, and maybe more than once. Receivers do what can't wait for those batches.
+"""
+
 approval_followed = Signal()
 """Active installations of an app follow its newest approval now: the version that they see, and maybe their terms.
 Arguments: `app`, `installations` (some of them, each once, with app and business but without the webhook secret),

@@ -8,6 +8,7 @@ from django.dispatch import receiver
 
 from installations.models import Installation
 from installations.signals import (
+    approval_begun,
     approval_followed,
     installation_changed,
     installation_created,
@@ -22,7 +23,7 @@ from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
 from webhooks import payloads
 from webhooks.services import erasure
-from webhooks.services.app_defined import follow_app
+from webhooks.services.app_defined import create_missing, follow_app
 from webhooks.services.deliveries import cancel_all, hold_paused, send_paused
 from webhooks.services.publishing import publish
 from webhooks.services.registration import end_webhooks
@@ -102,6 +103,11 @@ def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
 @receiver([installation_created, installation_changed])
 def on_installation(installation: Installation, now: datetime, **_: Any) -> None:
     follow_app(installations=[installation], now=now)
+
+
+@receiver(approval_begun)
+def on_approval_begun(app: App, now: datetime, **_: Any) -> None:
+    create_missing(app=app, now=now)
 
 
 @receiver(approval_followed)

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 from typing import Any, Final
 from uuid import UUID
 
@@ -26,7 +27,7 @@ from installations.enums import SETTLING, HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.queries import Offers
 from installations.services import history
-from installations.signals import approval_followed
+from installations.signals import approval_begun, approval_followed
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
 
@@ -41,16 +42,23 @@ NOT_ASKED_YET: Final = {"reconsent_declined_at": None, "reconsent_notified_at": 
 def follow_all(*, now: datetime | None = None) -> None:
     """Update installations after every approval that is not followed yet, oldest first.
 
-    An error in one doesn't stop the others. A version that a newer one has replaced is skipped and counts as followed.
+    What can't wait comes first, for all of them. An error in one doesn't stop the others. A version that a newer one
+    has replaced is skipped and counts as followed.
     """
     unfollowed = AppVersion.objects.filter(followed_at=None)
-    for version in unfollowed.filter(pk=F("app__approved_version")).order_by("approved_at"):
+    current = list(unfollowed.filter(pk=F("app__approved_version")).order_by("approved_at"))
+    for step, version in product((begin, follow), current):
         try:
-            follow(version=version, now=now)
+            step(version=version, now=now)
         except Exception:
             log.exception("Installations could not follow %s; it will be tried again.", version)
     overtaken = unfollowed.filter(app__approved_version__followed_at__isnull=False)
     overtaken.update(followed_at=now or timezone.now())
+
+
+def begin(*, version: AppVersion, now: datetime | None = None) -> None:
+    """Do what the stores must have within seconds, however many have the app."""
+    approval_begun.send(App, app=version.app, now=now or timezone.now())
 
 
 def follow(*, version: AppVersion, now: datetime | None = None, batch: int = BATCH) -> None:

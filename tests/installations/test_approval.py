@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -16,7 +16,8 @@ from installations import services, tasks
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.queries import granted_by
-from installations.services.approval import follow, follow_all
+from installations.services import lifecycle
+from installations.services.approval import begin, follow, follow_all
 from installations.services.consent import approve_scopes, decline_scopes
 from installations.signals import approval_followed
 from marketplace.models import App, AppVersion
@@ -24,10 +25,12 @@ from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from marketplace.signals import app_approved
 from tests import factories
+from tests.installations.locks import wait_for_locks
 from tests.merchants.pages import page_of, signed_in, text_of
 from tests.signals import connected
 from tests.webhooks.helpers import published
 from webhooks.models import Webhook
+from webhooks.services.app_defined import create_missing
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 FIRST = "https://app.example.com/first"
@@ -390,6 +393,139 @@ def test_webhook_of_a_converted_install_leaves_the_working_copys_url(
     assert webhook.secret.startswith("whsec_test_")
 
 
+@pytest.mark.spec("Contract 5 Webhooks", "A Webhook URL added later brings it into being")
+def test_first_url_reaches_all_before_anything_else_follows(
+    app: App, dana: User, sam: User, mira: User, sandbox: Business, shop: Business
+) -> None:
+    approve(app, "read_products", at=NOW - timedelta(days=2))
+    running = [
+        installed(app, shop, "read_products"),
+        *many(app, mira, 3),
+        installed(app, sandbox, "read_products"),
+        installed(app, Business.objects.sandbox_of(sam), "read_products", is_test=True),
+    ]
+    paused = installed(app, factories.business(mira), "read_products", paused_at=NOW)
+    ended = installed(app, factories.business(mira), "read_products", uninstalled_at=NOW)
+    other = installed(factories.app(dana, scopes=["read_products"]), shop, "read_products")
+    version = approve(app, "read_products", "read_orders", webhook_url=FIRST)
+    create_missing(app=app, now=NOW, batch=2)
+    assert not Installation.objects.filter(app=app, needs_reconsent=True).exists()
+    webhooks = {webhook.installation_id: webhook for webhook in Webhook.objects.all()}
+    assert set(webhooks) == {each.pk for each in (*running, paused)}
+    for install in (*running, paused):
+        webhook = webhooks[install.pk]
+        assert webhook.secret == install.webhook_secret
+        assert webhook.endpoint == webhook.find_endpoint()
+        status = "HELD" if install == paused else "PENDING"
+        assert published(install.business, "product.created").status == status
+    for install in (ended, other):
+        assert not Webhook.objects.filter(installation=install).exists()
+    follow(version=version, now=NOW)
+    assert {webhook.installation_id: webhook for webhook in Webhook.objects.all()} == webhooks
+
+
+def test_webhook_of_a_first_url_is_like_that_of_an_install(app: App, shop: Business, mira: User) -> None:
+    installed(app, shop, "read_products")
+    begin(version=approve(app, "read_products", webhook_url=FIRST), now=NOW)
+    app.refresh_from_db()
+    services.install(
+        app=app,
+        business=factories.business(mira),
+        installed_by=mira,
+        is_test=False,
+        granted_scopes=app.scopes,
+        now=NOW,
+    )
+    theirs = {"id", "installation_id", "secret"}
+    one, another = Webhook.objects.values(
+        *(f.attname for f in Webhook._meta.fields if f.attname not in theirs)
+    )
+    assert one == another
+    assert (one["url"], one["created_at"], one["is_active"]) == (FIRST, NOW, True)
+    assert {webhook.id.version for webhook in Webhook.objects.all()} == {7}
+
+
+def test_url_that_comes_back_reaches_all_before_anything_else_follows(app: App, mira: User) -> None:
+    installs = many(app, mira, 3)
+    begin(version=approve(app, "read_products", webhook_url=FIRST), now=NOW)
+    follow(version=approve(app, "read_products", at=hours(1), webhook_url=""), now=hours(1))
+    assert not Webhook.objects.filter(is_active=True).exists()
+    begin(version=AppVersion.objects.get(pk=App.objects.get().approved_version_id), now=hours(1))
+    assert not Webhook.objects.filter(is_active=True).exists()
+    begin(version=approve(app, "read_products", at=hours(2), webhook_url=SECOND), now=hours(2))
+    assert set(Webhook.objects.values_list("url", "is_active", "lacks_url")) == {(SECOND, True, False)}
+    for install in installs:
+        assert published(install.business, "product.created").status == "PENDING"
+
+
+def test_working_copys_url_stays_on_its_developers_sandbox(app: App, dana: User, sandbox: Business) -> None:
+    """A test install without a URL sees the working copy, not the version that was approved."""
+    services.test_install(app=app, developer=dana, now=NOW - timedelta(hours=1))
+    version = approve(app, "read_products", webhook_url=FIRST)
+    App.objects.update(webhook_url="")
+    begin(version=version, now=NOW)
+    assert not Webhook.objects.exists()
+    App.objects.update(webhook_url=SECOND)
+    begin(version=version, now=NOW)
+    assert Webhook.objects.get().url == SECOND
+
+
+def test_first_urls_of_all_apps_come_before_the_rest_of_any(app: App, dana: User, mira: User) -> None:
+    other = factories.app(dana, scopes=["read_products"])
+    installs = many(app, mira, 1) + many(other, mira, 1)
+    approve(app, "read_products", webhook_url=FIRST)
+    approve(other, "read_products", at=hours(1), webhook_url=SECOND)
+    seen_at_first: list[set[Any]] = []
+
+    def look(**_: Any) -> None:
+        seen_at_first.append(set(Webhook.objects.values_list("installation", flat=True)))
+
+    with connected(approval_followed, look):
+        follow_all(now=hours(1))
+    assert seen_at_first[0] == {install.pk for install in installs}
+
+
+def test_number_of_statements_for_a_first_url_does_not_grow_with_installations(app: App, mira: User) -> None:
+    """Of webhooks that are made, and then switched on again."""
+    taken = set()
+    for number in (1, 5):
+        Installation.objects.update(uninstalled_at=NOW)
+        many(app, mira, number)
+        for url in (FIRST, "", SECOND):
+            version = approve(app, "read_products", at=hours(number), webhook_url=url)
+            with CaptureQueriesContext(connection) as captured:
+                begin(version=version, now=hours(number))
+            taken.add((url, len(captured)))
+            follow(version=version, now=hours(number))
+        assert Webhook.objects.filter(url=SECOND, is_active=True, lacks_url=False).count() >= number
+    assert len(taken) == 3, taken
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_first_url_waits_for_an_uninstall_that_has_begun(app: App, mira: User) -> None:
+    """Else the uninstall could miss a webhook that is created once it has switched off those it found."""
+    ending, staying = many(app, mira, 2)
+    version = approve(app, "read_products", webhook_url=FIRST)
+
+    def work() -> None:
+        try:
+            begin(version=version, now=NOW)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            lifecycle.locked(ending)
+            begun = pool.submit(work)
+            wait_for_locks(1, or_until=begun.done)
+            assert not begun.done()
+            services.uninstall(installation=ending)
+        begun.result(timeout=30)
+    webhooks = Webhook.objects.values_list("installation", "is_active")
+    assert set(webhooks) == {(ending.pk, False), (staying.pk, True)}  # the first for the data erasure
+
+
 # Going on, and doing nothing twice
 
 
@@ -522,6 +658,7 @@ def test_two_workers_among_installs_and_uninstalls(
 
     def work() -> None:
         while not AppVersion.objects.filter(pk=version.pk, followed_at__isnull=False).exists():
+            begin(version=version, now=NOW)
             follow(version=version, now=NOW, batch=4)
 
     def install_and_uninstall(number: int) -> None:
@@ -559,6 +696,10 @@ def test_two_workers_among_installs_and_uninstalls(
     assert len(told_of) == len(set(told_of))
     assert Installation.objects.active().filter(is_test=True).count() == 1
     assert Installation.objects.active().filter(is_test=True).get().business == sandbox
+    active = Webhook.objects.filter(is_active=True, url=FIRST)
+    of_approved = Installation.objects.active().exclude(business=sandbox)
+    assert set(active.values_list("installation", flat=True)) >= set(of_approved.values_list("pk", flat=True))
+    assert not Webhook.objects.filter(is_active=True, installation__uninstalled_at__isnull=False).exists()
 
 
 # How a worker learns of it

@@ -1,19 +1,69 @@
 """The webhook that each installation has for the app's Webhook URL (contract, section 5)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from installations.models import Installation
+from common.ids import new_id, sql_id_from
+from installations.models import RUNS_WORKING_COPY, Installation, InstallationQuerySet
+from marketplace.models import App
 from webhooks.endpoints import endpoint_key
+from webhooks.enums import Stage
 from webhooks.health import reset_all
 from webhooks.models import Webhook
 from webhooks.services.deliveries import cancel_waiting, follow_url
+
+BATCH: Final = 2_000
+
+
+def create_missing(*, app: App, now: datetime | None = None, batch: int = BATCH) -> None:
+    """Create, or switch on again, the webhooks that installations lack since an approval brought the app a Webhook URL.
+
+    Until then events have no delivery, so this comes before all else that follows an approval. Each batch is a short
+    transaction, which locks the app first and then its installations, as those of the rest do.
+    """
+    now = now or timezone.now()
+    active = Installation.objects.active().filter(app=app, app__approved_version__webhook_url__gt="")
+    own = Webhook.objects.filter(installation=OuterRef("pk"), is_app_defined=True)
+    without = active.exclude(Exists(own))
+    for apart in (active.filter(Exists(own.filter(lacks_url=True))), without.filter(RUNS_WORKING_COPY)):
+        for ids in _batches(apart, batch):
+            _follow_batch(app, ids, now)
+    for ids in _batches(without.exclude(RUNS_WORKING_COPY), batch):
+        _create_batch(app, ids, now)
+
+
+def _batches(rows: InstallationQuerySet, size: int) -> Iterator[Sequence[UUID]]:
+    """All ids are read at once: each look for the next ones would cost as much."""
+    ids = list(rows.order_by("id").values_list("pk", flat=True))
+    return (ids[start : start + size] for start in range(0, len(ids), size))
+
+
+@transaction.atomic
+def _follow_batch(app: App, ids: Sequence[UUID], now: datetime) -> None:
+    _lock(app)
+    rows = Installation.objects.active().with_app().filter(pk__in=ids).order_by("id").defer("webhook_secret")
+    follow_app(installations=list(rows.select_for_update(of=("self",), no_key=True)), now=now)
+
+
+@transaction.atomic
+def _create_batch(app: App, ids: Sequence[UUID], now: datetime) -> None:
+    """For installations that all see the approved version."""
+    version = _lock(app).approved_version
+    if version and version.webhook_url:
+        _insert(ids, version.webhook_url, endpoint_key(app.pk, version.webhook_url), now)
+
+
+def _lock(app: App) -> App:
+    """As it is now. The next approval waits."""
+    apps = App.objects.select_related("approved_version").select_for_update(of=("self",), no_key=True)
+    return apps.get(pk=app.pk)
 
 
 @transaction.atomic(savepoint=False)
@@ -67,25 +117,48 @@ def _rows_of(webhooks: Iterable[Webhook]) -> QuerySet[Webhook]:
     return Webhook.objects.filter(pk__in=[webhook.pk for webhook in webhooks])
 
 
-def _create(installations: Sequence[Installation], now: datetime) -> None:
+def _create(installations: Iterable[Installation], now: datetime) -> None:
     """`events` stays empty, so the webhook follows the app's list. The constraint ignores a concurrent second insert."""
-    if not installations:
+    alike: dict[tuple[str, int], list[UUID]] = defaultdict(list)
+    for each in installations:
+        endpoint = endpoint_key(each.app_id, each.webhook_url, sandbox=each.own_sandbox_id)
+        alike[each.webhook_url, endpoint].append(each.pk)
+    for (url, endpoint), ids in alike.items():
+        _insert(ids, url, endpoint, now)
+
+
+def _insert(installations: Sequence[UUID], url: str, endpoint: int, now: datetime) -> None:
+    """Ended installations are left out, and those that end now wait, and switch off what is inserted."""
+    if connection.vendor == "postgresql":
+        _copy_secrets(installations, url, endpoint, now)
         return
-    ids = [installation.pk for installation in installations]
-    secrets = dict(Installation.objects.filter(pk__in=ids).values_list("pk", "webhook_secret"))
+    rows = Installation.objects.active().with_app().filter(pk__in=installations)
     Webhook.objects.bulk_create(
         (
-            Webhook(
-                installation=installation,
-                is_app_defined=True,
-                url=installation.webhook_url,
-                secret=secrets[installation.pk],
-                created_at=now,
-            )
-            for installation in installations
+            Webhook(installation=row, is_app_defined=True, url=url, secret=row.webhook_secret, created_at=now)
+            for row in rows
         ),
         ignore_conflicts=True,
     )
+
+
+def _copy_secrets(installations: Sequence[UUID], url: str, endpoint: int, now: datetime) -> None:
+    """In one statement, without decrypting and encrypting each secret: an app may have 100,000 installations."""
+    id_, of_id = sql_id_from(new_id(), "id")
+    statement = f"""
+        INSERT INTO webhooks_webhook
+            (id, installation_id, url, endpoint, secret, events, description, is_active, is_app_defined, lacks_url,
+            disabled_reason, notified_stage, created_at)
+        SELECT {id_}, id, %s, %s, webhook_secret, '[]', '', true, true, false, '', %s, %s
+        FROM (
+            SELECT id, webhook_secret FROM installations_installation
+            WHERE id = ANY(%s::uuid[]) AND uninstalled_at IS NULL ORDER BY id FOR NO KEY UPDATE
+        ) AS installation
+        ON CONFLICT DO NOTHING
+    """  # noqa: S608
+    ids = f"{{{','.join(map(str, installations))}}}"  # as text: psycopg takes longer to write an array
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*of_id, url, endpoint, Stage.WELL.value, now, ids])
 
 
 def _move(webhooks: QuerySet[Webhook], url: str, endpoint: int, now: datetime) -> None:
