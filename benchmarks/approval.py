@@ -2,18 +2,23 @@
 
 The approval takes a scope away and moves the Webhook URL and a hook. In force means: a stranger with a token of an old
 installation is refused, and webhooks and hook calls go to the new URL. Rows and mails follow later, in the worker.
+
+Another approval brings an app its first Webhook URL. That is in force once every installation has a webhook, which the
+worker creates.
 """
 
 import secrets
 import time
 import tracemalloc
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import Exists, OuterRef
 from django.test import Client
 from django.utils import timezone
 
@@ -74,10 +79,54 @@ def approvals(options: Options) -> Iterator[Row]:
         note=f"{ASKED} tokens were tried, and all installations looked at once. Their rows followed in "
         f"{lots.followed:.0f} s ({few.followed:.2f} s for {FEW}).",
     )
+    in_force, followed = _first_url(many)
+    yield Row(
+        "… until every one had the webhook of a first URL",
+        "",
+        "",
+        in_force,
+        Goal(10, 5, unit=" s"),
+        note=f"The worker began at the commit. All else had followed after {followed:.0f} s.",
+    )
+
+
+def _first_url(count: int) -> tuple[float, float]:
+    """Seconds from the commit of an app's first Webhook URL until each installation has its webhook, and until all rows
+    have followed. A worker begins at once, as it does when the message of the commit arrives.
+    """
+    app, _ = _installed(count, url="")
+    submission = _changed(app)
+    reviews.approve(submission=submission, reviewer=shops.user(Role.DEVELOPER))
+    committed = time.perf_counter()
+    with ThreadPoolExecutor(1) as pool:
+        worker = pool.submit(_follow_all)
+        while _without_webhook(app):
+            if worker.done():
+                raise Failed(f"All rows followed, and {_without_webhook(app)} installations have no webhook.")
+            time.sleep(0.5)  # a look takes the processor time of thousands of webhooks
+        in_force = time.perf_counter() - committed
+        worker.result()
+    followed = time.perf_counter() - committed
+    if wrong := _old(app):
+        raise Failed(f"{wrong} webhooks don't lead to the new URL.")
+    return in_force, followed
+
+
+def _follow_all() -> None:
+    try:
+        approval.follow_all()
+    finally:
+        connection.close()
+
+
+def _without_webhook(app: App) -> int:
+    """A look at all active installations."""
+    active = Webhook.objects.filter(installation=OuterRef("pk"), is_active=True, url=NEW)
+    return Installation.objects.active().filter(app=app).exclude(Exists(active)).count()
 
 
 def _approved(count: int) -> Approved:
-    app, tokens = _installed(count)
+    app, tokens = _installed(count, url=OLD)
     reviewer = shops.user(Role.DEVELOPER)
     submission = _changed(app)
     if (came := _refused(tokens)) != 0:
@@ -98,21 +147,18 @@ def _approved(count: int) -> Approved:
     return Approved(committed - began, memory, in_force, refused, time.perf_counter() - followed)
 
 
-def _installed(count: int) -> tuple[App, Sequence[str]]:
-    """An app with so many installations, each with an app-defined webhook; tokens of some."""
+def _installed(count: int, *, url: str) -> tuple[App, Sequence[str]]:
+    """An app with so many installations, each with an app-defined webhook if there is a URL; tokens of some."""
     since = timezone.now() - SPAN
     developer = shops.user(Role.DEVELOPER)
     app, owner = shops.app(developer), shops.business()
-    app.scopes, app.webhook_url = SCOPES, OLD
+    app.scopes, app.webhook_url = SCOPES, url
     app.save()
-    AppVersion.objects.filter(app=app).update(scopes=SCOPES, webhook_url=OLD)
+    AppVersion.objects.filter(app=app).update(scopes=SCOPES, webhook_url=url)
     shops.hook_of(app, HookPoint.SHIPPING_RATES)
     installed = shops.installation(app, owner)
     installed.granted_scopes, installed.installed_at = SCOPES, since
     installed.save()
-    webhook = shops.webhook(installed, OLD)
-    webhook.is_app_defined = True
-    webhook.save()
     copies = Copies(count, since, SPAN / count)
     copies.copy(owner, {"id": copies.id("b"), "slug": "'shop-' || %(salt)s || '-' || n"})
     copies.copy(
@@ -124,7 +170,11 @@ def _installed(count: int) -> tuple[App, Sequence[str]]:
             "token_digest": "NULL",
         },
     )
-    copies.copy(webhook, {"id": copies.id("d"), "installation_id": copies.id("c")})
+    if url:
+        webhook = shops.webhook(installed, url)
+        webhook.is_app_defined = True
+        webhook.save()
+        copies.copy(webhook, {"id": copies.id("d"), "installation_id": copies.id("c")})
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     tokens = [f"fbat_{secrets.token_urlsafe(32)}" for _ in range(ASKED)]
