@@ -55,6 +55,7 @@ class Receiver:
         self.connections = 0
         self._tls = tls
         self._answers = [Answer()]
+        self._answers_at: dict[str, Answer] = {}
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._open: set[socket.socket] = set()
@@ -69,6 +70,10 @@ class Receiver:
         """Answer the coming requests with these in turn, and all later ones with the last. A number is a status."""
         with self._changed:
             self._answers = [Answer(status=each) if isinstance(each, int) else each for each in answers]
+
+    def answer_at(self, target: str, answer: Answer) -> None:
+        """Answer each request for this path so, whatever `respond_with` says."""
+        self._answers_at[target] = answer
 
     def wait_for(self, count: int, timeout: float = 5.0) -> list[ReceivedRequest]:
         """All requests so far, once there are at least `count`. Fails the test where they don't come in time."""
@@ -131,7 +136,9 @@ class Receiver:
         body = read(int(headers.get("content-length", 0)))
         request = ReceivedRequest(method, target, headers, b"".join(lines), body, number, time.monotonic())
         with self._changed:
-            answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+            answer = self._answers_at.get(target) or (
+                self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+            )
             self.requests.append(request)
             self._changed.notify_all()
         return answer
