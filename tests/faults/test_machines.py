@@ -4,7 +4,6 @@ They run without `DEBUG`, through nginx as `deploy/nginx.conf` has it. Every ste
 a shopper does by HTTP, and each request goes to another machine than the one before it.
 """
 
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -167,8 +166,6 @@ class pgbouncer:  # noqa: N801  a context manager
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()
-
-
 
 
 @pytest.mark.fault(28, "files in one bucket")

@@ -125,6 +125,11 @@ class Site:
             "MALLOC_ARENA_MAX": "1",  # as deploy/ sets it
         }
 
+    @property
+    def addresses(self) -> list[str]:
+        """Of the web processes, past the proxy."""
+        return [f"http://127.0.0.1:{port}" for port in self._web_ports]
+
     # Commands
 
     def run(self, *arguments: str, tree: Path | None = None) -> str:
