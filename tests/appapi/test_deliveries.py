@@ -306,7 +306,6 @@ def test_recovery_includes_both_ends_of_the_time(api: Client, webhook: Webhook) 
 def test_recovery_includes_a_delivery_by_its_time_in_the_api(api: Client, webhook: Webhook) -> None:
     row = delivery(webhook, "EXHAUSTED", at=NOW + timedelta(microseconds=123_456))
     shown = api.get(f"/webhooks/{webhook.id}/deliveries/{row.pk}").json()["createdAt"]
-    assert recover(api, webhook, since="2026-11-20T15:04:05.123400Z").json() == {"deliveries": 0}
     assert recover(api, webhook, since=shown, until=shown).json() == {"deliveries": 1}
 
 

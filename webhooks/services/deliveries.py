@@ -10,7 +10,7 @@ from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from common.errors import Conflict
-from common.times import after, not_before
+from common.times import after
 from installations.models import Installation
 from marketplace.models import App
 from webhooks import catalogue
@@ -165,7 +165,8 @@ def recover(
     among: Collection[UUID] | None = None,
     now: datetime | None = None,
 ) -> int:
-    """Resend failed and held deliveries that were created from `since` to `until`, both included, to the millisecond.
+    """Resend failed and held deliveries that were created from `since` to `until`, both included. Times of the API are cut to
+    milliseconds, so `until` includes all of its millisecond.
 
     `among` limits this to some deliveries.
 
@@ -176,7 +177,7 @@ def recover(
     now = now or timezone.now()
     webhook = _locked(webhook.pk)
     _require_active(webhook)
-    created = Q(webhook=webhook, created_at__gte=not_before(since))
+    created = Q(webhook=webhook, created_at__gte=since)
     created &= Q(created_at__lt=after(until)) if until else Q()
     created &= Q() if among is None else Q(pk__in=among)
     rows = Delivery.objects.filter(created).exclude(event_type=catalogue.WEBHOOK_TEST)
