@@ -14,7 +14,7 @@ from django.utils.log import AdminEmailHandler
 from django.utils.safestring import SafeString
 from django.views.debug import ExceptionReporter
 
-from common.rest.errors import is_outage
+from common.db.outages import is_outage
 
 SAME_AFTER: Final = 600.0  # seconds until a process mails the same crash again
 

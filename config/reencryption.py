@@ -21,7 +21,8 @@ IN_AUTHENTICATORS: Final = ("secret", "seed")
 
 def reencrypt() -> Iterator[tuple[str, int]]:
     """Each kind of secret, and how many were encrypted with an earlier key."""
-    for model in apps.get_models():
+    # From the lowest app up: webhooks may copy a secret of their installation meanwhile, so they come after it.
+    for model in reversed(apps.get_models()):
         for field in model._meta.concrete_fields:
             if isinstance(field, EncryptedTextField):
                 yield model._meta.label, sum(_changed(model, field))

@@ -11,18 +11,17 @@ from django.core.exceptions import (
     RequestDataTooBig,
     SuspiciousOperation,
 )
-from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 from rest_framework.response import Response
 
+from common.db.outages import is_outage
 from common.errors import ErrorDetail, ServiceError, error_body, summary
 
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_DATABASE = 5  # seconds
-READ_ONLY = "25006"  # PostgreSQL's code for a write to a standby: moments after a failover
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
@@ -61,17 +60,6 @@ def status_and_message(error: Exception) -> tuple[int, str]:
     if isinstance(error, SessionInterrupted):
         return 400, "You were signed out in the meantime. Sign in again."
     return 500, "Something went wrong on our side. It has been recorded."
-
-
-def is_outage(error: BaseException | None) -> bool:
-    """Whether the error, or one that caused it, means that the database can't be reached."""
-    while error is not None:
-        if isinstance(error, OperationalError | InterfaceError):
-            return True
-        if getattr(error, "sqlstate", None) == READ_ONLY:
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def headers_of(error: Exception) -> dict[str, str]:

@@ -11,6 +11,8 @@ from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.db.models import TextField
+from django.db.models.functions import Cast
 from django.test import Client
 from rest_framework_simplejwt import state
 from rest_framework_simplejwt.backends import TokenBackend
@@ -21,9 +23,11 @@ from accounts.services.sessions import open_sessions
 from config import reencryption
 from config.env import secret_key_fallbacks
 from installations.models import Installation
+from marketplace.models import App, AppVersion
 from tests.factories import PASSWORD
 from tests.webhooks.helpers import webhook
 from webhooks.models import Webhook
+from webhooks.services.app_defined import follow_app
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = Fernet.generate_key().decode(), Fernet.generate_key().decode()
@@ -62,6 +66,34 @@ def test_new_encryption_key_reads_what_the_old_one_wrote_and_then_needs_it_no_mo
     assert RecoveryCodes(of_dana.get(type="recovery_codes")).get_unused_codes() == codes
     assert not any(reencryption.is_stale(row.data.get("secret")) for row in of_dana)
     assert all(count == 0 for _, count in reencryption.reencrypt())
+
+
+def test_secret_that_is_copied_meanwhile_needs_the_old_key_no_more(
+    secrets_of_before: tuple[Webhook, str, list[str]],
+    installation: Installation,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An approval brings the app's first Webhook URL, and the installation its webhook."""
+    App.objects.update(webhook_url="https://app.example/hooks")
+    AppVersion.objects.update(webhook_url="https://app.example/hooks")
+    settings.FIELD_ENCRYPTION_KEYS = (NEW, OLD)
+    original, of_installation = reencryption.rotated, stored_secret(installation)
+
+    def rotate_slowly(stored: str) -> str:
+        if stored == of_installation:
+            follow_app(installations=[Installation.objects.with_app().get(pk=installation.pk)])
+        return original(stored)
+
+    monkeypatch.setattr(reencryption, "rotated", rotate_slowly)
+    call_command("reencrypt")
+    assert Webhook.objects.filter(installation=installation, is_app_defined=True).exists()
+    assert all(count == 0 for _, count in reencryption.reencrypt())
+
+
+def stored_secret(installation: Installation) -> str:
+    stored = Installation.objects.annotate(stored=Cast("webhook_secret", TextField()))
+    return str(stored.values_list("stored", flat=True).get(pk=installation.pk))
 
 
 def test_secret_that_changes_meanwhile_is_kept(

@@ -93,7 +93,7 @@ PROTECTIONS: Final = {
     ),
     "results kept over an outage": Change(
         "webhooks.engine.dispatcher",
-        "except (OperationalError, InterfaceError, InternalError) as error:",
+        "except Error as error:",
         "except ZeroDivisionError as error:",
     ),
     "locks of a claim": Change(

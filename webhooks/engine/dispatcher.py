@@ -15,8 +15,9 @@ from time import monotonic, sleep
 from typing import Final, Protocol
 from uuid import UUID
 
-from django.db import InterfaceError, InternalError, OperationalError, connection
+from django.db import Error, connection
 
+from common.db.outages import is_outage
 from common.db.transactions import forbid_transaction
 from webhooks.engine import claims, listeners, planning, preparation, recording
 from webhooks.engine.claims import Claim, Claimer, LostLeases
@@ -59,7 +60,7 @@ class Stop(Protocol):
 
 @dataclass(slots=True)
 class Learnt:
-    """What dispatchers have learnt of the database and the network. Those of a process use it one after another."""
+    """What dispatchers have learnt of the database and the network. Those of a process share it."""
 
     claimer: Claimer = field(default_factory=Claimer)
     lost_leases: LostLeases = field(default_factory=LostLeases)
@@ -186,11 +187,12 @@ class Dispatcher:
 
     def _claim_and_send(self, room: int) -> None:
         """Claim and send at most so many deliveries."""
-        self._slot.beat(silent_for=self._claimer.expected)
+        claimed: list[Claim] = []
+        if room:
+            self._slot.beat(silent_for=self._claimer.expected)
         began = self._claimed_at = monotonic()
-        claimed = (
-            self._claimer.claim(room, self._clock.now(), self._slot.id) if room and self._slot.id else []
-        )
+        if room and self._slot.id:
+            claimed = self._claimer.claim(room, self._clock.now(), self._slot.id)
         self._expects_more = len(claimed) > room / 2
         self._claim_at = monotonic() + self._pause(bool(claimed))
         if claimed:
@@ -302,13 +304,12 @@ class Dispatcher:
 
     @contextmanager
     def _surviving_outages(self) -> Iterator[None]:
-        """Continue after a database failure, and keep the results of attempts already made.
-
-        A primary that has become a standby is an `InternalError`.
-        """
+        """Continue after a database failure, and keep the results of attempts already made."""
         try:
             yield
-        except (OperationalError, InterfaceError, InternalError) as error:
+        except Error as error:
+            if not is_outage(error):
+                raise
             log.warning("The database failed, retrying: %s", error)
             connection.close()
             self._planned = False

@@ -36,8 +36,8 @@ class Lookback:
 
     @property
     def expected(self) -> float:
-        """How long the next look may take, in seconds: twice as long as the last one that went all the way back. Zero if it
-        doesn't.
+        """How long the next look may take, in seconds: twice as long as the last one that went all the way back. Zero if the
+        next one doesn't go all the way back.
         """
         return 2 * self._took[-1] if self._took and self.is_due() else 0.0
 

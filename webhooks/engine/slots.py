@@ -55,10 +55,10 @@ class Slot:
         if monotonic() < self._beat_at and not is_long:
             return
         seen_at = Now() + timedelta(seconds=silent_for if is_long else 0)
-        if self.id is None or not self._update(seen_at=seen_at):
+        if self.id is None or not self._update(seen_at=seen_at, is_claiming=self._is_claiming):
             DispatcherSlot.objects.filter(seen_at__lt=Now() - REMOVED_AFTER).delete()
             row = DispatcherSlot.objects.create(
-                process=_process(), seen_at=Now(), is_claiming=self._is_claiming
+                process=_process(), seen_at=seen_at, is_claiming=self._is_claiming
             )
             self.id = row.pk
         if self._beats == 1 or self._beats % COUNT_EVERY == 0:
@@ -68,13 +68,13 @@ class Slot:
 
     def retire(self) -> None:
         """Let another dispatcher take over while this one finishes its open requests."""
-        self._update(is_claiming=False)
         self._is_claiming = False
+        self._update(is_claiming=False)
 
     def resume(self) -> None:
         """Claim again, because no other dispatcher takes over."""
-        self._update(is_claiming=True)
         self._is_claiming = True
+        self._update(is_claiming=True)
 
     def leave(self) -> None:
         self._row().delete()

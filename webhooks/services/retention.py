@@ -84,6 +84,7 @@ SET LOCAL lock_timeout = '80ms';
 LOCK TABLE ONLY webhooks_event, ONLY webhooks_delivery, ONLY webhooks_attempt, "{event}", "{delivery}", "{attempt}";
 """
 _SET_ASIDE: Final = """
+SET LOCAL lock_timeout = '{lock_timeout}';
 SET LOCAL enable_seqscan = off;
 INSERT INTO kept_ids
 SELECT id FROM "{delivery}" WHERE due_at IS NOT NULL AND lease_until IS NULL
@@ -111,7 +112,7 @@ def _drop_week(start: datetime, end: datetime, cutoff: datetime) -> None:
     values: dict[str, Any] = {"cutoff": cutoff, "first": first_id_at(start), "end": first_id_at(end)}
     with partitions.changing(*_TABLES) as cursor:
         for statements in (_FINISHED_LATE, _LOCK, _SET_ASIDE):
-            cursor.execute(statements.format(**names), values)
+            cursor.execute(statements.format(**names, lock_timeout=partitions.LOCK_TIMEOUT), values)
         cursor.execute("DROP TABLE {}".format(", ".join(f'"{name}"' for name in names.values())))
         for model in _TABLES:
             columns = ", ".join(f'"{each.column}"' for each in model._meta.local_concrete_fields)
