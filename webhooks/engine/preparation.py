@@ -111,7 +111,7 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
             else:
                 prepared.messages.append((claim, _compose(claim, webhook, event)))
         except Exception:
-            # One that can't be sent must not block the others, nor what comes later for its endpoint.
+            # One that can't be sent must not block the others, nor later ones for its endpoint.
             log.exception("Delivery %s can't be sent now.", claim.delivery_id)
             prepared.unsendable.append(claim)
     return prepared
