@@ -1,9 +1,12 @@
 """The database backend `common.db.postgresql`."""
 
 import select
-from typing import Any
+from typing import Any, Final
 
+from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
+
+READ_ONLY: Final = ("in_hot_standby", "default_transaction_read_only")
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -21,6 +24,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.health_check_enabled and not self.health_check_done and self._is_silent():
             self.health_check_done = True
         super().close_if_health_check_failed()
+
+    def close_if_unusable_or_obsolete(self) -> None:
+        """Before and after each request and task: also close a session that can only read.
+
+        In a failover, the address may have led to a standby when the session began, and lead to the primary by now. Sessions
+        of the replica are kept.
+        """
+        if self.alias == DEFAULT_DB_ALIAS and self._reads_only():
+            self.close()
+        super().close_if_unusable_or_obsolete()
+
+    def _reads_only(self) -> bool:
+        """By what servers report by themselves, from PostgreSQL 14 on."""
+        if self.connection is None or self.connection.closed:
+            return False
+        reported = map(self.connection.info.parameter_status, READ_ONLY)
+        return "on" in reported
 
     def _is_silent(self) -> bool:
         """Whether the connection is open and there is nothing to read on it."""
