@@ -84,7 +84,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         self.email = normalize_email(self.email)
 
     def session_hashes(self) -> list[str]:
-        """What a session of this password may have noted, one for each key that signatures count of."""
+        """The hashes that a valid session may hold: one for each secret key that is still accepted."""
         return [self.get_session_auth_hash(), *self.get_session_auth_fallback_hash()]
 
     @property
