@@ -26,6 +26,7 @@ from tests.receivers import Receiver
 from tests.signals import breaking, connected
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain, erasure_state, is_signed
+from webhooks.endpoints import endpoint_key
 from webhooks.engine import recording
 from webhooks.enums import DeliveryStatus, ErasureState
 from webhooks.models import Delivery, Erasure, Event, Webhook
@@ -309,14 +310,17 @@ def test_sending_again_starts_the_schedule_anew_under_the_same_id(
     clock.move_to(DUE, tick=False)
     drain()
     erasures.update_states()
-    Webhook.objects.update(endpoint=7)  # another URL since then
+    App.objects.update(webhook_url=f"{told.url}/new")
     erasures.resend(erasure=Erasure.objects.get())
     assert erasure_state(uninstalled) == ErasureState.SENT
-    assert Delivery.objects.get().endpoint == 7
+    assert Delivery.objects.get().endpoint == endpoint_key(
+        uninstalled.app_id, f"{told.url}/new", sandbox=uninstalled.business_id
+    )
     assert drain() == 1
     erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.CONFIRMED
     first, second = told.requests
+    assert second.target.endswith("/new")
     assert first.headers["x-service-event-id"] == second.headers["x-service-event-id"]
     with pytest.raises(Conflict, match="Confirmed"):
         erasures.resend(erasure=Erasure.objects.get())

@@ -286,14 +286,23 @@ def resend(*, erasure: Erasure, now: datetime | None = None) -> None:
         locked.save(update_fields=["event"])
         _move(locked, ErasureState.DUE, now)
     else:
+        _update_url(locked.installation)
         _restart(locked.event_id, now)
         _move(locked, ErasureState.SENT, now, "Resent by an operator")
+
+
+def _update_url(installation: Installation) -> None:
+    """The app's Webhook URL may have changed since the uninstall. Without one, the webhook keeps its last."""
+    webhooks = Webhook.objects.filter(installation=installation, is_app_defined=True).defer("secret")
+    for webhook in webhooks if installation.webhook_url else ():
+        webhook.url = installation.webhook_url
+        webhook.save(update_fields=["url", "endpoint"])
 
 
 def _restart(event_id: UUID, now: datetime) -> None:
     webhook = Webhook.objects.filter(pk=OuterRef("webhook"))
     Delivery.objects.filter(event=event_id, status=DeliveryStatus.EXHAUSTED).update(
-        endpoint=Subquery(webhook.values("endpoint")),  # its URL may be another one by now
+        endpoint=Subquery(webhook.values("endpoint")),
         status=DeliveryStatus.PENDING,
         due_at=now,
         finished_at=None,
