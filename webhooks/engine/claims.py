@@ -61,8 +61,8 @@ def claim_of(columns: Sequence[Any], pace: Pace) -> Claim:
 
 @dataclass(slots=True)
 class Turn:
-    """Of a claim: `taken` says whether it takes the lock that lets one dispatcher claim at a time, and `waited` is set to the
-    seconds that it waited for that lock.
+    """A claim's turn: `taken` says whether it takes the lock that lets one dispatcher claim at a time, and `waited` is set to
+    the seconds that it waited for that lock.
     """
 
     taken: bool = True
@@ -70,7 +70,7 @@ class Turn:
 
 
 class Claimer:
-    """Makes the claims of one dispatcher."""
+    """Makes the claims of a process's dispatchers, which may overlap."""
 
     def __init__(self) -> None:
         self._lookback = Lookback()
@@ -211,7 +211,8 @@ def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
 
 
 class LostLeases:
-    """Frees the leases of dead dispatchers, and leases older than `LEASE`. Each dispatcher has one.
+    """Frees the leases of dead dispatchers, and leases older than `LEASE`. Shared by a process's dispatchers, which may
+    overlap.
 
     A slot counts as dead when a second check, `CONFIRMED_AFTER` later, still finds no heartbeat. After a database
     outage all heartbeats are old, so this gives each dispatcher time to beat again.

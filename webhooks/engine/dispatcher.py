@@ -60,7 +60,9 @@ class Stop(Protocol):
 
 @dataclass(slots=True)
 class Learnt:
-    """What dispatchers have learnt of the database and the network. Those of a process share it."""
+    """What dispatchers have learnt of the database and the network. Those of a process share it, and each copies
+    `guard`.
+    """
 
     claimer: Claimer = field(default_factory=Claimer)
     lost_leases: LostLeases = field(default_factory=LostLeases)
@@ -145,9 +147,7 @@ class Dispatcher:
             self._planned = True
         self._record()
         self._slot.beat()
-        if self._may_have_lost_claims and self._slot.id:
-            claims.free_unknown(self._slot.id, known=self._unfinished())
-            self._may_have_lost_claims = False
+        self._free_lost_claims()
         now = monotonic()
         if now >= self._compare_clocks_at:
             self._clock.compare()
@@ -158,6 +158,12 @@ class Dispatcher:
             self._lost_leases.free(self._clock.now())
         if now >= self._claim_at:
             self._peek_and_claim()
+
+    def _free_lost_claims(self) -> None:
+        """After an outage, those that this dispatcher may have made without learning of them."""
+        if self._may_have_lost_claims and self._slot.id:
+            claims.free_unknown(self._slot.id, known=self._unfinished())
+            self._may_have_lost_claims = False
 
     def _busy(self) -> bool:
         return bool(self._sender.in_flight or self._results or self._spared or self._judge.doubtful)
@@ -297,6 +303,7 @@ class Dispatcher:
             with self._surviving_outages():
                 self._record()
                 self._slot.beat()
+                self._free_lost_claims()
             if self._busy():
                 self._collect(until=min(end, monotonic() + POLL))
         with self._surviving_outages():

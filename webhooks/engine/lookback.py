@@ -12,6 +12,7 @@ CHEAP: Final = 0.005  # seconds
 FOR_EACH_ROW: Final = 0.0005  # that the look changes
 LOOKS: Final = 10  # of which the cheapest counts: on a busy machine many take long for other reasons
 PAUSE: Final = 30  # times what an expensive look took: so these take a thirtieth of the time
+LONGEST_PAUSE: Final = 60.0  # seconds, in case the machine was frozen during a look
 
 
 class Lookback:
@@ -45,4 +46,4 @@ class Lookback:
         """Note what a look all the way back took in vain, in seconds, and how many recent rows it changed."""
         self._took.append(took - rows * FOR_EACH_ROW)
         if self.is_expensive:
-            self._all_the_way_at = monotonic() + PAUSE * took
+            self._all_the_way_at = monotonic() + min(PAUSE * took, LONGEST_PAUSE)

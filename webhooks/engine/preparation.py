@@ -97,7 +97,7 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
     )
     webhooks, events = ({each.id: each for each in rows} for rows in found)
     listening = {} if by_listener else _listening(webhooks.values())
-    prepared = Prepared()
+    prepared, error = Prepared(), None
     for claim in claims:
         webhook, event = webhooks.get(claim.webhook_id), events.get(claim.event_id)
         if webhook is None or event is None:
@@ -110,10 +110,13 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
                 prepared.listened.append((slot, claim))
             else:
                 prepared.messages.append((claim, _compose(claim, webhook, event)))
-        except Exception:
+        except Exception as caught:
             # One that can't be sent must not block the others, nor later ones for its endpoint.
-            log.exception("Delivery %s can't be sent now.", claim.delivery_id)
+            error = error or caught
             prepared.unsendable.append(claim)
+    if error:  # logged once: a traceback takes milliseconds
+        first, *more = (claim.delivery_id for claim in prepared.unsendable)
+        log.error("Delivery %s and %s more can't be sent now.", first, len(more), exc_info=error)
     return prepared
 
 

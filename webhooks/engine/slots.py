@@ -1,6 +1,7 @@
 """Slots: a row with a heartbeat for each running dispatcher (docs/decisions/0024).
 
-A dispatcher leases deliveries under its slot. Once its heartbeat stops, others free its leases within five seconds.
+A dispatcher leases deliveries under its slot. Once its heartbeat stops, others free its leases within five seconds, or
+when the statement that it announced should be over.
 The rows also show whether enough dispatchers run, so that Celery starts no more. All times are the database's.
 """
 
@@ -14,6 +15,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from webhooks.engine.claim_selection import LEASE
 from webhooks.models import DispatcherSlot
 
 DISPATCHERS: Final = 2  # that Celery starts
@@ -48,13 +50,14 @@ class Slot:
     def beat(self, *, silent_for: float = 0.0) -> None:
         """Update the heartbeat, once a second at most. Call it often.
 
-        `silent_for`: the next statement may take so many seconds. If these are many, this heartbeat is valid for as long.
+        `silent_for`: the next statement may take so many seconds. If these are many, this heartbeat is valid for as long, but
+        for no longer than a lease.
         Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
         """
         is_long = silent_for > BEAT_EVERY
         if monotonic() < self._beat_at and not is_long:
             return
-        seen_at = Now() + timedelta(seconds=silent_for if is_long else 0)
+        seen_at = Now() + min(timedelta(seconds=silent_for if is_long else 0), LEASE)
         if self.id is None or not self._update(seen_at=seen_at, is_claiming=self._is_claiming):
             DispatcherSlot.objects.filter(seen_at__lt=Now() - REMOVED_AFTER).delete()
             row = DispatcherSlot.objects.create(
@@ -68,8 +71,8 @@ class Slot:
 
     def retire(self) -> None:
         """Let another dispatcher take over while this one finishes its open requests."""
-        self._is_claiming = False
         self._update(is_claiming=False)
+        self._is_claiming = False  # if the database fails before, it still claims
 
     def resume(self) -> None:
         """Claim again, because no other dispatcher takes over."""
