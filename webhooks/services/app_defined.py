@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Case, Exists, OuterRef, QuerySet, When
 from django.utils import timezone
 
 from common.ids import new_id, sql_id_from
@@ -30,11 +30,10 @@ def create_missing(*, app: App, now: datetime | None = None, batch: int = BATCH)
     """
     now = now or timezone.now()
     active = Installation.objects.active().filter(app=app, app__approved_version__webhook_url__gt="")
-    own = Webhook.objects.filter(installation=OuterRef("pk"), is_app_defined=True)
+    own = Webhook.objects.filter(installation=OuterRef("pk"), is_app_defined=True, lacks_url=False)
     without = active.exclude(Exists(own))
-    for apart in (active.filter(Exists(own.filter(lacks_url=True))), without.filter(RUNS_WORKING_COPY)):
-        for ids in _batches(apart, batch):
-            _follow_batch(app, ids, now)
+    for ids in _batches(without.filter(RUNS_WORKING_COPY), batch):
+        _follow_batch(app, ids, now)
     for ids in _batches(without.exclude(RUNS_WORKING_COPY), batch):
         _create_batch(app, ids, now)
 
@@ -57,7 +56,13 @@ def _create_batch(app: App, ids: Sequence[UUID], now: datetime) -> None:
     """For installations that all see the approved version."""
     version = _lock(app).approved_version
     if version and version.webhook_url:
-        _insert(ids, version.webhook_url, endpoint_key(app.pk, version.webhook_url), now)
+        url, endpoint = version.webhook_url, endpoint_key(app.pk, version.webhook_url)
+        _insert(ids, url, endpoint, now)  # which locks the installations
+        own = Webhook.objects.filter(
+            installation__in=ids, installation__uninstalled_at=None, is_app_defined=True
+        )
+        off = _locked(own.filter(lacks_url=True)).values_list("pk", flat=True)
+        _move(Webhook.objects.filter(pk__in=list(off)), url, endpoint, now)
 
 
 def _lock(app: App) -> App:
@@ -109,8 +114,12 @@ def lead_to(*, installation: Installation, url: str, now: datetime | None = None
 
 
 def _lock_existing(installations: Iterable[UUID]) -> list[Webhook]:
-    rows = Webhook.objects.defer("secret").filter(installation__in=list(installations), is_app_defined=True)
-    return list(rows.order_by("id").select_for_update(no_key=True))
+    rows = Webhook.objects.filter(installation__in=list(installations), is_app_defined=True)
+    return list(_locked(rows.defer("secret")))
+
+
+def _locked(webhooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
+    return webhooks.order_by("id").select_for_update(of=("self",), no_key=True)
 
 
 def _rows_of(webhooks: Iterable[Webhook]) -> QuerySet[Webhook]:
@@ -162,9 +171,8 @@ def _copy_secrets(installations: Sequence[UUID], url: str, endpoint: int, now: d
 
 
 def _move(webhooks: QuerySet[Webhook], url: str, endpoint: int, now: datetime) -> None:
-    webhooks.filter(lacks_url=True).update(lacks_url=False, is_active=True)
-    webhooks.update(url=url, endpoint=endpoint)
-    reset_all(webhooks, now)
+    is_active = Case(When(lacks_url=True, then=True), default="is_active")
+    reset_all(webhooks, now, url=url, endpoint=endpoint, is_active=is_active, lacks_url=False)
     follow_url(webhooks=webhooks, endpoint=endpoint)
 
 
