@@ -18,7 +18,7 @@ from config.cores import cores
 from config.management.commands.work import OPEN_FILES
 from installations.models import Installation
 from tests.config.test_operator import production, run
-from tests.faults.processes import Process, Processes, database_url
+from tests.faults.processes import ROOT, Process, Processes, database_url
 from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks import helpers
@@ -66,6 +66,30 @@ def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_re
     assert answered(port) > counted, "Counts of processes that ended are kept."
     web.signal_first(signal.SIGTERM)
     assert web.wait_for_death() == 0
+
+
+@mark_all
+def test_web_processes_are_replaced_by_those_of_the_same_release(
+    processes: Processes, tmp_path: Path
+) -> None:
+    """Started in a folder behind a link, which leads to another release later."""
+    link, broken = tmp_path / "current", tmp_path / "broken"
+    link.symlink_to(ROOT)
+    (broken / "config").mkdir(parents=True)
+    (broken / "config/wsgi.py").write_text("raise ImportError")
+    port = free_port()
+    shell = ("env", "-C", str(link), f"PWD={link}")
+    settings = {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"}
+    web = processes.start("manage.py", "serve", prefix=shell, **settings)
+    wait_until(lambda: answers(port), timeout=90)
+    first = children(web)
+    link.unlink()
+    link.symlink_to(broken)
+    web.signal_first(signal.SIGHUP)
+    deadline = time.monotonic() + 90
+    while first & children(web) or not answers(port):
+        assert web.is_alive, web.output
+        assert time.monotonic() < deadline
 
 
 def answers(port: int) -> bool:

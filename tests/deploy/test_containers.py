@@ -1,5 +1,6 @@
 """Processes of `deploy/compose.yaml` start where only its `tmpfs` can be written, as the user of `deploy/Dockerfile`."""
 
+import contextlib
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from cryptography.fernet import Fernet
 
 from tests.deploy.test_files import healthy
 from tests.faults.processes import database_url
+from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
 from tests.ports import free_port
 from tests.webhooks.helpers import wait_until
 
@@ -28,6 +30,7 @@ DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text()
 SERVICES = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
 USER = re.findall(r"^USER (\d+)$", DOCKERFILE, re.MULTILINE)[0]
 VAR_DIR = re.findall(r"VAR_DIR=(\S+) BIND", DOCKERFILE)[0]
+REFUSED = r"Read-only|Permission denied"
 HEARTBEAT = re.findall(r"HEARTBEAT_FILE=(\S+)", DOCKERFILE)[0]
 
 # A file system like the container's: the image's VAR_DIR, the tmpfs of the service, and nothing else that can be written.
@@ -113,11 +116,16 @@ class Container:
 
         wait_until(is_healthy, timeout=60)
 
+    def wait_for_end(self) -> int:
+        """Its exit status."""
+        return self._process.wait(timeout=120)
+
     def __enter__(self) -> "Container":
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
 
@@ -131,4 +139,29 @@ def test_service_of_compose_starts(name: str, image: Path, tmp_path: Path) -> No
         settings["HEARTBEAT_FILE"] = HEARTBEAT
     with Container(name, image, log, **settings) as container:
         container.wait_until_healthy(*([f"http://127.0.0.1:{port}/healthz"] if name == "web1" else []))
-    assert not re.search(r"Read-only|Permission denied", log.read_text())
+    assert not re.search(REFUSED, log.read_text())
+
+
+@pytest.mark.timed
+def test_migrations_of_compose_end_well(image: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with Container("migrate", image, log, DATABASE_URL=database_url()) as container:
+        assert container.wait_for_end() == 0, log.read_text()
+    assert "No migrations to apply." in log.read_text()
+    assert not re.search(REFUSED, log.read_text())
+
+
+@pytest.mark.timed
+def test_compose_makes_its_bucket(image: Path, tmp_path: Path) -> None:
+    server = ObjectServer()
+    server.start()
+    try:
+        server.wait()
+        log = tmp_path / "log"
+        settings = {"DATABASE_URL": database_url(), "MEDIA_STORAGE_URL": server.url, **CREDENTIALS}
+        with Container("bucket", image, log, **settings) as container:
+            assert container.wait_for_end() == 0, log.read_text()
+        server.client().head_bucket(Bucket=BUCKET)
+        assert not re.search(REFUSED, log.read_text())
+    finally:
+        server.stop()

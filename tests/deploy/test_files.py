@@ -137,13 +137,14 @@ def test_systemd_accepts_the_units(unit: str, tmp_path: Path) -> None:
     text = (DEPLOY / "systemd" / name).read_text()
     (command,) = re.findall(r"manage.py (\w+).*$", text, re.MULTILINE)
     assert command in get_commands()
-    here = text.replace("/opt/extension-platform/.venv/bin/python", sys.executable)
+    assert "ExecStart=/usr/bin/env .venv/bin/python manage.py " in text
+    here = text.replace("/usr/bin/env .venv/bin/python", sys.executable)
     (tmp_path / name).write_text(here)
     assert checked(tool("systemd-analyze"), "verify", str(tmp_path / name)) == ""
 
 
 def test_commands_by_hand_have_the_settings_of_the_units() -> None:
-    """All settings of ours are in one file, which the guide's `manage` reads as the same user in the same folder."""
+    """All settings of ours are in one file, which the guide's `manage` reads as the same user with the same interpreter."""
     guide = (ROOT / "docs/several-machines.md").read_text()
     (by_hand,) = re.findall(r"^```sh manage\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
     for file in (DEPLOY / "systemd").glob("*.service"):
@@ -151,7 +152,8 @@ def test_commands_by_hand_have_the_settings_of_the_units() -> None:
         assert unit["Environment"] == "MALLOC_ARENA_MAX=1"
         assert f"runuser -u {unit['User']} " in by_hand
         assert f". {unit['EnvironmentFile']};" in by_hand
-        assert f"cd {unit['WorkingDirectory']}\n" in by_hand
+        assert f"exec {unit['ExecStart'].split()[1]} manage.py " in by_hand
+        assert f"usually `{unit['WorkingDirectory']}`" in guide
     settings = (DEPLOY / "example.env").read_text()
     assert f"VAR_DIR='/var/lib/{unit['StateDirectory']}'" in settings
 

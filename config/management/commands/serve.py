@@ -24,4 +24,6 @@ class Command(ServerCommand):
             raise CommandError(
                 f"There are no collected static files in {settings.STATIC_ROOT}. Run `manage.py collectstatic` first."
             )
+        # gunicorn would take its folder from this, and follow a link in it to the next release.
+        os.environ.pop("PWD", None)
         os.execv(COMMAND[0], COMMAND)  # noqa: S606  gunicorn takes over this process, and with it the signals
