@@ -69,7 +69,7 @@ def test_release_is_upgraded_under_load_without_a_failed_request_or_a_long_lock(
         world = site.seed(receiver.url, apps=2, merchants=3)
         load = Load(site.url, world, chance)
         memory = Memory(site)
-        faults = Faults(site, receiver, chance, to=ROOT)
+        faults = Faults(site, receiver, chance, to=ROOT, restore=False)
         load.start()
         try:
             _wait_for_rows(site)

@@ -2,15 +2,16 @@
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from tools.released_tree import check_out
 from tools.servers import Missing
-from tools.soak.faults import Faults
+from tools.soak.faults import ONCE, Faults, shortest
 from tools.soak.load import Load
 from tools.soak.memory import Memory
 from tools.soak.receiver import Receiver
@@ -20,7 +21,7 @@ from tools.soak.verdict import Finding, findings, wait_until_settled
 APPS, MERCHANTS = 3, 6
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tools.soak", description=sys.modules["tools.soak"].__doc__
     )
@@ -30,39 +31,66 @@ def main() -> int:
     parser.add_argument(
         "--slow-machine", action="store_true", help="only print what may come of a slow or shared machine"
     )
-    chosen = parser.parse_args()
+    for name in ONCE:
+        parser.add_argument(f"--without-{name}", action="store_true", help=f"leave out the {name}")
+    chosen = parser.parse_args(arguments)
+    for name in ONCE:
+        if chosen.minutes < shortest(name) and not vars(chosen)[f"without_{name}"]:
+            parser.error(
+                f"{chosen.minutes:g} minutes are too short for the {name}: choose --minutes {shortest(name):g} or more, or"
+                f" --without-{name}"
+            )
+    signal.signal(signal.SIGTERM, _end)
     seed = random.SystemRandom().randrange(10_000) if chosen.seed is None else chosen.seed
     print(f"{chosen.minutes:g} minutes with --seed {seed}", file=sys.stderr, flush=True)
     try:
-        return _soak(chosen.minutes * 60, seed, chosen.keep, is_slow=chosen.slow_machine)
+        return _soak(chosen, seed)
     except Missing as missing:
         sys.exit(f"A soak needs PostgreSQL's programs, redis-server and nginx. {missing}.")
 
 
-def _soak(seconds: float, seed: int, keep: Path | None, *, is_slow: bool) -> int:
-    chance = random.Random(seed)
+def _end(*_: object) -> None:
+    """Exit, so that every server that was started is ended. Another signal must not interrupt that."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit("Stopped.")
+
+
+def _soak(chosen: argparse.Namespace, seed: int) -> int:
+    # One for each, since their threads would take numbers from a shared one in another order each time.
+    first = random.Random(seed)
+    for_receiver, for_load, for_faults = (random.Random(first.random()) for _ in range(3))
     with ExitStack() as stack:
-        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
+        folder = chosen.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "release").mkdir()
-        release = check_out(folder / "release")
-        if release is None:
-            print(
-                "  There is no whole history here, so there is no release to upgrade from.", file=sys.stderr
-            )
-        receiver = stack.enter_context(Receiver(chance))
+        release = None
+        if not chosen.without_upgrade:
+            (folder / "release").mkdir()
+            release = check_out(folder / "release")
+            if release is None:
+                sys.exit(
+                    "There is no release to upgrade from, since the history is not whole. Fetch it"
+                    " (`git fetch --unshallow`), or run the soak with --without-upgrade."
+                )
+        receiver = stack.enter_context(Receiver(for_receiver))
         site = stack.enter_context(Site(folder, release or ROOT))
         world = site.seed(receiver.url, apps=APPS, merchants=MERCHANTS)
-        load = Load(site.url, world, chance)
+        load = Load(site.url, world, for_load)
         load.start()
         memory = Memory(site)
-        faults = Faults(site, receiver, chance, to=ROOT if release else None)
-        faults.run(seconds)
+        faults = Faults(
+            site,
+            receiver,
+            for_faults,
+            to=ROOT if release else None,
+            restore=not chosen.without_restore,
+        )
+        faults.run(chosen.minutes * 60)
         load.stop()
         memory.stop()
         receiver.is_kind = True
         wait_until_settled(site)
-        return judge(findings(site, load.ledger, receiver, faults, memory, world), is_slow=is_slow)
+        found = findings(site, load.ledger, receiver, faults, memory, world)
+        return judge(found, is_slow=chosen.slow_machine)
 
 
 def judge(found: Iterable[Finding], *, is_slow: bool) -> int:
@@ -85,4 +113,4 @@ def judge(found: Iterable[Finding], *, is_slow: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

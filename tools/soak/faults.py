@@ -17,6 +17,7 @@ AFTER = 10.0  # seconds after a fault in which a 503 may still be its consequenc
 ATTEMPT = 10.0  # seconds that an attempt takes at most
 LOOK = 2.0  # seconds, for the look at what is in flight and the fault after it
 LEASED = "SELECT id::text FROM webhooks_delivery WHERE lease_until IS NOT NULL"
+ONCE = {"upgrade": 1, "restore": 3}  # in a run, and the first slot of thirty seconds in which it may come
 # These end or stop a dispatcher, or cut it off from the database, so that it can't record what was answered.
 MAY_DOUBLE = ("worker", "postgres", "sessions", "restore")
 
@@ -39,29 +40,41 @@ class Window:
         return self.began <= first <= self.began + LOOK
 
 
-class Faults:
-    """`run` causes them one after another until the time is over."""
+def shortest(name: str) -> float:
+    """The minutes of a run that has a slot for the upgrade, or the restore."""
+    return (ONCE[name] + 2) * EVERY / 60
 
-    def __init__(self, site: Site, receiver: Receiver, chance: random.Random, *, to: Path | None) -> None:
+
+class Faults:
+    """`run` causes them one after another until the time is over.
+
+    `to` is the tree to upgrade to; without it, and without `restore`, a run has no such fault.
+    """
+
+    def __init__(
+        self, site: Site, receiver: Receiver, chance: random.Random, *, to: Path | None, restore: bool = True
+    ) -> None:
         self.windows: list[Window] = []
+        self.planned = {"upgrade"} if to else set()
+        self.planned |= {"restore"} if restore else set()
         self.restored = False
         self.first_delivery_after_restore: float | None = None
         self.migrated_in: float | None = None
         self._site = site
         self._receiver = receiver
         self._chance = chance
-        self._to = to  # the tree to upgrade to
+        self._to = to
         self._backup = site.postgres.back_up()
 
     def run(self, seconds: float) -> None:
         began = monotonic()
         slots = int(seconds / EVERY) - 1
-        upgrade, restore = max(1, int(0.1 * slots)), max(3, int(0.2 * slots))
+        upgrade, restore = max(ONCE["upgrade"], int(0.1 * slots)), max(ONCE["restore"], int(0.2 * slots))
         for slot in range(slots):
             sleep(max(0.0, began + (slot + 1) * EVERY - monotonic()))
-            if slot == upgrade and self._to:
+            if slot == upgrade and "upgrade" in self.planned:
                 self.cause("upgrade", self.upgrade)
-            elif slot == restore:
+            elif slot == restore and "restore" in self.planned:
                 self.cause("restore", self.restore)
             else:
                 name = self._chance.choice(list(self._kinds(after_restore=slot > restore)))

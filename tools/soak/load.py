@@ -113,7 +113,12 @@ class Load:
             for app in self.world["apps"]:
                 merchant.install(app)
         jobs = [*([self._order] * CUSTOMERS), self._churn, self._read]
-        self._threads = [threading.Thread(target=self._forever, args=[job], daemon=True) for job in jobs]
+        self._threads = [
+            threading.Thread(
+                target=self._forever, args=[job, random.Random(self._chance.random())], daemon=True
+            )
+            for job in jobs
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -122,9 +127,8 @@ class Load:
         for thread in self._threads:
             thread.join(GIVE_UP + 30)
 
-    def _forever(self, job: Any) -> None:
+    def _forever(self, job: Any, chance: random.Random) -> None:
         session = requests.Session()
-        chance = random.Random(self._chance.random())
         while not self._over.is_set():
             try:
                 job(session, chance)

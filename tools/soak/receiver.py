@@ -13,13 +13,15 @@ from aiohttp import web
 FAILING = 0.04  # of the webhooks are answered 500
 RESET = 0.02  # are hung up on
 HANGING = 0.005  # get no answer in time
+LATE = 0.5  # get their 200 late, so that more deliveries are in flight at a fault
+LATE_BY = 0.2, 1.0  # seconds, at least and at most
 TOO_LONG = 11.0  # seconds; a delivery is given up after ten
 HOOKS = {"rates": {"fee": 300}, "discounts": {"discount": 50}, "validate": {"valid": True}}
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A webhook that was answered 2xx."""
+    """A webhook that is answered 2xx, as it came."""
 
     app: int
     delivery: str
@@ -57,6 +59,7 @@ class Receiver:
         if luck < FAILING + RESET + HANGING:
             await asyncio.sleep(TOO_LONG)
             return web.Response(status=500)
+        # Before the pause: an app has what it received, also if the sender is killed before it gets the answer.
         head = request.headers
         self.arrivals.append(
             Arrival(
@@ -71,6 +74,8 @@ class Receiver:
                 wall=time(),
             )
         )
+        if luck < FAILING + RESET + HANGING + LATE:
+            await asyncio.sleep(self._chance.uniform(*LATE_BY))
         return web.Response()
 
     async def _hook(self, request: web.Request) -> web.StreamResponse:

@@ -9,7 +9,7 @@ import sys
 import threading
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from secrets import token_bytes, token_urlsafe
 from time import monotonic, sleep
@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RETRY_DELAYS = "1,2,4,8,16,16"
 STARTS_WITHIN = 180.0  # seconds, on a busy machine
 STOPS_WITHIN = 40.0
+# The verdict reads the log of PostgreSQL, whose times would be those of the machine's zone.
+LOG_OF_POSTGRES = {"log_lock_waits": "on", "log_timezone": "UTC"}
 
 # As docs/operations.md has it, now and of the first release, which had no commands of its own for these.
 COMMANDS = {"web": "manage.py serve", "worker": "manage.py work", "beat": "manage.py schedule"}
@@ -209,33 +211,38 @@ class Site:
 
     def __enter__(self) -> Self:
         shutil.copy(ROOT / "tools/soak/settings.py", self.folder / "soak_settings.py")
-        self.postgres.__enter__()
-        self.postgres.configure(log_lock_waits="on")
-        self.postgres.restart()
-        self.redis.__enter__()
-        with self.postgres.connect() as session:
-            session.execute("CREATE DATABASE soak")
-        self.run("manage.py", "migrate", "--verbosity=0")
-        self.run("manage.py", "collectstatic", "--noinput", "--verbosity=0")
-        self.members = list(self._members())
-        for member in self.members:
-            member.start(self.environment)
-        self._nginx.__enter__()
-        for member in self.members:
-            self.wait_for(member)
-        threading.Thread(target=self._supervise, daemon=True).start()
+        with ExitStack() as started:  # what has been started is ended if the rest can't be
+            started.push(self.postgres)  # first, since a start that is interrupted leaves its files
+            self.postgres.__enter__()
+            self.postgres.configure(**LOG_OF_POSTGRES)
+            self.postgres.restart()
+            started.enter_context(self.redis)
+            with self.postgres.connect() as session:
+                session.execute("CREATE DATABASE soak")
+            self.run("manage.py", "migrate", "--verbosity=0")
+            self.run("manage.py", "collectstatic", "--noinput", "--verbosity=0")
+            started.callback(self._kill_all)
+            self.members = list(self._members())
+            for member in self.members:
+                member.start(self.environment)
+            started.enter_context(self._nginx)
+            for member in self.members:
+                self.wait_for(member)
+            threading.Thread(target=self._supervise, daemon=True).start()
+            self._started = started.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._started.close()
+
+    def _kill_all(self) -> None:
         self._over.set()
         with self._lock:
             for member in self.members:
                 member.is_wanted = False
-                member.signal(signal.SIGCONT)
-                member.signal(signal.SIGKILL)
-        self._nginx.__exit__()
-        self.redis.__exit__()
-        self.postgres.__exit__()
+                if member.process:
+                    member.signal(signal.SIGCONT)
+                    member.signal(signal.SIGKILL)
 
 
 def _wait(condition: Callable[[], bool], member: Member) -> None:
