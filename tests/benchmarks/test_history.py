@@ -1,4 +1,4 @@
-"""What `month` says of a drop that is slow, or that ends what runs beside it."""
+"""`month` misses its goal if the drop is slow, and fails if the drop ends what runs beside it."""
 
 from datetime import timedelta
 from types import SimpleNamespace

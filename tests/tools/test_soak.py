@@ -1,4 +1,4 @@
-"""The soak's verdict: what it calls lost, doubled, or the fault of a slow machine."""
+"""The soak: how a run begins and ends, and what its verdict calls lost, doubled, or the fault of a slow machine."""
 
 import json
 import os

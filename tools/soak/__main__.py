@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
         prog="python -m tools.soak", description=sys.modules["tools.soak"].__doc__
     )
     parser.add_argument("--minutes", type=float, default=20.0, help="how long the load lasts (20)")
-    parser.add_argument("--seed", type=int, default=None, help="repeat the choices of a run before")
+    parser.add_argument("--seed", type=int, default=None, help="repeat the faults of an earlier run")
     parser.add_argument("--keep", type=Path, default=None, help="a folder for the logs, which is kept")
     parser.add_argument(
         "--slow-machine", action="store_true", help="only print what may come of a slow or shared machine"
