@@ -2,7 +2,7 @@
 
 An uninstall writes the erasure, its event and the deliveries, due 48 hours later. The dispatcher sends them like any
 others. `update_states` sets each erasure's state from its deliveries, and notifies operators when an app hasn't
-confirmed. Locks are acquired in the order erasure, delivery.
+confirmed. Locks are acquired in the order erasure, webhook, delivery.
 """
 
 import logging
@@ -293,10 +293,11 @@ def resend(*, erasure: Erasure, now: datetime | None = None) -> None:
 
 def _update_url(installation: Installation) -> None:
     """The app's Webhook URL may have changed since the uninstall. Without one, the webhook keeps its last."""
-    webhooks = Webhook.objects.filter(installation=installation, is_app_defined=True).defer("secret")
-    for webhook in webhooks if installation.webhook_url else ():
-        webhook.url = installation.webhook_url
-        webhook.save(update_fields=["url", "endpoint"])
+    webhooks = Webhook.objects.filter(installation=installation, is_app_defined=True)
+    if url := installation.webhook_url:
+        for webhook in webhooks.exclude(url=url).defer("secret"):
+            webhook.url = url
+            webhook.save(update_fields=["url", "endpoint"])
 
 
 def _restart(event_id: UUID, now: datetime) -> None:
