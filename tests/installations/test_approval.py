@@ -1,7 +1,7 @@
 """What an approval does to the installations of its app."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -503,10 +503,13 @@ def test_number_of_statements_for_a_first_url_does_not_grow_with_installations(a
 
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
-def test_first_url_waits_for_an_uninstall_that_has_begun(app: App, mira: User) -> None:
-    """Else the uninstall could miss a webhook that is created once it has switched off those it found."""
+@pytest.mark.parametrize("urls_before", [(), (FIRST, "")], ids=["first", "that comes back"])
+def test_url_waits_for_an_uninstall_that_has_begun(urls_before: Sequence[str], app: App, mira: User) -> None:
+    """Else the uninstall could miss a webhook that is created, or switched on, once it has switched off those it found."""
     ending, staying = many(app, mira, 2)
-    version = approve(app, "read_products", webhook_url=FIRST)
+    for url in urls_before:
+        follow(version=approve(app, "read_products", webhook_url=url), now=NOW)
+    version = approve(app, "read_products", webhook_url=SECOND)
 
     def work() -> None:
         try:
