@@ -234,12 +234,14 @@ def test_erasure_is_proven_on_the_page(
     webhook = platform.webhook_of(token)
     for _ in range(2):
         platform.deliver(webhook, "order.created", ORDER)
+    received = state_file.with_suffix(".received.jsonl")
+    assert received.read_text().count('"1042"') == 2
     data = {"appId": "a", "businessId": "business-gone"}
     for _ in range(2):
         assert platform.deliver(webhook, "business.data_erasure", data).status_code == 200
 
     assert token not in state_file.read_text()
-    assert "1042" not in state_file.with_suffix(".received.jsonl").read_text()
+    assert '"1042"' not in received.read_text()
     page = app.page()
     assert "Erased store" in page
     assert "and 2 received webhooks" in page.replace("\n", " ")
