@@ -3,7 +3,6 @@
 import io
 import json
 import logging
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,8 +88,7 @@ def test_log_of_the_main_flow_has_no_secret_and_nothing_of_a_person(
             content_type="application/json",
             headers={"Authorization": f"Bearer {token}"},
         )
-        listener = re.findall(r"whsec_[\w-]+", registered.content.decode())
-        assert listener, registered.content
+        listener = registered.json()["secret"]
         assert order(token, factories.product(shop)).status_code == 201
         assert drain()
         assert order("fbat_not_a_token", factories.product(shop)).status_code == 401
@@ -99,7 +97,7 @@ def test_log_of_the_main_flow_has_no_secret_and_nothing_of_a_person(
     lines = [json.loads(line) for line in logged.getvalue().splitlines()]
     assert {"timestamp", "level", "logger", "message", "request_id"} <= set(lines[-1])
     secrets = [
-        token, code, issued["webhookSecret"], *listener, pair["accessToken"], pair["refreshToken"],
+        token, code, issued["webhookSecret"], listener, pair["accessToken"], pair["refreshToken"],
         oauth_client.SECRET, PASSWORD, "wrong wrong wrong", "a long walk home", "fbat_not_a_token", "in-the-query",
     ]  # fmt: skip
     personal = [NAME, ADDRESS, PHONE, STREET, "Zelda", mira.email, dana.email, NEW_PERSON]

@@ -1,7 +1,7 @@
 """Tests that depend on how fast other processes are: browsers, workers, whole demos. They may run a second time.
 
 On a busy machine a browser or a new process may need longer than a test waits. Such a test runs again once, by itself,
-and the summary lists it under "rerun". All other tests have one try.
+and the summary says under "rerun" why the first try failed. All other tests have one try.
 """
 
 import pytest
