@@ -1,6 +1,7 @@
 """A week that has been over for 30 days is dropped, and what is still needed from it stays."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection, connections
@@ -115,3 +116,20 @@ def test_week_in_use_is_left_for_the_next_run(webhook: Webhook) -> None:
     assert homes(made) == {week_of(OLD)}
     remove_old(now=NOW)
     assert homes(made) == {"default"}  # it waits
+
+
+def test_nothing_is_compiled_while_others_wait(webhook: Webhook) -> None:
+    """PostgreSQL would compile each plan that looks expensive, for a quarter of a second."""
+    delivery(webhook, DeliveryStatus.SUCCEEDED, OK, created_at=OLD)
+    compiling = []
+
+    def watched(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith("DROP TABLE"):
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT current_setting('enable_seqscan'), current_setting('jit')")
+                compiling.append(cursor.fetchone())
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(watched):
+        remove_old(now=NOW)
+    assert set(compiling) == {("off", "off")}
