@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Final
@@ -19,7 +19,7 @@ from benchmarks.options import Options
 from benchmarks.processes import Failed
 from benchmarks.results import Goal, Row, milliseconds
 from common.db import partitions
-from webhooks.engine import claims
+from webhooks.engine import claims, planning
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
 from webhooks.services import retention
@@ -35,24 +35,23 @@ def month(options: Options) -> Iterator[Row]:
     rounds = 20 if options.quick else 100
     shops.forget_deliveries()
     webhooks = shops.endpoints([options.sink.url(f"instant/{number}") for number in range(ENDPOINTS)])
-    with ExitStack() as stack:
-        full = stack.enter_context(copied())
-        with as_default(full):
-            begin = _fill(webhooks, a_day)
-        for store in (connections["default"], full):
+    with (
+        copied() as empty
+    ):  # the other is the default, which has the month, since threads have their own connections
+        begin = _fill(webhooks, a_day)
+        for store in (empty, connections["default"]):
             with as_default(store):
                 shops.add_due(webhooks, AT_ONCE * rounds + 10 * ENDPOINTS)
                 tidied(Event, Delivery, Attempt)
-        with_none, with_many = by_turns([connections["default"], full], rounds)
-        yield Row(
-            f"Claim of {AT_ONCE} beside {DAYS} days of {a_day:,}, to none",
-            milliseconds(median(with_none)),
-            milliseconds(median(with_many)),
-            median(with_many) / median(with_none),
-            Goal(1.2, 1.05),
-        )
-        with as_default(full):
-            yield from dropped(webhooks, a_day, begin)
+        with_none, with_many = by_turns([empty, connections["default"]], rounds)
+    yield Row(
+        f"Claim of {AT_ONCE} beside {DAYS} days of {a_day:,}, to none",
+        milliseconds(median(with_none)),
+        milliseconds(median(with_many)),
+        median(with_many) / median(with_none),
+        Goal(1.2, 1.05),
+    )
+    yield from dropped(webhooks, a_day, begin)
 
 
 def _fill(webhooks: list[Webhook], a_day: int) -> datetime:
@@ -112,6 +111,8 @@ def dropped(webhooks: list[Webhook], a_day: int, begin: datetime) -> Iterator[Ro
 
     def work(name: str, step: Callable[[], object]) -> None:
         with closing(connection):
+            if name == "claim":
+                planning.by_index()  # as in a dispatcher's session
             while True:  # once at least, however short the drop
                 began = time.monotonic()
                 try:
@@ -129,6 +130,7 @@ def dropped(webhooks: list[Webhook], a_day: int, begin: datetime) -> Iterator[Ro
         business = webhooks[0].installation.business
         publish(business=business, event_type=shops.EVENT_TYPE, data=orjson.loads(shops.message_data()))
 
+    planning.as_usual()  # as in a worker's session
     before = partitions.existing(Delivery)
     with ThreadPoolExecutor(2) as pool:
         others = [pool.submit(work, *each) for each in (("claim", claim), ("event", event))]
@@ -142,17 +144,16 @@ def dropped(webhooks: list[Webhook], a_day: int, begin: datetime) -> Iterator[Ro
         other.result()  # raises what ended it
     left = {each.start for each in partitions.existing(Delivery)}
     gone = [each for each in before if each.start not in left]
-    days = (gone[-1].end - begin) / timedelta(days=1) if gone else 0
-    what = f"{len(gone)} weeks with {int(days * a_day):,} deliveries, as many events and attempts"
+    days = (gone[-1].end - begin) / timedelta(days=1) if gone else 1
     doubt = "" if gone else "no week was dropped"
     yield Row(
-        f"Dropping {what}, under load",
+        f"Dropping a day of {a_day:,} deliveries, as many events and attempts, under load; all {days:.1f} days",
         "",
         milliseconds(took),
-        took * 1000,
+        took * 1000 / days,
         Goal(1000, 500, unit=" ms"),
         doubt=doubt,
-        note="Most of it is reading what must be kept, without a lock.",
+        note="It reads what must be kept, and the file system frees the files. Neither holds a lock.",
     )
     yield Row(
         f"Longest claim, and longest event, while {len(gone)} weeks are dropped, of {DAYS} days of {a_day:,}",

@@ -36,16 +36,18 @@ def drop(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(history.partitions, "existing", lambda _: list(weeks))
     monkeypatch.setattr(history.retention, "remove_old", remove_old)
     monkeypatch.setattr(history, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(history, "planning", SimpleNamespace(by_index=lambda: None, as_usual=lambda: None))
     monkeypatch.setattr(history.claims, "claim", lambda *_, **__: None)
     monkeypatch.setattr(history, "publish", lambda **_: None)
     return dropping
 
 
-@pytest.mark.parametrize(("seconds", "verdict"), [(0.4, "better"), (0.9, "at least"), (10.0, "MISSED")])
-def test_drop_of_a_week_has_a_goal_of_its_own(drop: Any, seconds: float, verdict: str) -> None:
+@pytest.mark.parametrize(("seconds", "verdict"), [(3.4, "better"), (6.9, "at least"), (7.1, "MISSED")])
+def test_drop_has_a_goal_for_each_day(drop: Any, seconds: float, verdict: str) -> None:
     row = drop(seconds)[0]
-    assert row.what.startswith("Dropping 1 weeks with 2,100,000 deliveries")
-    assert row.figure == pytest.approx(seconds * 1000)
+    assert row.what.startswith("Dropping a day of 300,000 deliveries")
+    assert row.what.endswith("all 7.0 days")
+    assert row.figure == pytest.approx(seconds * 1000 / 7)
     assert row.verdict() == verdict
 
 
