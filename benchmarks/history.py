@@ -35,9 +35,8 @@ def month(options: Options) -> Iterator[Row]:
     rounds = 20 if options.quick else 100
     shops.forget_deliveries()
     webhooks = shops.endpoints([options.sink.url(f"instant/{number}") for number in range(ENDPOINTS)])
-    with (
-        copied() as empty
-    ):  # the other is the default, which has the month, since threads have their own connections
+    with copied() as empty:
+        # Into the default database, since threads open their own connections to that.
         begin = _fill(webhooks, a_day)
         for store in (empty, connections["default"]):
             with as_default(store):
