@@ -35,7 +35,7 @@ def test_call_ends_with_the_budget(shop: Business, hooking: Hooking) -> None:
     began = time.monotonic()
 
     assert asking.fee(shop, budget=hookpoints.Budget.start(0.3)) == 350
-    assert 0.29 < time.monotonic() - began < 5  # half of its timeout, on a busy machine
+    assert 0.29 < time.monotonic() - began < 0.6
     assert app.call.outcome == "TIMEOUT"
 
 
