@@ -16,12 +16,13 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from django.core.files.base import File
 from storages.backends.s3 import S3Storage
 
+from common.circuit import Circuit
 from common.errors import Unavailable
 
 RETRY_AFTER: Final = 5  # seconds
 CONFIG: Final = Config(
-    connect_timeout=3,
-    read_timeout=10,
+    connect_timeout=2,
+    read_timeout=5,  # seconds; a request has two tries, and people wait for it
     retries={"mode": "standard", "total_max_attempts": 2},
     max_pool_connections=32,
     # Other checksums than Content-MD5 are unknown to many servers.
@@ -30,11 +31,15 @@ CONFIG: Final = Config(
     # `bucket.example.com` needs a name and a certificate for each bucket.
     s3={"addressing_style": "path"},
 )
+PAUSE: Final = 5.0  # seconds without a request, after one that was not answered
 BEGINNING: Final = threading.Lock()
 
 
 class ObjectStorage(S3Storage):
     """Raises `Unavailable` if the server can't be reached or refuses."""
+
+    def get_default_settings(self) -> dict[str, Any]:
+        return super().get_default_settings() | {"client_config": CONFIG}
 
     @cached_property
     def client(self) -> Any:
@@ -143,14 +148,18 @@ class _Object(io.RawIOBase):
 @contextmanager
 def _refusals(name: str) -> Iterator[None]:
     """Errors of the library as ours. A missing object is a missing file, as on a disk."""
+    CIRCUIT.enter()
     try:
         yield
     except ClientError as error:
+        CIRCUIT.answered()
         if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404 and _of_object(error):
             raise FileNotFoundError(name) from None
         raise _unavailable() from error
     except (BotoCoreError, HTTPClientError) as error:
+        CIRCUIT.failed()
         raise _unavailable() from error
+    CIRCUIT.answered()
 
 
 def _of_object(error: ClientError) -> bool:
@@ -162,3 +171,8 @@ def _unavailable() -> Unavailable:
     return Unavailable(
         "Files can't be reached right now. Try again in a few seconds.", retry_after=RETRY_AFTER
     )
+
+
+CIRCUIT: Final = Circuit(
+    PAUSE, _unavailable
+)  # so that only a process's first threads wait for a silent server

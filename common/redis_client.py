@@ -5,15 +5,14 @@ tries the server again, while the others still fail at once. So an unresponsive 
 per pause instead of one per request.
 """
 
-import threading
 from functools import cache
-from time import monotonic
 from typing import Any, Final
 
 import redis
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
 from common import sentinel
+from common.circuit import Circuit
 
 TIMEOUT: Final = 0.5  # seconds, to connect and for each answer
 PAUSE: Final = 5.0  # seconds
@@ -23,32 +22,13 @@ class NotAsked(redis.ConnectionError):
     """The server failed a moment ago, so the command was not sent."""
 
 
-class Circuit:
-    """The circuit breaker of one server. Each process has its own."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open_until: float | None = None
-
-    def enter(self) -> None:
-        """Raise `NotAsked` during the pause. The first caller after it may try the server."""
-        if self._open_until is None:
-            return
-        with self._lock:
-            if self._open_until is not None and monotonic() < self._open_until:
-                raise NotAsked("The cache server did not respond a moment ago.")
-            self._open_until = monotonic() + PAUSE
-
-    def failed(self) -> None:
-        self._open_until = monotonic() + PAUSE
-
-    def answered(self) -> None:
-        self._open_until = None
-
-
 @cache
 def circuit(host: str, port: int, path: str) -> Circuit:
-    return Circuit()
+    return Circuit(PAUSE, _not_asked)
+
+
+def _not_asked() -> NotAsked:
+    return NotAsked("The cache server did not respond a moment ago.")
 
 
 class Client(redis.Redis):

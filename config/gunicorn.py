@@ -14,9 +14,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
 
+from common.db.postgresql.base import DatabaseWrapper
 from config.logs import log_crashes_and_warnings
+from config.web_worker import Worker
 
 log_crashes_and_warnings()
+
+# People and apps get a 503 instead of waiting for a database that is silent. Workers have nobody who waits for them.
+DatabaseWrapper.answers_within = 8.0  # seconds
 
 
 class logger_class(Logger):  # noqa: N801  # gunicorn's name for the setting
@@ -29,7 +34,7 @@ class logger_class(Logger):  # noqa: N801  # gunicorn's name for the setting
 
 bind = settings.BIND
 workers = settings.WEB_PROCESSES
-worker_class = "gthread"
+worker_class = Worker
 threads = settings.WEB_THREADS
 timeout = 60  # seconds without a sign of life from a process, not the longest request
 graceful_timeout = 30  # seconds for requests in progress at a stop

@@ -187,6 +187,15 @@ FORM_RENDERER = "common.web.forms.FormRenderer"
 
 # --- Database, cache, broker ------------------------------------------------------------------------
 
+# A machine that dies, or a network that is cut, says nothing. So the system asks on idle connections, and ends one on which
+# nothing was acknowledged for eight seconds (`tcp_user_timeout`, in milliseconds).
+NOTICE_SILENCE = {
+    "connect_timeout": 4,
+    "tcp_user_timeout": 8_000,
+    "keepalives_idle": 4,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+}
 REDIS_URL = redis_url("REDIS_URL")
 DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'extension-platform.sqlite3'}"
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
@@ -204,7 +213,7 @@ else:
     DATABASES["default"]["ENGINE"] = "common.db.postgresql"
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+    DATABASES["default"]["OPTIONS"] = NOTICE_SILENCE | DATABASES["default"].get("OPTIONS", {})
 # A pooler that lends its sessions for single transactions has no place for what a session keeps: a cursor that outlives its
 # transaction, or the settings of dispatchers, which therefore refuse to start.
 DATABASE_POOLER = choice("DATABASE_POOLER", ("", "transaction"))

@@ -43,6 +43,10 @@ class ObjectServer:
         self._process.kill()
         self._process.wait()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def make_bucket(self) -> None:
         self.client().create_bucket(Bucket=BUCKET)
 

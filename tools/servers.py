@@ -49,6 +49,10 @@ class Redis:
         )  # fmt: skip
         _wait(self._answers)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
@@ -108,6 +112,12 @@ class Postgres:
 
     def start(self) -> None:
         self._control("start", "-w", "-l", str(self.directory / "log"))
+
+    def processes(self) -> list[int]:
+        """The process IDs of the server and of its sessions now."""
+        first = (self.data / "postmaster.pid").read_text().splitlines()[0]
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        return [int(first), *map(int, children)]
 
     def configure(self, **settings: str) -> None:
         """For the next start."""

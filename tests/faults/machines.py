@@ -12,6 +12,8 @@ import pytest
 
 from tests.faults.processes import Process, Processes
 
+NOBODY = "02:00:00:00:00:01"  # no host has this hardware address
+
 
 def require(*programs: str) -> None:
     """Skips the test without them, or without the right to make network namespaces."""
@@ -48,6 +50,25 @@ class Machine:
         settings = {"VAR_DIR": str(self.folder)} | environment
         return self._processes.start(*command, prefix=self.inside, **settings)
 
+    def stop_hearing(self, address: str) -> None:
+        """Lose what it sends to the address, without a word, as if that host or the network between had died."""
+        ip(
+            "-n",
+            self.namespace,
+            "neigh",
+            "replace",
+            address,
+            "lladdr",
+            NOBODY,
+            "nud",
+            "permanent",
+            "dev",
+            "eth0",
+        )
+
+    def hear(self, address: str) -> None:
+        ip("-n", self.namespace, "neigh", "delete", address, "dev", "eth0")
+
     def stored(self) -> list[str]:
         """Pictures and exports on its disk."""
         folders = (self.folder / "media", self.folder / "exports")
@@ -66,7 +87,7 @@ class Network:
         self._prefix = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}"
         self.address = f"{self._prefix}.1"
         self.range = f"{self._prefix}.0/24"
-        self._numbers = count(1)
+        self._numbers, self._own_numbers = count(1), count(1)
         self._machines: list[Machine] = []
         self._relays: list[subprocess.Popen[bytes]] = []
 
@@ -84,10 +105,17 @@ class Network:
             ip("-n", namespace, "link", "set", interface, "up")
         return made
 
-    def relay(self, listen: str, target: str, *, on: Machine | None = None) -> None:
+    def second_address(self) -> str:
+        """Another address of the test itself, so that a machine can lose the way to one of them alone."""
+        address = f"{self._prefix}.{1 + next(self._own_numbers)}"
+        ip("addr", "add", f"{address}/24", "dev", self.name)
+        return address
+
+    def relay(self, listen: str, target: str, *, on: Machine | None = None) -> "subprocess.Popen[bytes]":
         """Pass connections to `listen` on to `target`, both `address:port`: here, or on a machine."""
         command = (sys.executable, "-I", str(Path(__file__).with_name("relay.py")), listen, target)
         self._relays.append(subprocess.Popen([*(on.inside if on else ()), *command]))
+        return self._relays[-1]
 
     def __enter__(self) -> Self:
         ip("link", "add", self.name, "type", "bridge")
@@ -100,6 +128,8 @@ class Network:
         for relay in self._relays:
             relay.kill()
             relay.wait()
-        for machine in self._machines:
+        for number, machine in enumerate(self._machines, 1):
+            # A namespace ends a little later than its name, and its interfaces with it.
+            subprocess.run(["ip", "link", "delete", f"{self.name}v{number}"], check=False)
             subprocess.run(["ip", "netns", "delete", machine.namespace], check=False)
         subprocess.run(["ip", "link", "delete", self.name], check=False)

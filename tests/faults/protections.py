@@ -30,6 +30,21 @@ class Change:
 
 
 PROTECTIONS: Final = {
+    "sessions that notice silence": Change(
+        "config.settings",
+        '"tcp_user_timeout": 8_000,\n    "keepalives_idle": 4,',
+        '"keepalives_idle": 600,',
+    ),
+    "answers waited for with an end": Change(
+        "common.db.postgresql.base",
+        '{"timeout": DatabaseWrapper.answers_within} | options',
+        "options",
+    ),
+    "thread of the probes": Change(
+        "config.web_worker",
+        'self._for_probes if _is_probe(beginning or b"") else self.tpool',
+        "self.tpool",
+    ),
     "files in one bucket": Change(
         "config.env",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',

@@ -47,7 +47,7 @@ def answers_once(may_answer: threading.Event) -> Callable[[socket.socket], None]
     return script
 
 
-def order(url: str, installation: Installation, product: Any) -> requests.Response:
+def order(url: str, installation: Installation, product: Any, timeout: float = 10) -> requests.Response:
     """Place an order by the app API, which causes `order.created`."""
     body = {
         "items": [{"productId": str(product.pk), "quantity": 1}],
@@ -56,7 +56,7 @@ def order(url: str, installation: Installation, product: Any) -> requests.Respon
         "paymentMethod": "CASH",
     }
     token = {"Authorization": f"Bearer {installation.raw_token}"}  # type: ignore[attr-defined]
-    return requests.post(f"{url}/app-api/orders", json=body, headers=token, timeout=10)
+    return requests.post(f"{url}/app-api/orders", json=body, headers=token, timeout=timeout)
 
 
 @pytest.mark.fault(1, "leases that end with the heartbeat")

@@ -1,12 +1,31 @@
 """The database backend `common.db.postgresql`."""
 
 import select
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+import psycopg
 from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
+from psycopg.errors import ConnectionTimeout
+
+from common.circuit import Circuit
 
 READ_ONLY: Final = ("in_hot_standby", "default_transaction_read_only")
+PAUSE: Final = 2.0  # seconds without a try to connect, after one that was not answered
+
+
+class ImpatientConnection(psycopg.Connection[Any]):
+    """A session that ends with an `OperationalError` when the server doesn't answer a statement in time.
+
+    A server that is stopped still acknowledges what it is sent, so its silence can't be seen in the network.
+    """
+
+    def wait(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().wait(*args, **{"timeout": DatabaseWrapper.answers_within} | options)
+        except psycopg.errors._WaitTimeout as late:  # noqa: SLF001  has no other name
+            self.close()
+            raise psycopg.OperationalError("The database didn't answer in time.") from late
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -16,9 +35,31 @@ class DatabaseWrapper(base.DatabaseWrapper):
     an idle connection, a `SELECT 1` before each request's first statement would learn nothing.
     """
 
+    answers_within: ClassVar[float | None] = (
+        None  # seconds, in processes where people wait; set before the first session
+    )
+
     connection: Any
     health_check_enabled: bool
     health_check_done: bool
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Where people wait, only one of a process's threads waits for a server that doesn't answer."""
+        if not self.answers_within:
+            return super().get_new_connection(conn_params)
+        circuit = self._circuit()
+        circuit.enter()
+        try:
+            session = super().get_new_connection(conn_params)
+        except ConnectionTimeout:
+            circuit.failed()
+            raise
+        circuit.answered()
+        session.__class__ = ImpatientConnection
+        return session
+
+    def _circuit(self) -> Circuit:
+        return CIRCUITS.setdefault(self.alias, Circuit(PAUSE, _not_asked))
 
     def close_if_health_check_failed(self) -> None:
         if self.health_check_enabled and not self.health_check_done and self._is_silent():
@@ -49,3 +90,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         poll = select.poll()
         poll.register(self.connection.fileno(), select.POLLIN | select.POLLPRI)
         return not poll.poll(0)
+
+
+CIRCUITS: Final[dict[str, Circuit]] = {}  # by the alias of the database
+
+
+def _not_asked() -> psycopg.OperationalError:
+    return psycopg.OperationalError("The database server did not answer a moment ago.")
