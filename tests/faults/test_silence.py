@@ -250,6 +250,7 @@ def test_worker_that_loses_the_database_has_its_leases_served_by_another_within_
         silent = machine.start(
             *("manage.py", "deliver", "--forever"),
             DATABASE_URL=database._replace(netloc=f"{database.username}@{at}").geturl(),
+            VAR_DIR=os.environ["VAR_DIR"],  # with the keys that the test's rows were written with
         )
         in_flight = receiver.wait_for(40, timeout=START)
         machine.stop_hearing(address)
