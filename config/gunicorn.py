@@ -20,7 +20,7 @@ from config.web_worker import Worker
 
 log_crashes_and_warnings()
 
-# People and apps get a 503 instead of waiting for a database that is silent. Workers have nobody who waits for them.
+# People and apps get a 503 instead of waiting for a database that is silent. Workers go on waiting.
 DatabaseWrapper.answers_within = 8.0  # seconds
 
 

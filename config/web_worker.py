@@ -1,7 +1,7 @@
 """gunicorn's worker with threads, and a thread of its own for `/healthz`.
 
 While a database or another server is silent, all threads may be waiting for it. A probe that waited with them would have
-the machine replaced, which helps nobody.
+the machine replaced, which would not help.
 """
 
 import selectors
