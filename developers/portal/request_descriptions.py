@@ -97,8 +97,8 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
             f"403 because {store} has paused the app.",
             "There is nothing to fix: calls work again when the store resumes the app.",
         )
-    if not scope or call.has_scope:
-        return Explanation(f"403: {call.message}", "The app has the scope, but may not do this.")
+    if call.error_code not in ("missing_scope", "scope_not_agreed"):
+        return Explanation(f"403: {call.message}", "The token is valid, but may not do this.")
     because = f"403 because the token lacks {scope}."
     installation = call.installation
     if scope in installation.effective_scopes:

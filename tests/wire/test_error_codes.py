@@ -105,10 +105,10 @@ def test_token_endpoints_name_their_errors(dana: User) -> None:
     assert code_of(as_json, 415) == "unsupported_media_type"
     assert code_of(post("/oauth/revoke", {}, basic(app)), 400) == "invalid_request"
     device = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "unknown"}
-    assert code_of(Client().post("/developer/device/token", device), 400) == "invalid_grant"
-    assert code_of(Client().post("/developer/device/token", {}), 400) == "validation_failed"
+    assert code_of(post("/developer/device/token", device, None), 400) == "invalid_grant"
+    assert code_of(post("/developer/device/token", {"a": "b"}, None), 400) == "validation_failed"
     for _ in range(61):
-        response = Client().post("/developer/device/token", device)
+        response = post("/developer/device/token", device, None)
     assert code_of(response, 429) == "too_many_attempts"
     assert response.json()["error"] == "temporarily_unavailable"
 
