@@ -98,7 +98,7 @@ def test_error_under_an_idempotency_key_keeps_its_code(installation: Installatio
 def test_token_endpoints_name_their_errors(dana: User) -> None:
     app = factories.app(dana, client_secret=SECRET)
     assert code_of(exchange(app, "unknown"), 400) == "invalid_grant"
-    assert code_of(exchange(app, "unknown", "Basic nobody"), 401) == "invalid_client"
+    assert code_of(exchange(app, "unknown", "Basic unknown"), 401) == "invalid_client"
     assert code_of(exchange(app, "unknown", grant_type="password"), 400) == "unsupported_grant_type"
     assert code_of(Client().get("/oauth/token"), 405) == "method_not_allowed"
     as_json = post("/oauth/token", {"code": "x"}, basic(app), content_type="application/json")

@@ -43,7 +43,7 @@ FAST: Final = timedelta(milliseconds=100)
 MOST_LEASES: Final = 64
 SPARE_LEASES: Final = 128
 # Endpoints that quickly answered with success. All others of one host name have this many attempts at once together, however many
-# URLs and apps they are of: nobody has shown yet that the host wants what it gets (docs/decisions/0068).
+# URLs and apps they are of: the host has not shown yet that it wants what it gets (docs/decisions/0068).
 PROVEN: Final = (Pace.FAST, Pace.PROVEN)
 HOST_ATTEMPTS: Final = 16
 # A dead host may have thousands of URLs that were proven, each with its own room. So the endpoints of an app on one host get nothing
