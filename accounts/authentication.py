@@ -21,9 +21,9 @@ class DeveloperAuthentication(BaseAuthentication):
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
-            raise Unauthenticated(f"{ADVICE}: Authorization: Bearer <token>.")
+            raise Unauthenticated(f"{ADVICE}: Authorization: Bearer <token>.", code="missing_token")
         if token.startswith("fbat_"):
-            raise Unauthenticated(f"This is an app's access token. {ADVICE}.")
+            raise Unauthenticated(f"This is an app's access token. {ADVICE}.", code="wrong_kind_of_token")
         if token.startswith(DEVELOPER_TOKEN_PREFIX):
             return owner_of(token), token
         return read_access_token(token), token
@@ -34,6 +34,7 @@ class DeveloperAuthentication(BaseAuthentication):
 
 class IsDeveloper(BasePermission):
     message = "Only developer accounts can use this API."
+    code = "wrong_role"
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.user, User) and request.user.is_developer

@@ -77,7 +77,7 @@ def rotate(raw: str) -> TokenPair:
     )
     if not rotated:
         _end_family(sign_in)
-        raise Unauthenticated(SPENT)
+        raise Unauthenticated(SPENT, code="refresh_token_invalid")
     return _pair(token)
 
 
@@ -87,7 +87,7 @@ def revoke(raw: str) -> None:
     sign_in = sign_in_of(token)
     if sign_in.refresh_jti != token[api_settings.JTI_CLAIM]:
         _end_family(sign_in)
-        raise Unauthenticated(SPENT)
+        raise Unauthenticated(SPENT, code="refresh_token_invalid")
     _end(sign_in, SecurityEventKind.SIGNED_OUT)
 
 
@@ -109,10 +109,11 @@ def read_access_token(raw: str) -> User:
         return sign_in_of(_read(AccessToken, raw)).user
     except ExpiredTokenError as error:
         raise Unauthenticated(
-            "The access token has expired. Get a new one with POST /auth/refresh."
+            "The access token has expired. Get a new one with POST /auth/refresh.",
+            code="token_expired",
         ) from error
     except TokenError as error:
-        raise Unauthenticated("The access token is not valid.") from error
+        raise Unauthenticated("The access token is not valid.", code="invalid_token") from error
 
 
 def sign_in_of(token: Token) -> SignIn:
@@ -120,9 +121,9 @@ def sign_in_of(token: Token) -> SignIn:
     try:
         sign_in = SignIn.objects.usable(timezone.now()).select_related("user").get(pk=token[SIGN_IN_CLAIM])
     except (KeyError, SignIn.DoesNotExist, ValidationError) as error:
-        raise Unauthenticated(ENDED) from error
+        raise Unauthenticated(ENDED, code="sign_in_ended") from error
     if sign_in.auth_hash not in sign_in.user.session_hashes():
-        raise Unauthenticated("The password has changed. Sign in again.")
+        raise Unauthenticated("The password has changed. Sign in again.", code="password_changed")
     return sign_in
 
 
@@ -148,7 +149,7 @@ def _read_refresh_token(raw: str) -> RefreshToken:
     try:
         return _read(RefreshToken, raw)
     except TokenError as error:
-        raise Unauthenticated(SPENT) from error
+        raise Unauthenticated(SPENT, code="refresh_token_invalid") from error
 
 
 def _refresh_token(sign_in: SignIn) -> RefreshToken:

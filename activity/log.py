@@ -51,6 +51,7 @@ class Call:
     idempotency_key: str = ""
     request_body: bytes = b""
     response_body: bytes = b""
+    error_code: str = ""
     is_deprecated: bool = False  # whether the operation is
 
 

@@ -36,6 +36,9 @@ class ApiCall(models.Model):
     )
     path = models.TextField(help_text="With the query.")
     status = models.PositiveSmallIntegerField()
+    error_code = models.CharField(
+        max_length=60, blank=True, db_default="", help_text="Of an error; empty in older rows."
+    )
     message = models.TextField(blank=True, help_text="Of an error.")
     details = models.JSONField(null=True, help_text="Of an error: every problem of single fields.")
     duration_ms = models.PositiveIntegerField()

@@ -12,6 +12,7 @@ from django.utils import timezone
 from activity import log
 from appapi import limits
 from common import tracing
+from common.errors import ERROR_CODE_HEADER
 from common.rest.deprecation import documented_path
 from common.rest.parsers import RAW_BODY
 from common.secrets import digest, last_four
@@ -88,6 +89,7 @@ def _complete(call: log.Call, request: HttpRequest, response: HttpResponse) -> N
     call.rate = state.limit, state.remaining, state.reset
     call.idempotency_key = request.META.get("HTTP_IDEMPOTENCY_KEY", "")
     if response.status_code >= 400:
+        call.error_code = response.get(ERROR_CODE_HEADER, "")
         call.response_body = response.content[:KEPT_OF_ERROR]
     if call.installation is None or call.installation.is_test:
         call.request_body = request.META.get(RAW_BODY, b"")[:KEPT_OF_BODY]

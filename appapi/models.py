@@ -22,6 +22,7 @@ class IdempotencyKey(models.Model):
     lease_until = models.DateTimeField(null=True, help_text="Empty: no try is under way.")
     status = models.PositiveSmallIntegerField(null=True, help_text="Empty: there is no answer yet.")
     body = models.TextField(blank=True, help_text="JSON, byte for byte as it was answered.")
+    error_code = models.CharField(max_length=60, blank=True, db_default="", help_text="Of an error.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(db_index=True)
 

@@ -29,6 +29,8 @@ LENGTH_HEADER: Final = b"\r\nContent-Length: "
 BLOCK: Final = b"x" * 65536
 BOMB: Final = gzip.compress(bytes(64 * 1024 * 1024), 9) * 16  # gzip allows members in a row
 
+HOSTS: Final = 200  # addresses on the loopback
+
 arrivals: list[tuple[str, float]] = []
 
 
@@ -131,10 +133,16 @@ def _told() -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
+def _host(number: int) -> str:
+    return f"127.0.0.{number + 1}"
+
+
 async def _serve() -> None:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Connection, "127.0.0.1", 0, backlog=2048)
-    print(json.dumps(server.sockets[0].getsockname()[1]), flush=True)
+    server = await loop.create_server(Connection, _host(0), 0, backlog=2048)
+    port = server.sockets[0].getsockname()[1]
+    await loop.create_server(Connection, [_host(number) for number in range(1, HOSTS)], port, backlog=2048)
+    print(json.dumps(port), flush=True)
     # The harness holds the other end of our input, and is gone when it ends.
     await loop.run_in_executor(None, sys.stdin.read)
 
@@ -144,10 +152,12 @@ class Sink:
 
     def __init__(self, process: Process) -> None:
         self.process = process
-        self._url = f"http://127.0.0.1:{process.hear()}"
+        self._port = process.hear()
 
     def url(self, path: str) -> str:
-        return f"{self._url}/{path}"
+        """Paths that end with another number are on another host, up to `HOSTS`, as the servers of different apps are."""
+        last = path.rsplit("/", 1)[-1]
+        return f"http://{_host(int(last) % HOSTS if last.isdigit() else 0)}:{self._port}/{path}"
 
     def arrivals(self) -> list[tuple[str, float]]:
         """Delivery ids and times (`time.monotonic`) since the last call."""

@@ -169,7 +169,9 @@ def _of_object(error: ClientError) -> bool:
 
 def _unavailable() -> Unavailable:
     return Unavailable(
-        "Files can't be reached right now. Try again in a few seconds.", retry_after=RETRY_AFTER
+        "Files can't be reached right now. Try again in a few seconds.",
+        retry_after=RETRY_AFTER,
+        code="files_unreachable",
     )
 
 

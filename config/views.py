@@ -83,7 +83,7 @@ def not_found(request: HttpRequest) -> HttpResponse:
     message = f"There is nothing at {request.path}."
     if request.zone == "stores":  # type: ignore[attr-defined]
         message += f" The platform is at {settings.BASE_URL}."
-    return error_response(request, 404, message)
+    return error_response(request, 404, message, code="unknown_path")
 
 
 def _lacks_slash(path: str) -> bool:

@@ -15,11 +15,12 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common.db.compiled import Compiled, Param
+from common.errors import Coded
 from common.secrets import digest
 from installations.models import Installation
 
 USE_RECORDED_EVERY = timedelta(minutes=1)
-PAUSED = "The store has paused this app"
+PAUSED = Coded("The store has paused this app", code="app_paused")
 
 # The columns that a request reads. The webhook secret is left out, because reading it means decrypting it.
 READ = (
@@ -67,9 +68,13 @@ def bearer_token(request: Request) -> str:
     """The token in the Authorization header. Raises `AuthenticationFailed` if there is none."""
     scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
     if not scheme:
-        raise AuthenticationFailed("Send the access token in the header: Authorization: Bearer <token>.")
+        raise AuthenticationFailed(
+            "Send the access token in the header: Authorization: Bearer <token>.", code="missing_token"
+        )
     if scheme.lower() != "bearer" or not token or " " in token:
-        raise AuthenticationFailed("The Authorization header must read: Bearer <token>.")
+        raise AuthenticationFailed(
+            "The Authorization header must read: Bearer <token>.", code="malformed_authorization"
+        )
     return token
 
 
@@ -97,7 +102,7 @@ def act_as_holder(environ: dict[str, Any], installation: Installation) -> None:
 def _installation_with(token_digest: str) -> Installation:
     found = _HOLDER.first(token_digest=token_digest)
     if found is None:
-        raise AuthenticationFailed("The access token is unknown or has been revoked.")
+        raise AuthenticationFailed("The access token is unknown or has been revoked.", code="token_revoked")
     return found
 
 
@@ -137,9 +142,10 @@ def scope_needed(method: str, view: APIView) -> str | None:
     return declared.get(method)
 
 
-def refusal(installation: Installation, scope: str) -> str:
+def refusal(installation: Installation, scope: str) -> Coded:
     """Says that a token lacks a scope, and that the store hasn't agreed to it if that is the reason."""
     message = f"This call needs the scope {scope}, which the token does not have."
     if scope in installation.app.approved_scopes and not installation.follows_working_copy:
-        return f"{message} {installation.business.name} has not agreed to it yet."
-    return message
+        message = f"{message} {installation.business.name} has not agreed to it yet."
+        return Coded(message, code="scope_not_agreed")
+    return Coded(message, code="missing_scope")

@@ -277,7 +277,7 @@ class Flow:
     def require_turn(self) -> None:
         """For a step that needs an answer. Raises `Unavailable` if the store's share of threads is in use."""
         if not self.turn.may_ask():
-            raise Unavailable(BUSY, retry_after=RETRY_AFTER)
+            raise Unavailable(BUSY, retry_after=RETRY_AFTER, code="payment_method_busy")
 
 
 @contextmanager

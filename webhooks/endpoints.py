@@ -12,25 +12,47 @@ from uuid import UUID
 
 from django.db import models
 
+from common.http import url_policy
+
 LOWEST: Final = -(2**63)  # no endpoint has a lower number
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+# An endpoint's number has 28 bits for the host, 12 for the app (with its sandbox store), and 24 for both with the URL.
+HOST_SHIFT: Final = 36
+SERVER_SHIFT: Final = 24
 
 
 def endpoint_key(app_id: UUID, url: str, *, sandbox: UUID | None = None) -> int:
-    """The endpoint's number, from its app and URL. The upper 32 bits depend on the app and the host only.
+    """The endpoint's number, from its app and URL.
 
     `sandbox` is the business of an installation on its developer's own sandbox store.
     """
     owner = f"{app_id} {sandbox}" if sandbox else f"{app_id}"
-    return int.from_bytes(_hash(f"{owner} {urlsplit(url).netloc}") + _hash(url), signed=True)
+    host, server, address = _hash(_host(url), 28), _hash(owner, 12), _hash(f"{owner} {url}", 24)
+    number = host << HOST_SHIFT | server << SERVER_SHIFT | address
+    return number + 2 * LOWEST if number >= -LOWEST else number
 
 
-def _hash(text: str) -> bytes:
-    return blake2b(text.encode(), digest_size=4).digest()
+def _host(url: str) -> str:
+    """The URL's host name. On the loopback each port is a server of its own, as in development."""
+    try:
+        host = url_policy.host_of(url)
+        return f"{host}:{urlsplit(url).port}" if host in LOOPBACK else host
+    except ValueError:  # nothing is sent to such a URL
+        return ""
+
+
+def _hash(text: str, bits: int) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=4).digest()) >> (32 - bits)
 
 
 def host_of(endpoint: int) -> int:
+    """The number that all endpoints on one host share, whosever they are."""
+    return endpoint >> HOST_SHIFT
+
+
+def server_of(endpoint: int) -> int:
     """The number that all endpoints of an app on one host share."""
-    return endpoint >> 32
+    return endpoint >> SERVER_SHIFT
 
 
 class EndpointField(models.BigIntegerField):

@@ -166,7 +166,10 @@ def _start(installation: Installation, after: str | None, horizon: int, now: dat
         raise Invalid.field("after", MADE_UP)
     if epoch < settings.FEED_EPOCH or cursor.made_at < now - KEPT:
         oldest = _oldest(installation, horizon, now)
-        raise Gone(f"Events right after this cursor are no longer kept. The oldest cursor is {oldest}")
+        raise Gone(
+            f"Events right after this cursor are no longer kept. The oldest cursor is {oldest}",
+            code="cursor_too_old",
+        )
     return cursor
 
 

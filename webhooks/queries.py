@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 
 from common.db.finders import get_or_not_found
 from common.db.json_lists import HasItem
+from common.errors import Coded
 from common.times import to_the_minute
 from installations.models import Installation, InstallationQuerySet
 from marketplace.models import App
@@ -20,8 +21,12 @@ from webhooks.enums import WAITING, DeliveryStatus, ErasureState, HeldReason
 from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
 
 MANY: Final = 1000
-SUSPENDED: Final = "The app is suspended. Nothing is sent until a reviewer lifts the suspension."
-PAUSED: Final = "The store has paused the app. What is held is sent when the store resumes it."
+SUSPENDED: Final = Coded(
+    "The app is suspended. Nothing is sent until a reviewer lifts the suspension.", code="app_suspended"
+)
+PAUSED: Final = Coded(
+    "The store has paused the app. What is held is sent when the store resumes it.", code="held_while_paused"
+)
 
 
 def webhooks_of(installation: Installation) -> WebhookQuerySet:
@@ -102,7 +107,7 @@ def may_receive_erasure(webhook: Webhook) -> bool:
 def resend_refusal(delivery: Delivery, now: datetime) -> str:
     """Why a delivery, read with its event and webhook, can't be resent now. Empty if it can."""
     if delivery.event.type == catalogue.WEBHOOK_TEST:
-        return "A test is sent once. Test the webhook again instead."
+        return Coded("A test is sent once. Test the webhook again instead.", code="test_not_resent")
     if delivery.event.type == catalogue.DATA_ERASURE:
         return _erasure_refusal(delivery, now)
     return sending_refusal(delivery.webhook)
@@ -115,16 +120,19 @@ def sending_refusal(webhook: Webhook) -> str:
     if webhook.installation.paused_at is not None:
         return PAUSED
     if webhook.deleted_at is not None or not webhook.is_active:
-        return "The webhook is not active. Switch it on first."
+        return Coded("The webhook is not active. Switch it on first.", code="webhook_inactive")
     return ""
 
 
 def _erasure_refusal(delivery: Delivery, now: datetime) -> str:
     erasure = Erasure.objects.filter(event=delivery.event_id).first()
     if erasure is None or erasure.state == ErasureState.CANCELLED:
-        return "The app was installed again, so there is nothing to erase."
+        return Coded("The app was installed again, so there is nothing to erase.", code="erasure_cancelled")
     if erasure.due_at > now:
-        return f"It is due on {to_the_minute(erasure.due_at)}. Until then the app may be installed again."
+        return Coded(
+            f"It is due on {to_the_minute(erasure.due_at)}. Until then the app may be installed again.",
+            code="erasure_not_due",
+        )
     return ""
 
 

@@ -79,7 +79,7 @@ class LoginView(AccountView):
         limits.sign_in_to_account(request, body["email"])
         user = authenticate(request, username=body["email"], password=body["password"])
         if not isinstance(user, User):
-            raise Unauthenticated(WRONG_CREDENTIALS)
+            raise Unauthenticated(WRONG_CREDENTIALS, code="wrong_credentials")
         if has_second_factor(user) and not use_code(user=user, code=body.get("otp", "")):
             if body.get("otp"):
                 security_log.record(
@@ -88,7 +88,9 @@ class LoginView(AccountView):
                     about="Second factor",
                     origin=origin_of(request),
                 )
-            raise Unauthenticated(WRONG_OTP, [{"field": "otp", "message": "mfa_required"}])
+            raise Unauthenticated(
+                WRONG_OTP, [{"field": "otp", "message": "mfa_required"}], code="mfa_required"
+            )
         limits.signed_in(request, body["email"])
         update_last_login(User, user)
         return Response(_signed_in(request, user, Business.objects.main_of(user)), headers=NO_STORE)

@@ -34,7 +34,7 @@ def must_confirm(user: User) -> bool:
 def require_confirmed(user: User) -> None:
     """Raise `NotAllowed` if the person has to confirm the address first."""
     if must_confirm(user):
-        raise NotAllowed(UNCONFIRMED.format(email=user.email))
+        raise NotAllowed(UNCONFIRMED.format(email=user.email), code="address_unconfirmed")
 
 
 def is_open() -> Q:

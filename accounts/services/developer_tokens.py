@@ -41,9 +41,11 @@ def create_developer_token(
     User.objects.select_for_update().get(pk=user.pk)  # two at once must not get the same name
     usable = DeveloperToken.objects.usable(now).filter(user=user)
     if usable.filter(name=name).exists():
-        raise Conflict(TAKEN)
+        raise Conflict(TAKEN, code="token_name_taken")
     if usable.count() >= MOST_TOKENS:
-        raise Conflict(f"You have {MOST_TOKENS} tokens. Revoke one that you no longer need.")
+        raise Conflict(
+            f"You have {MOST_TOKENS} tokens. Revoke one that you no longer need.", code="too_many_tokens"
+        )
     text = new_developer_token()
     token = DeveloperToken.objects.create(
         user=user,
@@ -78,7 +80,9 @@ def owner_of(text: str) -> User:
         .first()
     )
     if token is None:
-        raise Unauthenticated("The developer token is unknown, expired or revoked.")
+        raise Unauthenticated(
+            "The developer token is unknown, expired or revoked.", code="developer_token_revoked"
+        )
     if token.last_used_at is None or now - token.last_used_at >= USED_EVERY:
         DeveloperToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token.user

@@ -62,7 +62,7 @@ def register(
     business = _first_business(user, business_name, business_type, address, currency, business_timezone)
     _check(user, password, business)
     if User.objects.filter(email=user.email).exists():
-        raise Conflict(TAKEN)
+        raise Conflict(TAKEN, code="account_exists")
     user.set_password(password)  # slow on purpose, so not while a transaction holds locks
     with transaction.atomic():
         _insert(user)
@@ -140,4 +140,4 @@ def _insert(user: User) -> None:
         with transaction.atomic():
             user.save(force_insert=True)
     except IntegrityError as error:
-        raise Conflict(TAKEN) from error
+        raise Conflict(TAKEN, code="account_exists") from error

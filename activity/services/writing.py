@@ -91,6 +91,7 @@ def row_of(call: Call) -> tuple[Any, ...]:
         call.route[:120],
         call.path if call.path == call.route else _kept(call.path, personal=not is_test),
         call.status,
+        call.error_code,
         _kept(message, personal=not is_test) if message else "",
         details,
         round(call.duration * 1000),

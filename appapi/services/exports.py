@@ -59,7 +59,8 @@ def request_export(*, installation: Installation, resource: ExportResource) -> E
             enqueue_after_commit("appapi.tasks.make_exports")
     except IntegrityError as error:
         raise Conflict(
-            "Another export of this installation is being made. Wait until it is READY."
+            "Another export of this installation is being made. Wait until it is READY.",
+            code="export_running",
         ) from error
     return export
 

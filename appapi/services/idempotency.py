@@ -41,6 +41,7 @@ BATCH = 1000
 class Answer:
     status: int
     body: bytes  # JSON
+    code: str = ""  # of an error
     replayed: bool = False  # stored by an earlier request
 
 
@@ -81,7 +82,7 @@ def answer_once(
         raise
     except ServiceError as error:
         body = error_body(error.status, error.wire_message, error.details)
-        answer = Answer(error.status, orjson.dumps(body))
+        answer = Answer(error.status, orjson.dumps(body), error.code)
     except BaseException:
         release(begun)
         raise
@@ -113,13 +114,16 @@ def begin(
     if created:
         return Claim(row.pk, lease_until)
     if row.expires_at <= now:
-        return _claim(row, lease_until, status=None, body="", **fresh)
+        return _claim(row, lease_until, status=None, body="", error_code="", **fresh)
     if row.request_digest != digest:
-        raise Conflict("This Idempotency-Key was used with another request.")
+        raise Conflict("This Idempotency-Key was used with another request.", code="idempotency_key_reused")
     if row.lease_until is not None and row.lease_until > now:
-        raise Conflict("The first request with this Idempotency-Key is still in progress.")
+        raise Conflict(
+            "The first request with this Idempotency-Key is still in progress.",
+            code="idempotency_key_in_progress",
+        )
     if row.status is not None:
-        return Answer(row.status, row.body.encode(), replayed=True)
+        return Answer(row.status, row.body.encode(), row.error_code, replayed=True)
     return _claim(row, lease_until)
 
 
@@ -130,13 +134,16 @@ def save(claim: Claim, answer: Answer) -> None:
     """
     held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until, status=None)
     if not held.update(status=answer.status, body=answer.body.decode()):
-        raise Conflict("This request took too long, and another one with its Idempotency-Key took over.")
+        raise Conflict(
+            "This request took too long, and another one with its Idempotency-Key took over.",
+            code="idempotency_key_taken_over",
+        )
 
 
 def finish(claim: Claim, answer: Answer) -> None:
     """Store the final response and end the claim. Does nothing if another try has taken over."""
     held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until)
-    held.update(status=answer.status, body=answer.body.decode(), lease_until=None)
+    held.update(status=answer.status, body=answer.body.decode(), error_code=answer.code, lease_until=None)
 
 
 @transaction.atomic

@@ -103,4 +103,4 @@ class UnknownPath(AppApiView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        raise NotFound(f"There is nothing at {request.path}.")
+        raise NotFound(f"There is nothing at {request.path}.", code="unknown_path")

@@ -17,7 +17,7 @@ from appapi.models import Export
 from appapi.serializers import ExportBody, ExportId, ExportSerializer, RequestedExportSerializer
 from appapi.services.exports import SCOPES, export_of, files, request_export
 from appapi.views.base import AppApiView
-from common.errors import NotFound, RangeNotSatisfiable
+from common.errors import Coded, NotFound, RangeNotSatisfiable
 from common.rest.schema import problem
 from common.times import iso
 
@@ -89,9 +89,9 @@ class ExportFile(ExportView):
         """
         export = self.export(export_id)
         if export.status != ExportStatus.READY:
-            raise NotFound(
-                "The export has no file yet." if export.status == "PENDING" else "The export failed."
-            )
+            pending = Coded("The export has no file yet.", code="export_pending")
+            failed = Coded("The export failed.", code="export_failed")
+            raise NotFound(pending if export.status == ExportStatus.PENDING else failed)
         return file_response(request, export)
 
 

@@ -14,7 +14,7 @@ from appapi.pages import page_of
 from appapi.serializers import OrderBody, OrderFilters, PaymentBody, StatusBody
 from appapi.services.idempotency import Answer, answer_once
 from appapi.views.base import AppApiView
-from common.errors import NotFound
+from common.errors import ERROR_CODE_HEADER, NotFound
 from common.ids import parse_id
 from common.rest.schema import problem
 from installations.models import Installation
@@ -233,6 +233,8 @@ def created(order: Order) -> Answer:
 def written(answer: Answer) -> HttpResponse:
     """The response with these exact bytes, because a repeated request must get the same ones."""
     response = HttpResponse(answer.body, status=answer.status, content_type="application/json")
+    if answer.code:
+        response[ERROR_CODE_HEADER] = answer.code
     if answer.replayed:
         response["Idempotent-Replayed"] = "true"
     return response

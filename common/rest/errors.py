@@ -17,7 +17,15 @@ from rest_framework.exceptions import APIException, UnsupportedMediaType, Valida
 from rest_framework.response import Response
 
 from common.db.outages import is_outage
-from common.errors import ErrorDetail, ServiceError, error_body, summary
+from common.errors import (
+    ERROR_CODE_HEADER,
+    ErrorDetail,
+    Invalid,
+    ServiceError,
+    default_code,
+    error_body,
+    summary,
+)
 
 log = logging.getLogger(__name__)
 
@@ -28,17 +36,18 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's `EXCEPTION_HANDLER`. It handles every exception, so that none becomes an HTML page."""
     if isinstance(error, ValidationError):
         details = list(field_errors(error.detail))
-        return _response(400, summary(details), details)
+        return _response(Invalid.code, 400, summary(details), details)
+    code = code_of(error)
     if isinstance(error, UnsupportedMediaType):
-        return _response(error.status_code, _media_type_advice(context))
+        return _response(code, error.status_code, _media_type_advice(context))
     if isinstance(error, APIException):
-        return _response(error.status_code, str(error.detail), headers=_headers(error))
+        return _response(code, error.status_code, str(error.detail), headers=_headers(error))
     if isinstance(error, ServiceError):
-        return _response(error.status, error.wire_message, error.details, error.headers)
+        return _response(code, error.status, error.wire_message, error.details, error.headers)
     status, message = status_and_message(error)
     if status >= 500:
         log.error("%s while answering %s", type(error).__name__, _path(context), exc_info=error)
-    return _response(status, message, headers=headers_of(error))
+    return _response(code, status, message, headers=headers_of(error))
 
 
 def status_and_message(error: Exception) -> tuple[int, str]:
@@ -60,6 +69,18 @@ def status_and_message(error: Exception) -> tuple[int, str]:
     if isinstance(error, SessionInterrupted):
         return 400, "You were signed out in the meantime. Sign in again."
     return 500, "Something went wrong on our side. It has been recorded."
+
+
+def code_of(error: Exception) -> str:
+    """The code for any exception: the one that it names, or else the one of its status."""
+    if isinstance(error, ServiceError):
+        return error.code
+    if isinstance(error, APIException):
+        named = getattr(error.detail, "code", error.default_code)
+        return str(named) if named != type(error).default_code else default_code(error.status_code)
+    if isinstance(error, DisallowedHost):
+        return "unknown_host"
+    return "database_unreachable" if is_outage(error) else default_code(status_and_message(error)[0])
 
 
 def headers_of(error: Exception) -> dict[str, str]:
@@ -115,6 +136,11 @@ def _path(context: Mapping[str, Any]) -> str:
 
 
 def _response(
-    status: int, message: str, details: list[ErrorDetail] | None = None, headers: dict[str, str] | None = None
+    code: str,
+    status: int,
+    message: str,
+    details: list[ErrorDetail] | None = None,
+    headers: dict[str, str] | None = None,
 ) -> Response:
-    return Response(error_body(status, message, details or []), status=status, headers=headers)
+    named = {ERROR_CODE_HEADER: code, **(headers or {})}
+    return Response(error_body(status, message, details or []), status=status, headers=named)

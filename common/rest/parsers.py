@@ -36,19 +36,19 @@ class JsonParser(BaseParser):
             return {}
         document = read_json(body)
         if not isinstance(document, dict):
-            raise ParseError("The body must be a JSON object.")
+            raise ParseError("The body must be a JSON object.", code="json_not_object")
         return document
 
 
 def read_json(body: bytes) -> Any:
     """The document in a body. Raises `ParseError` if it is not JSON or nested too deep."""
-    too_deep = ParseError(f"The body is nested more than {MAX_DEPTH} levels deep.")
+    too_deep = ParseError(f"The body is nested more than {MAX_DEPTH} levels deep.", code="json_too_deep")
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         if str(error).startswith("depth limit"):  # orjson's own limit, far beyond ours
             raise too_deep from error
-        raise ParseError(f"The body is not valid JSON: {error}") from error
+        raise ParseError(f"The body is not valid JSON: {error}", code="invalid_json") from error
     if is_too_deep(body, document):
         raise too_deep
     return document

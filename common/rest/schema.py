@@ -13,7 +13,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 from rest_framework.fields import Field
 
-from common.errors import error_body
+from common.errors import ERROR_CODE_HEADER, error_body
 from common.rest.deprecation import HEADERS as DEPRECATION_HEADERS
 from common.rest.deprecation import Deprecation
 from common.rest.fields import Described, Integer, Text, example_of
@@ -220,7 +220,7 @@ class OperationSchema(AutoSchema):
         statuses = {500, 503}
         if credential:
             statuses |= {401}
-        if self.view.requests_a_minute:
+        if self.view.requests_a_minute or self.view.is_limited:
             statuses |= {429}
         if self.view.path_fields:
             statuses |= {404}
@@ -253,6 +253,7 @@ class OperationSchema(AutoSchema):
     def _get_response_headers_for_code(self, status_code: str, direction: Any = "response") -> Schema:
         headers: Schema = super()._get_response_headers_for_code(status_code, direction)
         names = [REQUEST_ID_HEADER, *(RATE_HEADERS if self.view.requests_a_minute else ())]
+        names += [ERROR_CODE_HEADER] * (status_code >= "400")
         names += ["Retry-After"] * (status_code in ("429", "503"))
         names += ["WWW-Authenticate"] * (status_code == "401")
         common = {name: {"$ref": f"#/components/headers/{name}"} for name in names}

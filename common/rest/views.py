@@ -21,6 +21,7 @@ class JsonView(APIView):
     page_default: ClassVar[int] = 50
     page_maximum: ClassVar[int] = 100
     requests_a_minute: ClassVar[int | None] = None
+    is_limited: ClassVar[bool] = False  # whether there is a 429 without rate headers, too
     error_serializer: ClassVar[type[BaseSerializer] | None] = (
         None  # where errors have another shape than usual
     )

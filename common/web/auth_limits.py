@@ -87,7 +87,9 @@ def _count(group: str, key: str, most: int, window: int) -> None:
 
 
 def _refuse(wait: int) -> NoReturn:
-    raise TooManyRequests(f"Too many attempts. Try again in {wait} seconds.", retry_after=wait)
+    raise TooManyRequests(
+        f"Too many attempts. Try again in {wait} seconds.", retry_after=wait, code="too_many_attempts"
+    )
 
 
 def _bucket(group: str, key: str) -> str:

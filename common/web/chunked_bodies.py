@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 
 import orjson
 
-from common.errors import error_body
+from common.errors import ERROR_CODE_HEADER, error_body
 from common.ids import new_id
 from common.tracing import REQUEST_ID_HEADER
 
@@ -60,5 +60,10 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> int:
 
 
 def _unreadable(start: Start) -> list[bytes]:
-    start("400 Bad Request", [("Content-Type", "application/json"), (REQUEST_ID_HEADER, str(new_id()))])
+    headers = {
+        "Content-Type": "application/json",
+        REQUEST_ID_HEADER: str(new_id()),
+        ERROR_CODE_HEADER: "broken_chunks",
+    }
+    start("400 Bad Request", list(headers.items()))
     return [orjson.dumps(error_body(400, "The chunks of the body can't be read."))]

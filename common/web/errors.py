@@ -7,8 +7,8 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from common.errors import error_body, status_name
-from common.rest.errors import headers_of, status_and_message
+from common.errors import ERROR_CODE_HEADER, default_code, error_body, status_name
+from common.rest.errors import code_of, headers_of, status_and_message
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +27,18 @@ def is_api_path(path: str) -> bool:
 
 
 def error_response(
-    request: HttpRequest, status: int, message: str, headers: Mapping[str, str] | None = None
+    request: HttpRequest,
+    status: int,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    *,
+    code: str = "",
 ) -> HttpResponse:
     """JSON in the error shape, or an error page for a browser outside the API paths."""
     wants_page = request.get_preferred_type(["application/json", "text/html"]) == "text/html"
     if is_api_path(request.path_info) or not wants_page:
-        response: HttpResponse = JsonResponse(error_body(status, message), status=status)
+        named = {ERROR_CODE_HEADER: code or default_code(status)}
+        response: HttpResponse = JsonResponse(error_body(status, message), status=status, headers=named)
     else:
         context = {"status": status, "name": status_name(status), "message": message}
         response = render(request, "error.html", context, status=status)
@@ -48,7 +54,7 @@ def answer_to(request: HttpRequest, error: Exception) -> HttpResponse:
         log.error(
             "%s while answering %s %s", type(error).__name__, request.method, request.path, exc_info=error
         )
-    return error_response(request, status, message, headers_of(error))
+    return error_response(request, status, message, headers_of(error), code=code_of(error))
 
 
 def method_not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
@@ -62,4 +68,5 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """
     if request.method not in PAGE_METHODS:
         return method_not_allowed(request, ", ".join(PAGE_METHODS))
-    return error_response(request, 403, "This form has expired. Go back, reload the page and try again.")
+    message = "This form has expired. Go back, reload the page and try again."
+    return error_response(request, 403, message, code="form_expired")

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.utils.module_loading import import_string
 
+from common.errors import ERROR_CODE_HEADER, default_code
 from common.web.client_address import forget_untrusted_scheme
 from common.web.errors import answer_to, method_not_allowed
 
@@ -36,6 +37,8 @@ class ZoneMiddleware:
         response = zone.get_response(request)
         for header, value in settings.ANSWER_HEADERS.items():
             response.headers.setdefault(header, value)
+        if response.status_code >= 400 and response.get("Content-Type", "").startswith("application/json"):
+            response.headers.setdefault(ERROR_CODE_HEADER, default_code(response.status_code))
         return response
 
     def process_view(

@@ -54,13 +54,15 @@ def admit(app: App, sender: Sender, *, most: int) -> None:
         raise Conflict(
             f"{most} checks are running already. Wait until one has ended."
             if most > 1
-            else "A check is running already. Wait until it has ended."
+            else "A check is running already. Wait until it has ended.",
+            code="checks_running",
         )
     state = consume(f"check:{app.developer_id}", limit=PER_MINUTE)
     if not state.allowed:
         raise TooManyRequests(
             f"That is more than {PER_MINUTE} checks a minute. Try again in {state.retry_after} seconds.",
             retry_after=state.retry_after,
+            code="too_many_checks",
         )
 
 
@@ -72,7 +74,10 @@ def start(
     now = now or timezone.now()
     locked = lock_app(app)
     if locked.suspended_at is not None:
-        raise Conflict("The app is suspended. It can be checked once a reviewer lifts the suspension.")
+        raise Conflict(
+            "The app is suspended. It can be checked once a reviewer lifts the suspension.",
+            code="app_suspended",
+        )
     deadline = now + lasts
     store = open_throwaway_store(expires_at=deadline + GRACE, now=now)
     run = Run.objects.create(
@@ -101,9 +106,11 @@ def advance(*, run: Run, step: int, answers: Mapping[str, Answer], now: datetime
         .get(pk=run.pk)
     )
     if locked.status != RunStatus.RUNNING or locked.store is None:
-        raise Conflict("This check has ended.")
+        raise Conflict("This check has ended.", code="check_ended")
     if locked.step != step:
-        raise Conflict(f"This check is at step {locked.step}, not at step {step}.")
+        raise Conflict(
+            f"This check is at step {locked.step}, not at step {step}.", code="check_step_mismatch"
+        )
     _judge(locked, pending(locked), answers, now)
     _prepare_next(locked, now)
     return locked

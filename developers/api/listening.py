@@ -15,7 +15,7 @@ from typing import Final
 from django.conf import settings
 
 from common import wakeups
-from common.errors import Conflict, NotFound
+from common.errors import Coded, Conflict, NotFound
 from extensions.hooks import relaying as calls
 from extensions.hooks.relaying import Handed
 from marketplace.models import App
@@ -27,8 +27,8 @@ from webhooks.message import Message
 BEAT_EVERY: Final = 1.0  # seconds
 PAUSE: Final = 1.0  # seconds until the next request of a listener for which no thread was free
 
-REPLACED: Final = "Another command line listens for this app now."
-ENDED: Final = "This listener has ended. Start another one."
+REPLACED: Final = Coded("Another command line listens for this app now.", code="listener_replaced")
+ENDED: Final = Coded("This listener has ended. Start another one.", code="listener_ended")
 
 
 @dataclass(frozen=True, slots=True)

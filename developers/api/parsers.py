@@ -46,29 +46,31 @@ class PictureFormParser(MultiPartParser):
 def refuse_empty_form(request: Request) -> None:
     """Raise `ParseError` for a form without a body, which is never handed to a parser."""
     if request.stream is None and (request.content_type or "").lower().startswith("multipart/"):
-        raise ParseError("The multipart body is empty.")
+        raise ParseError("The multipart body is empty.", code="malformed_multipart")
 
 
 def boundary_of(content_type: str) -> bytes:
     """Raises `ParseError` where a Content-Type names no boundary."""
     boundary = parse_header_parameters(content_type)[1].get("boundary", "")
     if not boundary or not boundary.isascii():
-        raise ParseError("The Content-Type names no valid boundary.")
+        raise ParseError("The Content-Type names no valid boundary.", code="missing_boundary")
     return boundary.encode("ascii")
 
 
 def check_form(body: bytes, boundary: bytes) -> None:
     """Raise `ParseError` unless the body is one or more named parts and the closing boundary."""
     if not body.startswith(b"--" + boundary):
-        raise ParseError("The multipart body does not begin with its boundary.")
+        raise ParseError("The multipart body does not begin with its boundary.", code="malformed_multipart")
     pieces = list(_pieces(body, b"--" + boundary))
     if not _CLOSE.match(body, pieces[-1][0]):
-        raise ParseError("The multipart body does not end with its closing boundary.")
+        raise ParseError(
+            "The multipart body does not end with its closing boundary.", code="malformed_multipart"
+        )
     if len(pieces) == 1:
-        raise ParseError("The multipart body has no parts.")
+        raise ParseError("The multipart body has no parts.", code="malformed_multipart")
     for number, (start, end) in enumerate(pieces[:-1], start=1):
         if not _is_part(body, start, end):
-            raise ParseError(f"Part {number} of the multipart body is malformed.")
+            raise ParseError(f"Part {number} of the multipart body is malformed.", code="malformed_multipart")
 
 
 def _pieces(body: bytes, delimiter: bytes) -> Iterator[tuple[int, int]]:

@@ -1,10 +1,10 @@
 """Every error that an app or its developer may get from an API, with its cause and what to do.
 
-`PROBLEMS` has one row per `message`. `<…>` in a message stands for any text. What the endpoints say about their own errors
-comes from the OpenAPI document. tests/developers/docs/test_errors.py fails if an endpoint or a service has an error that is not here.
+`PROBLEMS` has one row per code, which is named where the error is raised. `message` is what such an error says; `<…>` stands for any
+text. What the endpoints say about their own errors comes from the OpenAPI document. tests/developers/docs/test_errors.py fails for a
+code without a row, and for a row whose code nothing raises.
 """
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -18,15 +18,11 @@ from webhooks.diagnosis import Diagnosis, diagnose
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    ident: str
+    code: str
     status: int
     message: str
     cause: str
     fix: str
-
-    def matches(self, message: str) -> bool:
-        parts = (re.escape(part) for part in re.split(r"<[^>]*>", self.message))
-        return re.fullmatch(".*".join(parts), message, re.DOTALL) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +35,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    code: int
+    number: int
     about: str
     problems: list[Problem]
     places: list[Place]
 
     @property
     def name(self) -> str:
-        return status_name(self.code)
+        return status_name(self.number)
 
     @property
     def ident(self) -> str:
-        return f"status-{self.code}"
+        return f"status-{self.number}"
 
 
 ABOUT: Final = {
@@ -71,98 +67,107 @@ ABOUT: Final = {
 }
 
 PROBLEMS: Final = (
-    Problem("field", 400, "<field>: <what is wrong>", "A field or parameter has a value that isn't accepted.", "Read `details`: each entry names a field and what it accepts."),
-    Problem("json", 400, "The body is not valid JSON: <reason>", "The body can't be parsed as JSON.", "Send valid JSON in UTF-8, with Content-Type: application/json."),
-    Problem("json-object", 400, "The body must be a JSON object.", "The body is a list, a string or a number.", "Send an object: {…}."),
-    Problem("json-depth", 400, "The body is nested more than <number> levels deep.", "Objects and lists are inside each other more than 64 times.", "Send a flatter object."),
-    Problem("manifest-object", 400, "Send the manifest as a JSON object.", "The body is not an object.", "Send the manifest itself as the body."),
-    Problem("multipart", 400, "<The> multipart body <is malformed>", "A multipart upload is empty, malformed or incomplete.", "Let your HTTP library build the body from files."),
-    Problem("boundary", 400, "The Content-Type names no valid boundary.", "The header of a multipart upload was set by hand.", "Leave the header out: HTTP libraries add it with the boundary."),
-    Problem("incomplete-app", 400, "The app can't be submitted yet. <what is missing>", "The app lacks something that a review needs, or its Redirect URL or Webhook URL is the platform's own, which is for your sandbox store only.", "Complete what `details` lists. The page Review in the portal has the same list."),
-    Problem("incomprehensible", 400, "The request can't be understood.", "The request is malformed HTTP or contains invalid characters.", "Compare it with the sample of the endpoint."),
-    Problem("host", 400, "Unknown host name.", "The `Host` header names another host.", "Use the address at the top of the API reference."),
-    Problem("no-token", 401, "Send the access token in the header: Authorization: Bearer <token>.", "The header `Authorization` is missing.", "Send the access token of the installation."),
-    Problem("bearer", 401, "The Authorization header must read: Bearer <token>.", "The header has another form, such as Basic or a token without `Bearer`.", "Send `Authorization: Bearer fbat_…`."),
-    Problem("revoked", 401, "The access token is unknown or has been revoked.", "The store uninstalled the app, a newer token replaced this one, the app is suspended, or the token has a typo.", "If the store uninstalled the app, stop calling. Otherwise send its owner through the consent page for a new token."),
-    Problem("no-developer-token", 401, "Send the access token of /auth/login or a developer token: Authorization: Bearer <token>.", "The developer API got no token.", "Sign in with /auth/login, or create a developer token."),
-    Problem("wrong-kind", 401, "This is an app's access token. Send the access token of /auth/login or a developer token.", "The developer API got the token of an installation.", "Use your own token, not your app's."),
-    Problem("expired", 401, "The access token has expired. Get a new one with POST /auth/refresh.", "A sign-in's access token is valid for an hour.", "Exchange the refresh token for a new pair."),
-    Problem("invalid-token", 401, "The access token is not valid.", "It was changed, cut off, or issued by another installation.", "Sign in again."),
-    Problem("developer-token", 401, "The developer token is unknown, expired or revoked.", "Developer tokens expire after a year at the latest, and can be revoked.", "Create a new one under Account, Developer tokens."),
-    Problem("refresh", 401, "The refresh token is no longer valid. Sign in again.", "It was used before, has expired, or its sign-in has ended.", "Sign in again. Store each new refresh token, since each works once."),
-    Problem("sign-in-ended", 401, "This sign-in has ended. Sign in again.", "You signed out, or ended this session.", "Sign in again."),
-    Problem("password-changed", 401, "The password has changed. Sign in again.", "A new password ends all sign-ins.", "Sign in with the new password."),
-    Problem("wrong-password", 401, "Wrong e-mail address or password.", "The account is unknown, or the password is wrong.", "Check both."),
-    Problem("second-factor", 401, "This account has a second factor. Send a current code as otp: each works once.", "`otp` is missing, wrong or used. `details` has the field `otp` with `mfa_required`.", "Send the current code of the authenticator app as `otp`."),
-    Problem("scope", 403, "This call needs the scope <scope>, which the token does not have.", "The app doesn't ask for the scope, or the store hasn't agreed to it.", "Add the scope to the app. Stores agree to it after an approval. See Ask for more permissions."),
-    Problem("scope-agreement", 403, "This call needs the scope <scope>, which the token does not have. <store> has not agreed to it yet.", "An approved version asks for the scope, and the store's owner hasn't answered yet.", "Wait, or send the owner through the consent page. The same token then has the scope."),
-    Problem("paused", 403, "The store has paused this app", "The merchant paused the app.", "Nothing to correct. Calls work again when the merchant resumes the app; webhooks are held until then."),
-    Problem("role", 403, "Only developer accounts can use this API.", "The account is a merchant's or a reviewer's.", "Sign in with a developer account."),
-    Problem("other-payment", 403, "The payment of this order was made by another app.", "Only the app that created a payment reports its result.", "Report payments only for orders whose `checkout.create_payment` your app answered."),
-    Problem("merchant-payment", 403, "The merchant collects the payment of this order.", "CASH and CARD are collected outside the platform.", "Don't report a payment for such orders."),
-    Problem("unconfirmed", 403, "Confirm your e-mail address first. Use the link that we mailed to <address>.", "Your account's address isn't confirmed.", "Follow the link in the mail. The portal resends it."),
-    Problem("not-found", 404, "<object> not found", "The ID is wrong, or the object is another store's or developer's.", "Check the ID, and that the token belongs to the same store."),
-    Problem("path", 404, "There is nothing at <path>.", "The path is misspelled.", "Compare it with the API reference."),
-    Problem("listener-ended", 404, "This listener has ended. Start another one.", "It didn't ask for work for a minute, or was stopped.", "Start it again. The command `listen` does so by itself."),
-    Problem("export-pending", 404, "The export has no file yet.", "The export is still being made.", "Read the export until its status is READY."),
-    Problem("export-failed", 404, "The export failed.", "The file couldn't be made.", "Request a new export."),
-    Problem("method", 405, "Method <method> not allowed", "The endpoint doesn't have this method.", "See `Allow`, or the API reference."),
-    Problem("order-status", 409, "An order that is <status> can't become <status>.", "Orders only move forward, and end with DELIVERED or CANCELLED.", "Read the order, and set a later status."),
-    Problem("unavailable", 409, "<product> is not available.", "The merchant has switched the product off or archived it.", "Leave it out. `isAvailable` and `status` say so beforehand."),
-    Problem("sold-out", 409, "<product> is sold out.", "No stock is left.", "Leave it out, or wait for `product.back_in_stock`."),
-    Problem("stock", 409, "There is not enough of <product>: <number> left.", "The order asks for more than the stock.", "Lower the quantity."),
-    Problem("prices", 409, "Prices are changing right now. Please place the order again.", "The merchant changed prices while apps were asked.", "Send the order again with a new Idempotency-Key."),
-    Problem("prices-changed", 409, "The prices or items have changed since you opened this page. Check the summary.", "Prices changed since the checkout page was opened.", "Read the products again."),
-    Problem("idempotency-other", 409, "This Idempotency-Key was used with another request.", "The key belongs to an order with other contents.", "Use a new key for each order. Retry only with the same body."),
-    Problem("idempotency-running", 409, "The first request with this Idempotency-Key is still in progress.", "Two requests with one key overlap.", "Retry after a second."),
-    Problem("idempotency-lost", 409, "This request took too long, and another one with its Idempotency-Key took over.", "A retry with the same key finished first.", "Retry with the same key: you get the order's response."),
-    Problem("payment-final", 409, "The payment is <status> and can't become <status>.", "The result of a payment is final.", "Read the order's `payment`."),
-    Problem("payment-pending", 409, "The payment of this order is pending or completed.", "A payment was already requested.", "Wait for its result."),
-    Problem("order-cancelled", 409, "The order was cancelled.", "Cancelled orders have no payment.", "Don't report a payment for it."),
-    Problem("export-running", 409, "Another export of this installation is being made. Wait until it is READY.", "An installation has one export at a time.", "Wait until the first one is READY or FAILED."),
-    Problem("too-many-webhooks", 409, "An installation has at most <number> webhooks. Delete one first.", "The limit is reached.", "Delete one that you no longer need, or list several events in one."),
-    Problem("app-defined-delete", 409, "The app-defined webhook can be changed but not deleted. Switch it off instead.", "It belongs to the app's Webhook URL.", "Set `isActive` to false, or remove the Webhook URL from the app."),
-    Problem("app-defined-url", 409, "The URL of this webhook is the app's Webhook URL. Change it there.", "The app-defined webhook follows the app.", "Change the Webhook URL in the app's details."),
-    Problem("app-defined-none", 409, "The app has no Webhook URL to send events to. Set one first.", "The app-defined webhook has no URL.", "Set the app's Webhook URL."),
-    Problem("inactive-webhook", 409, "The webhook is not active. Switch it on first.", "Nothing is sent to an inactive webhook.", "Set `isActive` to true, then repeat the call."),
-    Problem("test-delivery", 409, "A test is sent once. Test the webhook again instead.", "Deliveries of `webhook.test` are not resent.", "Call the test endpoint again."),
-    Problem("held-while-paused", 409, "The store has paused the app. What is held is sent when the store resumes it.", "Nothing is sent to a paused app.", "Wait until the merchant resumes it."),
-    Problem("suspended-sending", 409, "The app is suspended. Nothing is sent until a reviewer lifts the suspension.", "A reviewer suspended the app.", "Answer the mail about the suspension."),
-    Problem("erasure-over", 409, "The app was installed again, so there is nothing to erase.", "A reinstall cancels the data erasure.", "Nothing to do."),
-    Problem("erasure-early", 409, "It is due on <time>. Until then the app may be installed again.", "A data erasure is sent 48 hours after the uninstall.", "Wait. On the sandbox store, Erase now sends it at once."),
-    Problem("erasure-none", 409, "No data erasure of your sandbox store is waiting.", "The app isn't installed there, and its last erasure has ended.", "Install the app on your sandbox store first."),
-    Problem("erasure-not-waiting", 409, "This erasure isn't waiting for its time. It is: <state>.", "It is being sent already, or has ended.", "Nothing to do. Its delivery is in the portal."),
-    Problem("no-longer-installed", 409, "The app is no longer installed.", "The store uninstalled the app during the request.", "Stop calling for this store."),
-    Problem("not-on-sandbox", 409, "The app is not installed on your sandbox.<advice>", "The call needs a test install.", "Install the app on your sandbox store first."),
-    Problem("listener-replaced", 409, "Another command line listens for this app now.", "An app has one listener, and `listen` was started again elsewhere.", "Use that one, or start `listen` here again."),
-    Problem("app-suspended", 409, "The app is suspended. <what must wait>", "A reviewer suspended the app.", "Answer the mail about the suspension."),
-    Problem("app-in-review", 409, "The app is in review<advice>.", "An app in review can't change.", "Wait for the decision, or withdraw the submission."),
-    Problem("app-not-in-review", 409, "The app is not in review.", "There is nothing to withdraw.", "Nothing to do."),
-    Problem("already-in-review", 409, "The app is already in review.", "It was submitted before.", "Wait for the decision."),
-    Problem("already-approved", 409, "This version is already approved. Change the app before you submit it again.", "Nothing has changed since the approval.", "Change the app, then submit it."),
-    Problem("reviewer-started", 409, "A reviewer has started on the submission, so it can no longer be withdrawn.", "A reviewer holds the submission.", "Wait for the decision."),
-    Problem("delete-approved", 409, "The app has been approved, so merchants may use it. It can no longer be deleted.", "Stores may depend on an approved app.", "Uninstall it from your sandbox store instead."),
-    Problem("version-scopes", 409, "Version <version> asks for more scopes than the current one: <scopes>.", "Restoring a version may not widen what the app can do.", "Submit the app with these scopes instead."),
-    Problem("version-reach", 409, "Version <version> adds to what stores agreed to: <names>. Submit it for review instead.", "Restoring a version may not add hooks, scripts or hosts.", "Submit the manifest for review instead."),
-    Problem("check-ended", 409, "This check has ended.", "All its responses came, or it ran out of time.", "Read its results, or start a new check."),
-    Problem("check-step", 409, "This check is at step <number>, not at step <number>.", "The responses of this step came already, or belong to another check.", "Read the check, and send the responses of its current requests."),
-    Problem("checks-running", 409, "<number> checks are running already. Wait until one has ended.", "A developer can run a few checks at a time.", "Wait. A check whose command line is gone ends within two minutes."),
-    Problem("slug", 409, "Another app has this slug. Choose another one.", "Slugs are unique on the platform.", "Choose another one."),
-    Problem("account", 409, "An account with this e-mail address already exists.", "You have registered before.", "Sign in, or reset the password."),
-    Problem("cursor", 410, "Events right after this cursor are no longer kept. The oldest cursor is <cursor>", "The feed keeps events for 30 days.", "Continue from the cursor at the end of `message`, and make a new export for what is missing."),
-    Problem("body-size", 413, "The body is too large.", "A JSON body may have 1 MiB, and an upload of pictures 32 MiB.", "Send less in one request."),
-    Problem("content-type", 415, "Content-Type <type> is not accepted. Send <type>.", "The header names a format that the endpoint doesn't read.", "Send `Content-Type: application/json`."),
-    Problem("no-content-type", 415, "The Content-Type header is missing. Send <type>.", "The body has no Content-Type.", "Send `Content-Type: application/json`."),
-    Problem("range", 416, "The file has <number> bytes.", "`Range` begins after the end of the file.", "Start again without `Range`."),
-    Problem("refused-order", 422, "<the reason of the app>", "An app with the hook `order.validate` refused the order.", "Show `message` to the buyer."),
-    Problem("rate", 429, "More than <number> requests in a minute. Try again in <number> seconds.", "The installation, or an address without a valid token, made too many requests.", "Wait. Read lists with a larger `limit`, and use webhooks or the feed instead of polling."),
-    Problem("listeners", 429, "Too many developers are listening at the moment. Try again in a minute.", "The platform lets a limited number of developers listen at once.", "Wait. The command `listen` tries again by itself."),
-    Problem("attempts", 429, "Too many attempts. Try again in <number> seconds.", "Too many sign-ins, registrations or code exchanges from one address.", "Wait. Exchange codes from one server, one at a time."),
-    Problem("checks", 429, "That is more than <number> checks a minute. Try again in <number> seconds.", "Too many checks were started.", "Wait."),
-    Problem("crash", 500, "Something went wrong on our side. It has been recorded.", "A fault of the platform.", "Retry once, then send us the `X-Request-Id`."),
-    Problem("database", 503, "The database can't be reached right now. Try again in a few seconds.", "An outage of the platform's database.", "Retry with the same Idempotency-Key."),
-    Problem("away", 503, "The platform didn't answer. Try again in a second.", "One of the platform's servers failed or is being replaced. What you sent may have been done.", "Retry with the same Idempotency-Key. Without one, look first whether it was done."),
-    Problem("busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many orders of this store wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
+    Problem("validation_failed", 400, "<field>: <what is wrong>", "A field or parameter has a value that isn't accepted.", "Read `details`: each entry names a field and what it accepts."),
+    Problem("invalid_json", 400, "The body is not valid JSON: <reason>", "The body can't be parsed as JSON.", "Send valid JSON in UTF-8, with Content-Type: application/json."),
+    Problem("json_not_object", 400, "The body must be a JSON object.", "The body is a list, a string or a number.", "Send an object: {…}. A manifest is the body itself."),
+    Problem("json_too_deep", 400, "The body is nested more than <number> levels deep.", "Objects and lists are inside each other more than 64 times.", "Send a flatter object."),
+    Problem("malformed_multipart", 400, "<The> multipart body <is malformed>", "A multipart upload is empty, malformed or incomplete.", "Let your HTTP library build the body from files."),
+    Problem("missing_boundary", 400, "The Content-Type names no valid boundary.", "The header of a multipart upload was set by hand.", "Leave the header out: HTTP libraries add it with the boundary."),
+    Problem("app_incomplete", 400, "The app can't be submitted yet. <what is missing>", "The app lacks something that a review needs, or its Redirect URL or Webhook URL is the platform's own, which is for your sandbox store only.", "Complete what `details` lists. The page Review in the portal has the same list."),
+    Problem("malformed_request", 400, "The request can't be understood.", "The request is malformed HTTP or contains invalid characters.", "Compare it with the sample of the endpoint."),
+    Problem("unknown_host", 400, "Unknown host name.", "The `Host` header names another host.", "Use the address at the top of the API reference."),
+    Problem("broken_chunks", 400, "The chunks of the body can't be read.", "A body with Transfer-Encoding: chunked is malformed.", "Let your HTTP library send the body."),
+    Problem("missing_token", 401, "Send the access token in the header: Authorization: Bearer <token>.", "The header `Authorization` is missing.", "Send the access token of the installation; in the developer API, the one of /auth/login or a developer token."),
+    Problem("malformed_authorization", 401, "The Authorization header must read: Bearer <token>.", "The header has another form, such as Basic or a token without `Bearer`.", "Send `Authorization: Bearer fbat_…`."),
+    Problem("token_revoked", 401, "The access token is unknown or has been revoked.", "The store uninstalled the app, a newer token replaced this one, the app is suspended, or the token has a typo.", "If the store uninstalled the app, stop calling. Otherwise send its owner through the consent page for a new token."),
+    Problem("wrong_kind_of_token", 401, "This is an app's access token. Send the access token of /auth/login or a developer token.", "The developer API got the token of an installation.", "Use your own token, not your app's."),
+    Problem("token_expired", 401, "The access token has expired. Get a new one with POST /auth/refresh.", "A sign-in's access token is valid for an hour.", "Exchange the refresh token for a new pair."),
+    Problem("invalid_token", 401, "The access token is not valid.", "It was changed, cut off, or issued by another installation.", "Sign in again."),
+    Problem("developer_token_revoked", 401, "The developer token is unknown, expired or revoked.", "Developer tokens expire after a year at the latest, and can be revoked.", "Create a new one under Account, Developer tokens."),
+    Problem("refresh_token_invalid", 401, "The refresh token is no longer valid. Sign in again.", "It was used before, has expired, or its sign-in has ended.", "Sign in again. Store each new refresh token, since each works once."),
+    Problem("sign_in_ended", 401, "This sign-in has ended. Sign in again.", "You signed out, or ended this session.", "Sign in again."),
+    Problem("password_changed", 401, "The password has changed. Sign in again.", "A new password ends all sign-ins.", "Sign in with the new password."),
+    Problem("wrong_credentials", 401, "Wrong e-mail address or password.", "The account is unknown, or the password is wrong.", "Check both."),
+    Problem("mfa_required", 401, "This account has a second factor. Send a current code as otp: each works once.", "`otp` is missing, wrong or used. `details` has the field `otp` with `mfa_required`.", "Send the current code of the authenticator app as `otp`."),
+    Problem("missing_scope", 403, "This call needs the scope <scope>, which the token does not have.", "The app doesn't ask for the scope, or the store hasn't agreed to it.", "Add the scope to the app. Stores agree to it after an approval. See Ask for more permissions."),
+    Problem("scope_not_agreed", 403, "This call needs the scope <scope>, which the token does not have. <store> has not agreed to it yet.", "An approved version asks for the scope, and the store's owner hasn't answered yet.", "Wait, or send the owner through the consent page. The same token then has the scope."),
+    Problem("app_paused", 403, "The store has paused this app", "The merchant paused the app.", "Nothing to correct. Calls work again when the merchant resumes the app; webhooks are held until then."),
+    Problem("wrong_role", 403, "Only developer accounts can use this API.", "The account is a merchant's or a reviewer's.", "Sign in with a developer account."),
+    Problem("payment_of_other_app", 403, "The payment of this order was made by another app.", "Only the app that created a payment reports its result.", "Report payments only for orders whose `checkout.create_payment` your app answered."),
+    Problem("payment_by_merchant", 403, "The merchant collects the payment of this order.", "CASH and CARD are collected outside the platform.", "Don't report a payment for such orders."),
+    Problem("address_unconfirmed", 403, "Confirm your e-mail address first. Use the link that we mailed to <address>.", "Your account's address isn't confirmed.", "Follow the link in the mail. The portal resends it."),
+    Problem("form_expired", 403, "This form has expired. Go back, reload the page and try again.", "The request went to a page of the site and has no CSRF token.", "Programs call the paths of the API reference instead."),
+    Problem("not_allowed", 403, "<what is not allowed>", "The credential doesn't allow this.", "`message` says what is missing."),
+    Problem("not_found", 404, "<object> not found", "The ID is wrong, or the object is another store's or developer's.", "Check the ID, and that the token belongs to the same store."),
+    Problem("unknown_path", 404, "There is nothing at <path>.", "The path is misspelled.", "Compare it with the API reference."),
+    Problem("listener_ended", 404, "This listener has ended. Start another one.", "It didn't ask for work for a minute, or was stopped.", "Start it again. The command `listen` does so by itself."),
+    Problem("export_pending", 404, "The export has no file yet.", "The export is still being made.", "Read the export until its status is READY."),
+    Problem("export_failed", 404, "The export failed.", "The file couldn't be made.", "Request a new export."),
+    Problem("method_not_allowed", 405, "Method <method> not allowed", "The endpoint doesn't have this method.", "See `Allow`, or the API reference."),
+    Problem("order_status_conflict", 409, "An order that is <status> can't become <status>.", "Orders only move forward, and end with DELIVERED or CANCELLED.", "Read the order, and set a later status."),
+    Problem("product_unavailable", 409, "<product> is not available.", "The merchant has switched the product off or archived it.", "Leave it out. `isAvailable` and `status` say so beforehand."),
+    Problem("product_sold_out", 409, "<product> is sold out.", "No stock is left.", "Leave it out, or wait for `product.back_in_stock`."),
+    Problem("not_enough_stock", 409, "There is not enough of <product>: <number> left.", "The order asks for more than the stock.", "Lower the quantity."),
+    Problem("prices_changing", 409, "Prices are changing right now. Please place the order again.", "The merchant changed prices while apps were asked.", "Send the order again with a new Idempotency-Key."),
+    Problem("prices_changed", 409, "The prices or items have changed since you opened this page. Check the summary.", "Prices changed since the checkout page was opened.", "Read the products again."),
+    Problem("idempotency_key_reused", 409, "This Idempotency-Key was used with another request.", "The key belongs to an order with other contents.", "Use a new key for each order. Retry only with the same body."),
+    Problem("idempotency_key_in_progress", 409, "The first request with this Idempotency-Key is still in progress.", "Two requests with one key overlap.", "Retry after a second."),
+    Problem("idempotency_key_taken_over", 409, "This request took too long, and another one with its Idempotency-Key took over.", "A retry with the same key finished first.", "Retry with the same key: you get the order's response."),
+    Problem("payment_final", 409, "The payment is <status> and can't become <status>.", "The result of a payment is final.", "Read the order's `payment`."),
+    Problem("payment_pending", 409, "The payment of this order is pending or completed.", "A payment was already requested.", "Wait for its result."),
+    Problem("order_cancelled", 409, "The order was cancelled.", "Cancelled orders have no payment.", "Don't report a payment for it."),
+    Problem("export_running", 409, "Another export of this installation is being made. Wait until it is READY.", "An installation has one export at a time.", "Wait until the first one is READY or FAILED."),
+    Problem("too_many_webhooks", 409, "An installation has at most <number> webhooks. Delete one first.", "The limit is reached.", "Delete one that you no longer need, or list several events in one."),
+    Problem("webhook_not_deletable", 409, "The app-defined webhook can be changed but not deleted. Switch it off instead.", "It belongs to the app's Webhook URL.", "Set `isActive` to false, or remove the Webhook URL from the app."),
+    Problem("webhook_url_fixed", 409, "The URL of this webhook is the app's Webhook URL. Change it there.", "The app-defined webhook follows the app.", "Change the Webhook URL in the app's details."),
+    Problem("no_webhook_url", 409, "The app has no Webhook URL to send events to. Set one first.", "The app-defined webhook has no URL.", "Set the app's Webhook URL."),
+    Problem("webhook_inactive", 409, "The webhook is not active. Switch it on first.", "Nothing is sent to an inactive webhook.", "Set `isActive` to true, then repeat the call."),
+    Problem("test_not_resent", 409, "A test is sent once. Test the webhook again instead.", "Deliveries of `webhook.test` are not resent.", "Call the test endpoint again."),
+    Problem("held_while_paused", 409, "The store has paused the app. What is held is sent when the store resumes it.", "Nothing is sent to a paused app.", "Wait until the merchant resumes it."),
+    Problem("erasure_cancelled", 409, "The app was installed again, so there is nothing to erase.", "A reinstall cancels the data erasure.", "Nothing to do."),
+    Problem("erasure_not_due", 409, "It is due on <time>. Until then the app may be installed again.", "A data erasure is sent 48 hours after the uninstall.", "Wait. On the sandbox store, Erase now sends it at once."),
+    Problem("no_erasure", 409, "No data erasure of your sandbox store is waiting.", "The app isn't installed there, and its last erasure has ended.", "Install the app on your sandbox store first."),
+    Problem("erasure_not_waiting", 409, "This erasure isn't waiting for its time. It is: <state>.", "It is being sent already, or has ended.", "Nothing to do. Its delivery is in the portal."),
+    Problem("not_installed", 409, "The app is no longer installed.", "The store uninstalled the app during the request.", "Stop calling for this store."),
+    Problem("not_on_sandbox", 409, "The app is not installed on your sandbox.<advice>", "The call needs a test install.", "Install the app on your sandbox store first."),
+    Problem("listener_replaced", 409, "Another command line listens for this app now.", "An app has one listener, and `listen` was started again elsewhere.", "Use that one, or start `listen` here again."),
+    Problem("app_suspended", 409, "The app is suspended. <what must wait>", "A reviewer suspended the app.", "Answer the mail about the suspension."),
+    Problem("app_in_review", 409, "The app is in review<advice>.", "An app in review can't change.", "Wait for the decision, or withdraw the submission."),
+    Problem("not_in_review", 409, "The app is not in review.", "There is nothing to withdraw.", "Nothing to do."),
+    Problem("already_in_review", 409, "The app is already in review.", "It was submitted before.", "Wait for the decision."),
+    Problem("already_approved", 409, "This version is already approved. Change the app before you submit it again.", "Nothing has changed since the approval.", "Change the app, then submit it."),
+    Problem("review_started", 409, "A reviewer has started on the submission, so it can no longer be withdrawn.", "A reviewer holds the submission.", "Wait for the decision."),
+    Problem("app_approved", 409, "The app has been approved, so merchants may use it. It can no longer be deleted.", "Stores may depend on an approved app.", "Uninstall it from your sandbox store instead."),
+    Problem("version_adds_scopes", 409, "Version <version> asks for more scopes than the current one: <scopes>.", "Restoring a version may not widen what the app can do.", "Submit the app with these scopes instead."),
+    Problem("version_adds_reach", 409, "Version <version> adds to what stores agreed to: <names>. Submit it for review instead.", "Restoring a version may not add hooks, scripts or hosts.", "Submit the manifest for review instead."),
+    Problem("check_ended", 409, "This check has ended.", "All its responses came, or it ran out of time.", "Read its results, or start a new check."),
+    Problem("check_step_mismatch", 409, "This check is at step <number>, not at step <number>.", "The responses of this step came already, or belong to another check.", "Read the check, and send the responses of its current requests."),
+    Problem("checks_running", 409, "<number> checks are running already. Wait until one has ended.", "A developer can run a few checks at a time.", "Wait. A check whose command line is gone ends within two minutes."),
+    Problem("slug_taken", 409, "Another app has this slug. Choose another one.", "Slugs are unique on the platform.", "Choose another one."),
+    Problem("too_many_apps", 409, "A developer has at most <number> apps. Delete one that you no longer need.", "The limit is reached.", "Delete an app that was never approved."),
+    Problem("account_exists", 409, "An account with this e-mail address already exists.", "You have registered before.", "Sign in, or reset the password."),
+    Problem("token_name_taken", 409, "You have a token with this name already.", "Names of developer tokens are unique for each account.", "Choose another name."),
+    Problem("too_many_tokens", 409, "You have <number> tokens. Revoke one that you no longer need.", "An account has a limited number of developer tokens.", "Revoke one under Account, Developer tokens."),
+    Problem("conflict", 409, "<what the state doesn't allow>", "The current state doesn't allow the call.", "Read the object again. `message` says what is in the way."),
+    Problem("cursor_too_old", 410, "Events right after this cursor are no longer kept. The oldest cursor is <cursor>", "The feed keeps events for 30 days.", "Continue from the cursor at the end of `message`, and make a new export for what is missing."),
+    Problem("gone", 410, "<what is gone>", "The object was removed for good.", "Stop asking for it."),
+    Problem("body_too_large", 413, "The body is too large.", "A JSON body may have 1 MiB, and an upload of pictures 32 MiB.", "Send less in one request."),
+    Problem("unsupported_media_type", 415, "Content-Type <type> is not accepted. Send <type>.", "The header is missing, or names a format that the endpoint doesn't read.", "Send `Content-Type: application/json`."),
+    Problem("range_not_satisfiable", 416, "The file has <number> bytes.", "`Range` begins after the end of the file.", "Start again without `Range`."),
+    Problem("refused_by_app", 422, "<the reason of the app>", "An app with the hook `order.validate` refused the order.", "Show `message` to the buyer."),
+    Problem("unprocessable", 422, "<what is wrong>", "The request is well-formed, but can't be carried out.", "`message` or the body says why."),
+    Problem("rate_limited", 429, "More than <number> requests in a minute. Try again in <number> seconds.", "The installation, an address without a valid token, or a developer made too many requests.", "Wait. Read lists with a larger `limit`, and use webhooks or the feed instead of polling."),
+    Problem("too_many_changes", 429, "More than <number> test events and changes of sandbox stores in a minute. Try again in <number> seconds.", "Too many test events or changes were made on sandbox stores. A scenario counts each of its changes.", "Wait. In tests, make only the changes that a test needs."),
+    Problem("too_many_own_listeners", 429, "You listen for <number> apps already. Stop one of the listeners first.", "A developer can listen for three apps at once.", "Stop a command `listen` that you no longer need."),
+    Problem("too_many_listeners", 429, "Too many developers are listening at the moment. Try again in a minute.", "The platform lets a limited number of developers listen at once.", "Wait. The command `listen` tries again by itself."),
+    Problem("too_many_attempts", 429, "Too many attempts. Try again in <number> seconds.", "Too many sign-ins, registrations or code exchanges from one address.", "Wait. Exchange codes from one server, one at a time."),
+    Problem("too_many_checks", 429, "That is more than <number> checks a minute. Try again in <number> seconds.", "Too many checks were started.", "Wait."),
+    Problem("internal_error", 500, "Something went wrong on our side. It has been recorded.", "A fault of the platform.", "Retry once, then send us the `X-Request-Id`."),
+    Problem("database_unreachable", 503, "The database can't be reached right now. Try again in a few seconds.", "An outage of the platform's database.", "Retry with the same Idempotency-Key."),
+    Problem("platform_away", 503, "The platform didn't answer. Try again in a second.", "One of the platform's servers failed or is being replaced. What you sent may have been done.", "Retry with the same Idempotency-Key. Without one, look first whether it was done."),
+    Problem("payment_method_busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many orders of this store wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
+    Problem("unavailable", 503, "<what can't be done at the moment>", "The platform can't do this at the moment. Nothing was changed.", "Retry after `Retry-After` seconds."),
+    Problem("files_unreachable", 503, "Files can't be reached right now. Try again in a few seconds.", "An outage of the platform's file storage.", "Retry after `Retry-After` seconds."),
 )  # fmt: skip
 
 
@@ -191,6 +196,9 @@ OAUTH: Final = (
     Code("unsupported_response_type", "redirect", "`response_type` is another one than `code`.", "Send `response_type=code`."),
 )  # fmt: skip
 
+# Every value of `X-Error-Code`.
+CODES: Final = {each.code for each in PROBLEMS} | {each.name for each in OAUTH}
+
 HOOK_OUTCOMES: Final = {
     CallOutcome.ANSWERED: ("Your server answered as expected.", "Nothing to do."),
     CallOutcome.TIMEOUT: ("Your server didn't answer within the hook's timeout.", "Answer from memory or a cache, and do slow work afterwards."),
@@ -214,17 +222,17 @@ EXAMPLE: Final = error_body(
 def statuses() -> list[Status]:
     """Every error status, with its messages and what the endpoints say about it."""
     return [
-        Status(code, about, [each for each in PROBLEMS if each.status == code], _places(code))
-        for code, about in ABOUT.items()
+        Status(number, about, [each for each in PROBLEMS if each.status == number], _places(number))
+        for number, about in ABOUT.items()
     ]
 
 
-def _places(code: int) -> list[Place]:
+def _places(status: int) -> list[Place]:
     found: dict[str, list[tuple[str, str, str]]] = {}
     for group in reference.groups():
         for endpoint in group.endpoints:
-            response = endpoint.operation["responses"].get(str(code))
-            if response and response["description"] != schema.PROBLEMS.get(code):
+            response = endpoint.operation["responses"].get(str(status))
+            if response and response["description"] != schema.PROBLEMS.get(status):
                 entry = (group.slug, endpoint.id, endpoint.operation["summary"])
                 found.setdefault(response["description"], []).append(entry)
     return [Place(about, endpoints) for about, endpoints in found.items()]

@@ -22,6 +22,7 @@ from common.rest import parsers
 from common.times import duration
 from common.web import auth_limits, rate_limits
 from conformance.services import disposal, runs
+from developers import limits as developer_limits
 from developers.docs import reference
 from developers.docs.fields import resolved
 from developers.docs.openapi import document
@@ -31,10 +32,10 @@ from extensions.manifest import problems, values
 from extensions.schemas import references
 from installations.services import authorization
 from marketplace import rules
-from marketplace.services import pictures
+from marketplace.services import apps, pictures
 from stores import bulkhead, hookpoints
 from webhooks import health, message
-from webhooks.engine import retry
+from webhooks.engine import claim_selection, listeners, retry
 from webhooks.services import deliveries, inboxes, registration
 from webhooks.services import retention as delivery_retention
 
@@ -61,82 +62,120 @@ class Group:
 @cache
 def groups() -> list[Group]:
     return [
-        Group("api", "API requests", [
-            Limit("Requests of an installation to the app API and webhooks API", f"{requests_a_minute()} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
-            Limit("Requests without a valid token, for each address", f"{requests_a_minute()} in {rate_limits.WINDOW} seconds", "429"),
-            Limit("JSON request body", size(parsers.MAX_BODY), "413"),
-            Limit("Upload of an app's pictures", size(UPLOAD), "413"),
-            Limit("Levels of objects and lists in a JSON body", str(MAX_DEPTH), "400"),
-            Limit("Objects on a page", f"{page_of('/app-api/products')}; orders {page_of('/app-api/orders')}; reviews {page_of('/app-api/reviews')}", "lowered"),
-            Limit("Events on a page of the feed", page_of("/app-api/events"), "lowered"),
-            Limit("Exports being made, for each installation", "1", "409"),
-        ]),
-        Group("orders", "Orders", [
-            Limit("Lines of an order", str(order_lines()["maxItems"]), "400"),
-            Limit("Quantity of a line", f"{order_lines()['items']['properties']['quantity']['maximum']:,}", "400"),
-            Limit("Idempotency-Key", f"1 to {idempotency_key()['maxLength']} printable characters", "400"),
-            Limit("Repeats with an Idempotency-Key return the first response", duration(IDEMPOTENCY_KEPT), "a new order"),
-        ]),
-        Group("webhooks", "Webhooks", [
-            Limit("Webhooks of an installation, besides the app-defined one", str(registration.MAX_WEBHOOKS), "409"),
-            Limit("Time for a response", f"{transport.TIMEOUT:.0f} seconds", "the attempt fails"),
-            Limit("Attempts of a delivery", str(len(retry.delays()) + 1), "EXHAUSTED"),
-            Limit("Waits between attempts", ", ".join(map(duration, retry.delays())), f"up to {retry.SPREAD:.0%} later; twice as long with Retry-After"),
-            Limit("Response body that is kept", size(message.EXCERPT_BYTES), "cut"),
-            Limit("Resent after recover or resume, for each webhook", f"{deliveries.RECOVERED_PER_SECOND} a second", "spread over time"),
-            Limit("Failing until you get a mail", f"{duration(health.WARNED_AFTER)}, then {duration(health.WARNED_AGAIN_AFTER)}", "e-mail"),
-            Limit("Failing until a webhook is disabled", f"{duration(health.DISABLED_AFTER)}, with {health.EXHAUSTED_AT_LEAST} failed deliveries and {health.FAILED_AT_LEAST} failed attempts", "deliveries are HELD"),
-            Limit("Two answers 410, at least this far apart", duration(health.GONE_APART), "the webhook is disabled"),
-            Limit("Length of a URL", f"{url_policy.MAX_URL_LENGTH:,} characters", "400"),
-            Limit("Delay of a data erasure after the uninstall", duration(timedelta(seconds=settings.DATA_ERASURE_DELAY)), "business.data_erasure"),
-            Limit("Listeners (`extension-platform listen`) of an app", "1", "the new one replaces the old"),
-            Limit("Entries of an inbox", f"{inboxes.MOST}, for {duration(inboxes.KEPT)}", "the oldest are removed"),
-        ]),
-        Group("hooks", "Hooks", [
-            Limit("Timeout of a hook", f"{values.TIMEOUTS.start:,} to {values.TIMEOUTS.stop - 1:,} ms", "the flow goes on without the app"),
-            Limit("All hooks of a flow together", f"{hookpoints.BUDGET_SECONDS:.0f} seconds", "further hooks are skipped"),
-            Limit("Size of a response", size(answers.MAX_BYTES), "failure"),
-            Limit("Failures in a row that open the circuit breaker", str(breaker.THRESHOLD), f"skipped for {duration(breaker.FIRST_PAUSE)}, later up to {duration(breaker.LONGEST_PAUSE)}"),
-            Limit("Flows of a store with slow apps, for each web process", str(bulkhead.AT_ONCE), "hooks are skipped; 503 for payments"),
-            Limit("Pages that call apps, for each shopper's address", f"{ASKING_PER_MINUTE} a minute", "429 for the shopper"),
-            Limit("Tries in the portal", f"{simulator.PER_MINUTE} a minute", "429"),
-            Limit("Response text in the list of calls", f"{ledger.EXCERPT:,} characters", "cut"),
-        ]),
-        Group("manifest", "Manifest and settings", [
-            Limit("Manifest, as JSON without white space", size(problems.MAX_BYTES), "400"),
-            Limit("Blocks, embeds, hooks and admin pages, of each kind", str(problems.MAX_OF_EACH), "400"),
-            Limit("Levels of a manifest", str(problems.MAX_DEPTH), "400"),
-            Limit("Problems that one response lists", str(problems.MAX_PROBLEMS), "the total is named"),
-            Limit("Settings schema, and the values of one", size(json_documents.MAX_BYTES), "400"),
-            Limit("Levels of a settings schema", str(references.MAX_LEVELS), "400"),
-            Limit("Properties of a settings schema", str(references.MAX_PROPERTIES), "400"),
-            Limit("Numbers in settings and manifests", "−(2^53−1) to 2^53−1", "400"),
-            Limit("Session token of an admin page", duration(session_tokens.LIFETIME), "your server must refuse it"),
-        ]),
-        Group("apps", "Apps", [
-            Limit("Name, slug, description, version of an app", ", ".join(f"{rules.LENGTHS[name]:,}" for name in ("name", "slug", "description", "version")) + " characters", "400"),
-            Limit("Checks at a time, for each developer", str(runs.MOST_AT_A_TIME), "409"),
-            Limit("Checks started, for each developer", f"{runs.PER_MINUTE} a minute", "429"),
-            Limit("A check", duration(runs.LONGEST), "the other rules count as not tried"),
-            Limit("Screenshots", str(rules.MAX_SCREENSHOTS), "400"),
-            Limit("A picture", f"{size(pictures.MAX_BYTES)}, {pictures.MAX_PIXELS // 1_000_000} megapixels", "400"),
-            Limit("How to test, scope reason", f"{rules.REMARKS['how_to_test']:,} and {rules.REMARKS['scope_reason']:,} characters", "400"),
-        ]),
-        Group("sign-in", "OAuth and sign-in", [
-            Limit("Authorization code", duration(authorization.CODE_LIFETIME), "invalid_grant"),
-            Limit("Code exchanges, revocations and registrations, for each address", f"{auth_limits.PER_ADDRESS} a minute", "429"),
-            Limit("Failed sign-ins, for each account and network", f"{sign_in_limits.PER_ACCOUNT} a minute, with growing delays", "429"),
-            Limit("Developer tokens of an account", f"{developer_tokens.MOST_TOKENS}, for at most {developer_tokens.LONGEST.days} days", "409"),
-            Limit("Codes of a device sign-in", duration(device_grants.LIFETIME), "expired_token"),
-            Limit("Access token of a developer's sign-in", duration(settings.SIMPLE_JWT["ACCESS_TOKEN_LIFETIME"]), "401"),
-        ]),
-        Group("retention", "How long data is kept", [
-            Limit("Events in the feed, and finished deliveries", duration(delivery_retention.KEPT), "410; deleted within a week"),
-            Limit("Files of exports", duration(EXPORT_KEPT), "404"),
-            Limit("Results of checks", duration(disposal.KEPT), "404"),
-            Limit("Calls in the list of requests", duration(log_retention.KEPT), "deleted"),
-            Limit("Bodies in the list of requests, sandbox stores only", size(writing.KEPT_OF_BODY), "cut"),
-        ]),
+        Group("api", "API requests", _api()),
+        Group("orders", "Orders", _orders()),
+        Group("webhooks", "Webhooks", _webhooks()),
+        Group("hooks", "Hooks", _hooks()),
+        Group("manifest", "Manifest and settings", _manifest()),
+        Group("apps", "Apps", _apps()),
+        Group("sign-in", "OAuth and sign-in", _sign_in()),
+        Group("retention", "How long data is kept", _retention()),
+    ]
+
+
+def _api() -> list[Limit]:
+    return [
+        Limit("Requests of an installation to the app API and webhooks API", f"{requests_a_minute()} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Requests without a valid token, for each address", f"{requests_a_minute()} in {rate_limits.WINDOW} seconds", "429"),
+        Limit("Calls of the developer API and forms sent in the portal together, for each developer", f"{developer_limits.REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("JSON request body", size(parsers.MAX_BODY), "413"),
+        Limit("Upload of an app's pictures", size(UPLOAD), "413"),
+        Limit("Levels of objects and lists in a JSON body", str(MAX_DEPTH), "400"),
+        Limit("Objects on a page", f"{page_of('/app-api/products')}; orders {page_of('/app-api/orders')}; reviews {page_of('/app-api/reviews')}", "lowered"),
+        Limit("Events on a page of the feed", page_of("/app-api/events"), "lowered"),
+        Limit("Exports being made, for each installation", "1", "409"),
+    ]  # fmt: skip
+
+
+def _orders() -> list[Limit]:
+    return [
+        Limit("Lines of an order", str(order_lines()["maxItems"]), "400"),
+        Limit("Quantity of a line", f"{order_lines()['items']['properties']['quantity']['maximum']:,}", "400"),
+        Limit("Idempotency-Key", f"1 to {idempotency_key()['maxLength']} printable characters", "400"),
+        Limit("Repeats with an Idempotency-Key return the first response", duration(IDEMPOTENCY_KEPT), "a new order"),
+    ]  # fmt: skip
+
+
+def _webhooks() -> list[Limit]:
+    return [
+        Limit("Webhooks of an installation, besides the app-defined one", str(registration.MAX_WEBHOOKS), "409"),
+        Limit("Deliveries at the same time to one host name, all webhooks whose server isn't known to answer quickly together", str(claim_selection.HOST_ATTEMPTS), "they wait"),
+        Limit("Time for a response", f"{transport.TIMEOUT:.0f} seconds", "the attempt fails"),
+        Limit("Attempts of a delivery", str(len(retry.delays()) + 1), "EXHAUSTED"),
+        Limit("Waits between attempts", ", ".join(map(duration, retry.delays())), f"up to {retry.SPREAD:.0%} later; twice as long with Retry-After"),
+        Limit("Response body that is kept", size(message.EXCERPT_BYTES), "cut"),
+        Limit("Resent after recover or resume, for each webhook", f"{deliveries.RECOVERED_PER_SECOND} a second", "spread over time"),
+        Limit("Failing until you get a mail", f"{duration(health.WARNED_AFTER)}, then {duration(health.WARNED_AGAIN_AFTER)}", "e-mail"),
+        Limit("Failing until a webhook is disabled", f"{duration(health.DISABLED_AFTER)}, with {health.EXHAUSTED_AT_LEAST} failed deliveries and {health.FAILED_AT_LEAST} failed attempts", "deliveries are HELD"),
+        Limit("Two answers 410, at least this far apart", duration(health.GONE_APART), "the webhook is disabled"),
+        Limit("Length of a URL", f"{url_policy.MAX_URL_LENGTH:,} characters", "400"),
+        Limit("Delay of a data erasure after the uninstall", duration(timedelta(seconds=settings.DATA_ERASURE_DELAY)), "business.data_erasure"),
+        Limit("Listeners (`extension-platform listen`) of an app", "1", "the new one replaces the old"),
+        Limit("Listeners of a developer", str(listeners.MOST_OF_DEVELOPER), "429"),
+        Limit("Requests of a developer's listeners", f"{developer_limits.POLLS:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Test events and changes on sandbox stores, for each developer", f"{developer_limits.CHANGES} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Entries of an inbox", f"{inboxes.MOST}, for {duration(inboxes.KEPT)}", "the oldest are removed"),
+    ]  # fmt: skip
+
+
+def _hooks() -> list[Limit]:
+    return [
+        Limit("Timeout of a hook", f"{values.TIMEOUTS.start:,} to {values.TIMEOUTS.stop - 1:,} ms", "the flow goes on without the app"),
+        Limit("All hooks of a flow together", f"{hookpoints.BUDGET_SECONDS:.0f} seconds", "further hooks are skipped"),
+        Limit("Size of a response", size(answers.MAX_BYTES), "failure"),
+        Limit("Failures in a row that open the circuit breaker", str(breaker.THRESHOLD), f"skipped for {duration(breaker.FIRST_PAUSE)}, later up to {duration(breaker.LONGEST_PAUSE)}"),
+        Limit("Flows of a store with slow apps, for each web process", str(bulkhead.AT_ONCE), "hooks are skipped; 503 for payments"),
+        Limit("Pages that call apps, for each shopper's address", f"{ASKING_PER_MINUTE} a minute", "429 for the shopper"),
+        Limit("Tries in the portal", f"{simulator.PER_MINUTE} a minute", "429"),
+        Limit("Response text in the list of calls", f"{ledger.EXCERPT:,} characters", "cut"),
+    ]  # fmt: skip
+
+
+def _manifest() -> list[Limit]:
+    return [
+        Limit("Manifest, as JSON without white space", size(problems.MAX_BYTES), "400"),
+        Limit("Blocks, embeds, hooks and admin pages, of each kind", str(problems.MAX_OF_EACH), "400"),
+        Limit("Levels of a manifest", str(problems.MAX_DEPTH), "400"),
+        Limit("Problems that one response lists", str(problems.MAX_PROBLEMS), "the total is named"),
+        Limit("Settings schema, and the values of one", size(json_documents.MAX_BYTES), "400"),
+        Limit("Levels of a settings schema", str(references.MAX_LEVELS), "400"),
+        Limit("Properties of a settings schema", str(references.MAX_PROPERTIES), "400"),
+        Limit("Numbers in settings and manifests", "−(2^53−1) to 2^53−1", "400"),
+        Limit("Session token of an admin page", duration(session_tokens.LIFETIME), "your server must refuse it"),
+    ]  # fmt: skip
+
+
+def _apps() -> list[Limit]:
+    return [
+        Limit("Apps of a developer, deleted ones aside", str(apps.MOST_APPS), "409"),
+        Limit("Name, slug, description, version of an app", ", ".join(f"{rules.LENGTHS[name]:,}" for name in ("name", "slug", "description", "version")) + " characters", "400"),
+        Limit("Checks at a time, for each developer", str(runs.MOST_AT_A_TIME), "409"),
+        Limit("Checks started, for each developer", f"{runs.PER_MINUTE} a minute", "429"),
+        Limit("A check", duration(runs.LONGEST), "the other rules count as not tried"),
+        Limit("Screenshots", str(rules.MAX_SCREENSHOTS), "400"),
+        Limit("A picture", f"{size(pictures.MAX_BYTES)}, {pictures.MAX_PIXELS // 1_000_000} megapixels", "400"),
+        Limit("How to test, scope reason", f"{rules.REMARKS['how_to_test']:,} and {rules.REMARKS['scope_reason']:,} characters", "400"),
+    ]  # fmt: skip
+
+
+def _sign_in() -> list[Limit]:
+    return [
+        Limit("Authorization code", duration(authorization.CODE_LIFETIME), "invalid_grant"),
+        Limit("Code exchanges, revocations and registrations, for each address", f"{auth_limits.PER_ADDRESS} a minute", "429"),
+        Limit("Failed sign-ins, for each account and network", f"{sign_in_limits.PER_ACCOUNT} a minute, with growing delays", "429"),
+        Limit("Developer tokens of an account", f"{developer_tokens.MOST_TOKENS}, for at most {developer_tokens.LONGEST.days} days", "409"),
+        Limit("Codes of a device sign-in", duration(device_grants.LIFETIME), "expired_token"),
+        Limit("Access token of a developer's sign-in", duration(settings.SIMPLE_JWT["ACCESS_TOKEN_LIFETIME"]), "401"),
+    ]  # fmt: skip
+
+
+def _retention() -> list[Limit]:
+    return [
+        Limit("Events in the feed, and finished deliveries", duration(delivery_retention.KEPT), "410; deleted within a week"),
+        Limit("Files of exports", duration(EXPORT_KEPT), "404"),
+        Limit("Results of checks", duration(disposal.KEPT), "404"),
+        Limit("Calls in the list of requests", duration(log_retention.KEPT), "deleted"),
+        Limit("Bodies in the list of requests, sandbox stores only", size(writing.KEPT_OF_BODY), "cut"),
     ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.views import APIView
 
 from accounts.authentication import DeveloperAuthentication
+from common.errors import ERROR_CODE_HEADER
 from common.rest.fields import Integer, Text
 from common.rest.schema import OperationSchema, Schema
 from common.rest.views import JsonView
@@ -134,6 +135,11 @@ def headers() -> Schema:
         ),
         "X-RateLimit-Remaining": Integer("Requests left in this window.", 59, min_value=0),
         "X-RateLimit-Reset": Integer("The Unix time at which the window ends.", 1795187105, min_value=0),
+        ERROR_CODE_HEADER: Text(
+            "The error's stable name, which `/docs/errors/` explains. More names may be added.",
+            "not_found",
+            schema={"pattern": "^[a-z][a-z0-9_]*$"},
+        ),
         "Retry-After": Integer("Seconds to wait before the next request.", 12, min_value=0),
         "WWW-Authenticate": Text("How to authenticate.", "Bearer"),
     }

@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
-from common.errors import status_name
 from developers.docs import changelog, errors, guides, limits, reference
 from developers.docs.fields import Row
 
@@ -181,11 +180,15 @@ def _errors() -> Iterator[Section]:
     url = reverse("docs:errors")
     yield _section("Errors", "Errors", "", url, "Every error, its cause, and what to do.")
     for status in errors.statuses():
-        heading = f"{status.code} {status_name(status.code)}"
+        heading = f"{status.number} {status.name}"
         yield _section("Errors", heading, heading, f"{url}#{status.ident}", status.about)
         for problem in status.problems:
             yield _section(
-                "Errors", heading, problem.message, f"{url}#{problem.ident}", f"{problem.cause} {problem.fix}"
+                "Errors",
+                heading,
+                problem.message,
+                f"{url}#{problem.code}",
+                f"{problem.code} {problem.cause} {problem.fix}",
             )
     for code in errors.OAUTH:
         yield _section("Errors", "OAuth errors", code.name, f"{url}#{code.name}", f"{code.cause} {code.fix}")

@@ -16,13 +16,12 @@ from activity.services.writing import KEPT_OF_BODY
 from common.masking import MASK
 from developers.portal.details_form import field_url
 from developers.portal.first_calls import TO_FILL_IN
-from installations.authentication import PAUSED
 from marketplace.models import App
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a call failed, and what to do. `link` leads to where it is done, `error` is the row in the index of errors."""
+    """Why a call failed, and what to do. `link` leads to where it is done, `error` is the code or status in the index of errors."""
 
     title: str
     fix: str
@@ -43,22 +42,23 @@ def explain(app: App, call: ApiCall) -> Explanation | None:
     """None for a call that worked."""
     if call.status < 400:
         return None
+    return replace(_explanation(app, call), error=call.error_code or f"status-{call.status}")
+
+
+def _explanation(app: App, call: ApiCall) -> Explanation:
     if call.status == 401:
-        return replace(_ended_token(call), error="revoked")
+        return _ended_token(call)
     if call.status == 403:
-        return replace(_forbidden(app, call), error=_row_of_forbidden(call))
+        return _forbidden(app, call)
     if call.status == 429:
-        return replace(_too_many(call), error="rate")
+        return _too_many(call)
     if call.status >= 500:
         return Explanation(
             f"{call.status}: something failed on our side.",
             "Repeat the call. If it fails again, send us the request ID.",
-            error=f"status-{call.status}",
         )
     return Explanation(
-        f"{call.status}: {call.message}",
-        _FIXES.get(call.status, "Change the request, then repeat it."),
-        error=f"status-{call.status}",
+        f"{call.status}: {call.message}", _FIXES.get(call.status, "Change the request, then repeat it.")
     )
 
 
@@ -90,21 +90,15 @@ def _ended_token(call: ApiCall) -> Explanation:
     )
 
 
-def _row_of_forbidden(call: ApiCall) -> str:
-    if call.message == PAUSED:
-        return "paused"
-    return "scope" if call.scope and not call.has_scope else "status-403"
-
-
 def _forbidden(app: App, call: ApiCall) -> Explanation:
     store, scope = call.installation.business.name, call.scope
-    if call.message == PAUSED:
+    if call.error_code == "app_paused":
         return Explanation(
             f"403 because {store} has paused the app.",
             "There is nothing to fix: calls work again when the store resumes the app.",
         )
-    if not scope or call.has_scope:
-        return Explanation(f"403: {call.message}", "The app has the scope, but may not do this.")
+    if call.error_code not in ("missing_scope", "scope_not_agreed"):
+        return Explanation(f"403: {call.message}", "The token is valid, but may not do this.")
     because = f"403 because the token lacks {scope}."
     installation = call.installation
     if scope in installation.effective_scopes:
@@ -166,7 +160,8 @@ def request_headers(call: ApiCall) -> str:
 
 
 def response_headers(call: ApiCall) -> str:
-    lines = [
+    lines = [f"X-Error-Code: {call.error_code}"] if call.error_code else []
+    lines += [
         f"X-Request-Id: {call.pk}",
         f"X-RateLimit-Limit: {call.rate_limit}",
         f"X-RateLimit-Remaining: {call.rate_left}",

@@ -85,12 +85,13 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
     Raises `Conflict` if the app has no Webhook URL, `TooManyRequests` above 20 calls a minute.
     """
     if not installation.webhook_url:
-        raise Conflict("The app has no Webhook URL to call.")
+        raise Conflict("The app has no Webhook URL to call.", code="no_webhook_url")
     state = consume(f"hook-trial:{definition.app_id}", limit=PER_MINUTE)
     if not state.allowed:
         raise TooManyRequests(
             f"That is more than {PER_MINUTE} calls a minute. Try again in {state.retry_after} seconds.",
             retry_after=state.retry_after,
+            code="rate_limited",
         )
     hook = read_hook(definition)
     url, seconds = hook_address(installation.webhook_url, hook.path), hook.timeout / 1000

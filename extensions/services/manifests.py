@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from common.errors import Conflict, Invalid, NotFound
+from common.errors import Coded, Conflict, Invalid, NotFound
 from extensions.manifest import problems_of_manifest
 from extensions.manifest.content import definitions_in
 from extensions.manifest.sync import Change, Changes, plan, record, same
@@ -87,9 +87,15 @@ def restore_manifest(*, save: ManifestSave, developer: User, now: datetime | Non
 def why_locked(app: App) -> str:
     """Why the manifest can't be saved at present; empty where it can."""
     if app.suspended_at is not None:
-        return "The app is suspended. Its manifest can be saved when a reviewer lifts that."
+        return Coded(
+            "The app is suspended. Its manifest can be saved when a reviewer lifts that.",
+            code="app_suspended",
+        )
     if app.status == AppStatus.PENDING_REVIEW:
-        return "The app is in review. Its manifest can't be saved until there is a decision."
+        return Coded(
+            "The app is in review. Its manifest can't be saved until there is a decision.",
+            code="app_in_review",
+        )
     return ""
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.db.finders import first_or_not_found
-from common.errors import Conflict, NotFound
+from common.errors import Coded, Conflict, NotFound
 from extensions.manifest.reach import added_reach
 from extensions.queries import approved_manifest
 from extensions.services.manifests import check_manifest, replace_manifest
@@ -46,4 +46,7 @@ def why_not_restored(app: App, version: AppVersion) -> str:
     if not added:
         return ""
     names = ", ".join(f"{each.type.label.lower()} {each.key}" for each in added)
-    return f"Version {version.version} adds to what stores agreed to: {names}. Submit it for review instead."
+    return Coded(
+        f"Version {version.version} adds to what stores agreed to: {names}. Submit it for review instead.",
+        code="version_adds_reach",
+    )

@@ -131,7 +131,7 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
     if grant.installation_id is not None or grant.superseded:
         standing = _standing(app, grant.business)
         if standing is None:
-            raise Conflict("The app is no longer installed.")
+            raise Conflict("The app is no longer installed.", code="not_installed")
         return lifecycle.issue_token(installation=standing, now=now)
     terms = _terms(grant, app)
     if grant.business.expires_at is not None:
@@ -198,7 +198,7 @@ def _locked(app: App, known: AppVersion | None = None) -> App:
     """
     locked = lock_app(app)
     if locked.suspended_at is not None:
-        raise Conflict("The app is suspended.")
+        raise Conflict("The app is suspended.", code="app_suspended")
     if known is not None and known.pk == locked.approved_version_id:
         locked.approved_version = known
     return locked

@@ -224,5 +224,5 @@ def locked(installation: Installation) -> Installation:
         .first()
     )
     if found is None:
-        raise Conflict("The app is no longer installed.")
+        raise Conflict("The app is no longer installed.", code="not_installed")
     return found

@@ -30,7 +30,8 @@ def test_install(
     own = get_or_not_found(apps, app.pk, "App not found")
     if own.suspended_at is not None:
         raise Conflict(
-            "The app is suspended. It can be installed again once a reviewer lifts the suspension."
+            "The app is suspended. It can be installed again once a reviewer lifts the suspension.",
+            code="app_suspended",
         )
     return lifecycle.install(
         app=own,
@@ -51,5 +52,5 @@ def test_uninstall(*, app: App, developer: User, now: datetime | None = None) ->
     """
     installation = sandbox_installation(app=app, developer=developer)
     if installation is None:
-        raise Conflict("The app is not installed on your sandbox.")
+        raise Conflict("The app is not installed on your sandbox.", code="not_on_sandbox")
     return lifecycle.uninstall(installation=installation, by=developer, now=now or timezone.now())

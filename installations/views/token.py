@@ -14,8 +14,8 @@ from django.views.generic import View
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from oauth2_provider.views.mixins import OAuthLibMixin
 
-from common.errors import error_body
-from common.rest.errors import headers_of, status_and_message
+from common.errors import ERROR_CODE_HEADER, default_code, error_body
+from common.rest.errors import code_of, headers_of, status_and_message
 from common.rest.schema import problem
 from common.web.auth_limits import limit_by_address
 from installations import code_replay
@@ -67,18 +67,19 @@ class ClientView(OAuthLibMixin, View, ABC):
         if status >= 500:
             log.error("%s while answering %s", type(error).__name__, request.path, exc_info=error)
         response = self.refusal(status, CODES.get(status, "invalid_request"), message)
-        for name, value in headers_of(error).items():
+        for name, value in ({ERROR_CODE_HEADER: code_of(error)} | headers_of(error)).items():
             response[name] = value
         return response
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = self.refusal(405, "invalid_request", f'Method "{request.method}" not allowed.')
         response["Allow"] = ", ".join(self._allowed_methods())
+        response[ERROR_CODE_HEADER] = default_code(405)
         return response
 
     @abstractmethod
     def refusal(self, status: int, code: str, message: str) -> HttpResponse:
-        """An error in this endpoint's format. `code` is one of RFC 6749."""
+        """An error in this endpoint's format. `code` is one of RFC 6749, and goes into `X-Error-Code` too."""
 
     def answer(self, status: int, body: str) -> HttpResponse:
         """The answer of oauthlib; errors in this endpoint's format."""
@@ -97,7 +98,9 @@ class ClientView(OAuthLibMixin, View, ABC):
             return None
         if not self.authenticate_client(request):
             return self.answer(401, json.dumps({"error": "invalid_client"}))
-        return self.refusal(415, "invalid_request", f"Send the parameters as {FORM}.")
+        response = self.refusal(415, "invalid_request", f"Send the parameters as {FORM}.")
+        response[ERROR_CODE_HEADER] = default_code(415)
+        return response
 
 
 class TokenView(ClientView):
@@ -142,7 +145,7 @@ class TokenView(ClientView):
 
     def refusal(self, status: int, code: str, message: str) -> HttpResponse:
         body = {"error": code} | ({"error_description": message} if message else {})
-        return JsonResponse(body, status=status)
+        return JsonResponse(body, status=status, headers={ERROR_CODE_HEADER: code})
 
 
 class RevokeView(ClientView):
@@ -171,4 +174,5 @@ class RevokeView(ClientView):
         return self.answer(status, body)
 
     def refusal(self, status: int, code: str, message: str) -> HttpResponse:
-        return JsonResponse(error_body(status, message or code), status=status)
+        body = error_body(status, message or code)
+        return JsonResponse(body, status=status, headers={ERROR_CODE_HEADER: code})

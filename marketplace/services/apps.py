@@ -6,7 +6,7 @@ Only `create_app` and `rotate_client_secret` return a raw client secret; it is s
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -30,8 +30,13 @@ TRIMMED = (
 )  # fmt: skip
 
 
+MOST_APPS: Final = 200  # of a developer; deleted ones don't count
+
+
 class SlugTaken(Conflict):
     """Another app has the slug. Only validation errors have `details`, so pages look for this class."""
+
+    code = "slug_taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ def create_app(
     privacy_url: str = "",
     now: datetime | None = None,
 ) -> IssuedApp:
-    """Register an app as a draft. Raises `Invalid` and `SlugTaken`."""
+    """Register an app as a draft. Raises `Invalid`, `SlugTaken`, and `Conflict` for a developer who has `MOST_APPS`."""
     fields = _normalized(
         {
             "name": name, "slug": slug, "description": description, "category": category, "scopes": scopes,
@@ -73,7 +78,9 @@ def create_app(
     now = now or timezone.now()
     app = App(developer=developer, created_at=now, updated_at=now, **fields)
     secret = _set_client_secret(app, now)
-    _insert(app)
+    with transaction.atomic():
+        _require_room(developer)
+        _insert(app)
     return IssuedApp(app, secret)
 
 
@@ -108,7 +115,10 @@ def delete_app(*, app: App, now: datetime | None = None) -> None:
     """
     locked = lock_app(app)
     if locked.approved_version_id is not None:
-        raise Conflict("The app has been approved, so merchants may use it. It can no longer be deleted.")
+        raise Conflict(
+            "The app has been approved, so merchants may use it. It can no longer be deleted.",
+            code="app_approved",
+        )
     _end(locked, now or timezone.now())
 
 
@@ -170,6 +180,16 @@ def _check_reachable(webhook_url: str) -> None:
 def _check_slug_unchanged(app: App, changes: Mapping[str, Any]) -> None:
     if changes.get("slug", app.slug) != app.slug:
         raise Invalid.field("slug", "The slug can't be changed after the app has been created.")
+
+
+def _require_room(developer: User) -> None:
+    """The row is locked, so that two at once are counted one after the other."""
+    User.objects.select_for_update(no_key=True).get(pk=developer.pk)
+    if App.objects.of_developer(developer).count() >= MOST_APPS:
+        raise Conflict(
+            f"A developer has at most {MOST_APPS} apps. Delete one that you no longer need.",
+            code="too_many_apps",
+        )
 
 
 def _insert(app: App) -> None:

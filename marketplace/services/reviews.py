@@ -23,7 +23,7 @@ from accounts.enums import SecurityEventKind
 from accounts.models import User
 from accounts.services import security_log
 from accounts.services.confirmation import require_confirmed
-from common.errors import Conflict, ErrorDetail, Invalid, NotFound
+from common.errors import Coded, Conflict, ErrorDetail, Invalid, NotFound
 from marketplace import rules
 from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
@@ -55,8 +55,11 @@ SECURITY_KINDS: Final = {
 }
 
 _REFUSED_SUBMIT: Final = {
-    AppStatus.PENDING_REVIEW: "The app is already in review.",
-    AppStatus.APPROVED: "This version is already approved. Change the app before you submit it again.",
+    AppStatus.PENDING_REVIEW: Coded("The app is already in review.", code="already_in_review"),
+    AppStatus.APPROVED: Coded(
+        "This version is already approved. Change the app before you submit it again.",
+        code="already_approved",
+    ),
 }
 _DECIDED: Final = {
     SubmissionStatus.APPROVED: "This submission has already been approved.",
@@ -100,7 +103,7 @@ def submit(
             raise Conflict(_REFUSED_SUBMIT[AppStatus(locked.status)])
         if found := missing(locked, checks, unreachable):
             sentences = " ".join(problem["message"] for problem in found)
-            raise Invalid(f"The app can't be submitted yet. {sentences}", found)
+            raise Invalid(f"The app can't be submitted yet. {sentences}", found, code="app_incomplete")
         changes = scope_changes(locked)
         if not changes["added_scopes"]:
             remarks["scope_reason"] = ""
@@ -127,9 +130,12 @@ def withdraw(*, app: App, now: datetime | None = None) -> Submission:
     locked = lock_app(app)
     submission = _pending(locked)
     if submission is None:
-        raise Conflict("The app is not in review.")
+        raise Conflict("The app is not in review.", code="not_in_review")
     if submission.reviewer_id is not None:
-        raise Conflict("A reviewer has started on the submission, so it can no longer be withdrawn.")
+        raise Conflict(
+            "A reviewer has started on the submission, so it can no longer be withdrawn.",
+            code="review_started",
+        )
     _set_status(locked, AppStatus.DRAFT)
     _close(submission, SubmissionStatus.WITHDRAWN, locked.developer, now or timezone.now())
     return submission
@@ -270,7 +276,9 @@ def missing(app: App, checks: Iterable[Check], unreachable: Iterable[ErrorDetail
 def require_editable(app: App) -> None:
     """For `services.apps`, with the row locked. Raises `Conflict` while the app is in review."""
     if app.status == AppStatus.PENDING_REVIEW:
-        raise Conflict("The app is in review and can't be edited until the review is decided.")
+        raise Conflict(
+            "The app is in review and can't be edited until the review is decided.", code="app_in_review"
+        )
 
 
 def reopen(app: App) -> None:

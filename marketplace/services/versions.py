@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from common.errors import Conflict
+from common.errors import Coded, Conflict
 from marketplace.enums import AppStatus, ReviewKind
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry
 from marketplace.scopes import in_order
@@ -35,9 +35,17 @@ def restore(*, app: App, version: AppVersion, now: datetime) -> None:
 def why_not(app: App, version: AppVersion) -> str:
     """Why a version can't be restored now; empty if it can."""
     if app.status == AppStatus.PENDING_REVIEW:
-        return "The app is in review. Withdraw the submission before you restore a version."
+        return Coded(
+            "The app is in review. Withdraw the submission before you restore a version.",
+            code="app_in_review",
+        )
     if app.suspended_at is not None:
-        return "The app is suspended. Versions can be restored when a reviewer lifts that."
+        return Coded(
+            "The app is suspended. Versions can be restored when a reviewer lifts that.", code="app_suspended"
+        )
     if added := in_order(set(version.scopes) - set(app.approved_scopes)):
-        return f"Version {version.version} asks for more scopes than the current one: {', '.join(added)}."
+        return Coded(
+            f"Version {version.version} asks for more scopes than the current one: {', '.join(added)}.",
+            code="version_adds_scopes",
+        )
     return ""

@@ -82,9 +82,9 @@ def _basket(lines: Sequence[OrderLine], products: Mapping[UUID, Product]) -> Bas
 
 def _check_line(product: Product, quantity: int) -> None:
     if product.status != ProductStatus.ACTIVE or not product.is_available:
-        raise Conflict(f"{product.name} is not available.")
+        raise Conflict(f"{product.name} is not available.", code="product_unavailable")
     if product.stock is None or product.stock >= quantity:
         return
     if product.stock == 0:
-        raise Conflict(f"{product.name} is sold out.")
-    raise Conflict(f"There is not enough of {product.name}: {product.stock} left.")
+        raise Conflict(f"{product.name} is sold out.", code="product_sold_out")
+    raise Conflict(f"There is not enough of {product.name}: {product.stock} left.", code="not_enough_stock")

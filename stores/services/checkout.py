@@ -153,7 +153,7 @@ def _agree_and_save(
         )
         if order is not None:
             return order
-    raise Conflict("Prices are changing right now. Please place the order again.")
+    raise Conflict("Prices are changing right now. Please place the order again.", code="prices_changing")
 
 
 def _check(business: Business, request: OrderRequest) -> None:
@@ -191,7 +191,7 @@ def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Bu
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
     basket.check_available()
     if request.expected_subtotal not in (None, basket.subtotal):
-        raise Conflict(PRICES_CHANGED)
+        raise Conflict(PRICES_CHANGED, code="prices_changed")
     parts: list[HookPart] = []
     verdict = hookpoints.ask_verdict(
         business=business,

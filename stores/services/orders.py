@@ -29,7 +29,7 @@ def change_order_status(
     if previous == target:
         return order
     if not may_move(previous, target):
-        raise Conflict(f"An order that is {previous} can't become {target}.")
+        raise Conflict(f"An order that is {previous} can't become {target}.", code="order_status_conflict")
     order.status = target
     order.updated_at = now
     order.save(update_fields=["status", "updated_at"])

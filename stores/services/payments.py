@@ -94,9 +94,9 @@ def _reopen(*, order: Order, method: PaymentMethod | None, method_id: str, now: 
     payment = _lock(order)
     order = payment.order
     if payment.status not in (PaymentStatus.FAILED, PaymentStatus.EXPIRED):
-        raise Conflict("The payment of this order is pending or completed.")
+        raise Conflict("The payment of this order is pending or completed.", code="payment_pending")
     if order.status == OrderStatus.CANCELLED:
-        raise Conflict("The order was cancelled.")
+        raise Conflict("The order was cancelled.", code="order_cancelled")
     order.payment_method = method_id
     order.payment_method_name = method.name[:200] if method else ""
     order.updated_at = now
@@ -152,11 +152,11 @@ def settle_payment(
     now = now or timezone.now()
     payment = _lock(order)
     if payment.provider != provider:
-        raise NotAllowed("The payment of this order was made by another app.")
+        raise NotAllowed("The payment of this order was made by another app.", code="payment_of_other_app")
     if payment.status == status:
         return payment
     if payment.status != PaymentStatus.PENDING:
-        raise Conflict(f"The payment is {payment.status} and can't become {status}.")
+        raise Conflict(f"The payment is {payment.status} and can't become {status}.", code="payment_final")
     payment.status = status
     payment.reference = reference
     _record(payment, by=by, now=now)
@@ -202,7 +202,9 @@ def _lock(order: Order) -> Payment:
         fresh = locked.get(pk=order.pk)
         payment = Payment.objects.select_for_update(no_key=True).get(order=fresh)
     except (Order.DoesNotExist, Payment.DoesNotExist):
-        raise NotAllowed("The merchant collects the payment of this order.") from None
+        raise NotAllowed(
+            "The merchant collects the payment of this order.", code="payment_by_merchant"
+        ) from None
     payment.order = fresh
     return payment
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from appapi import limits
+from developers import limits as developer_limits
 from tests.contract import cast
 from tests.receivers import Receiver
 
@@ -31,6 +32,8 @@ def test_service_answers_as_the_document_says(
 ) -> None:
     # Thousands of calls in a minute are what this test is for; how often one may call is tested elsewhere.
     monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 1_000_000)
+    for name in ("REQUESTS", "POLLS", "CHANGES"):
+        monkeypatch.setattr(developer_limits, name, 1_000_000)
     settings.AUTH_RATE_LIMITS = False
     with Receiver() as receiver:
         made = cast.make(receiver_url=receiver.url, spare=40)

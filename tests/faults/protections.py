@@ -243,6 +243,15 @@ PROTECTIONS: Final = {
         'given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)',
         "given = asked",
     ),
+    "requests of a developer": Change(
+        "developers.api.views.base", "        self.count(self.developer)\n", ""
+    ),
+    "number of apps": Change("marketplace.services.apps", "        _require_room(developer)\n", ""),
+    "listeners of a developer": Change(
+        "webhooks.engine.listeners",
+        "    if others.filter(app__developer=app.developer_id).count() >= MOST_OF_DEVELOPER:\n",
+        "    if False:\n",
+    ),
     "network of a guess": Change(
         "accounts.limits",
         'return f"{normalize_email(email)} {client_subnet(request)}"',

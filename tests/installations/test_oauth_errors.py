@@ -8,6 +8,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from accounts.models import Business, User
+from developers.docs.errors import CODES
 from installations.models import Grant, Installation
 from installations.services import authorization
 from marketplace.models import App
@@ -34,6 +35,7 @@ def assert_refused(response: Any, status: int, error: str) -> None:
     body = response.json()
     assert body["error"] == error
     assert set(body) <= {"error", "error_description"}
+    assert response["X-Error-Code"] in CODES
     assert ("WWW-Authenticate" in response) == (status == 401)
     if status == 401:
         assert response["WWW-Authenticate"].startswith("Basic realm=")

@@ -10,14 +10,17 @@ from django.test import Client
 
 from accounts import tokens
 from accounts.models import Business, User
+from developers import limits
 from extensions.services.extension_states import limit_discount
 from installations.models import Installation
 from marketplace.models import App
+from marketplace.services import apps
 from stores.models import SitePage
 from stores.services.pages import create_page
 from tests import factories
 from tests.accounts.second_factor import set_up_app
 from tests.appapi.conftest import client_of
+from tests.developers.api.test_apps import BODY
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooking
 from tests.extensions.hooks.conftest import hooking as hooking
@@ -201,6 +204,34 @@ def test_app_is_submitted_under_the_address_of_another(dana: User, app: App, set
     settings.CONFIRM_ADDRESSES = True
     answer = developer(dana).post(f"/developer/apps/{app.pk}/submit", {}, content_type=JSON)
     assert answer.status_code == 403
+
+
+@pytest.mark.attack("requests of a developer")
+def test_developer_calls_without_end(dana: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "REQUESTS", 3)
+    api = developer(dana)
+    assert [api.get("/developer/apps").status_code for _ in range(4)] == [200, 200, 200, 429]
+
+
+@pytest.mark.attack("number of apps")
+def test_developer_makes_apps_without_end(dana: User, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apps, "MOST_APPS", 1)
+    assert developer(dana).post("/developer/apps", BODY, content_type=JSON).status_code == 409
+
+
+@pytest.mark.attack("listeners of a developer")
+def test_developer_takes_all_the_listeners(dana: User, sam: User, sandbox: Business, settings: Any) -> None:
+    settings.LISTENERS = 4
+    api = developer(dana)
+    for number in range(4):
+        own = factories.app(dana, slug=f"own-{number}")
+        factories.installation(own, sandbox)
+        api.post(f"/developer/apps/{own.pk}/listener", {}, content_type=JSON)
+        DispatcherSlot.objects.update(seen_at=Now() + timedelta(hours=1))  # they all keep beating
+    other = factories.app(sam)
+    factories.installation(other, Business.objects.sandbox_of(sam))
+    answer = developer(sam).post(f"/developer/apps/{other.pk}/listener", {}, content_type=JSON)
+    assert answer.status_code == 201
 
 
 @pytest.mark.attack("network of a guess")

@@ -9,6 +9,8 @@ from django.test import Client
 from accounts import tokens
 from accounts.models import Business, User
 from appapi import limits
+from developers import limits as developer_limits
+from developers.docs.errors import CODES
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -22,6 +24,9 @@ Call = Callable[..., Any]
 @pytest.fixture
 def unlimited(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 10**6)
+    monkeypatch.setattr(developer_limits, "REQUESTS", 10**6)
+    monkeypatch.setattr(developer_limits, "POLLS", 10**6)
+    monkeypatch.setattr(developer_limits, "CHANGES", 10**6)
     settings.AUTH_RATE_LIMITS = False
 
 
@@ -74,6 +79,8 @@ def problem(response: Any, path: str) -> str | None:
         return None
     if status >= 500:
         return f"{status}: {response.content[:300]!r}"
+    if response.headers.get("X-Error-Code") not in CODES:
+        return f"{status} with the code {response.headers.get('X-Error-Code')}"
     if response.headers.get("Content-Type") != "application/json":
         return f"{status} as {response.headers.get('Content-Type')}"
     body = response.json()

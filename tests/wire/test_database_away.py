@@ -81,9 +81,11 @@ def problem(answer: Any, path: str, *, page: bool) -> str | None:
     kind = "text/html; charset=utf-8" if page and not is_api_path(path) else "application/json"
     if answer.headers["Content-Type"] != kind:
         return f"503 as {answer.headers['Content-Type']}"
-    return (
-        None if kind.startswith("text/html") or is_error_shape(answer) else f"wrong shape: {answer.content!r}"
-    )
+    if kind.startswith("text/html"):
+        return None
+    if answer.headers.get("X-Error-Code") != "database_unreachable":
+        return f"503 with the code {answer.headers.get('X-Error-Code')}"
+    return None if is_error_shape(answer) else f"wrong shape: {answer.content!r}"
 
 
 def is_error_shape(answer: Any) -> bool:

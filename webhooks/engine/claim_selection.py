@@ -1,7 +1,8 @@
 """Selects the due deliveries of a claim (docs/decisions/0010).
 
 1. Count the leases of each endpoint. Its room is how many more attempts it may have at once.
-2. Rank the earliest due deliveries by endpoint, and select those that fit into the room of their endpoint.
+2. Rank the earliest due deliveries by endpoint, and select those that fit into the room of their endpoint, and into that of their host
+   if the endpoint is not proven.
 3. If these are too few, visit all endpoints with waiting deliveries, and select the first of each, then the second.
 
 This is written twice, in SQL for PostgreSQL and portably for SQLite. A test checks that both select the same. The cost
@@ -12,6 +13,7 @@ is counted and ranked begins at a time, and the older entries are not read (docs
 often then.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,7 +23,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Q
 
-from webhooks.endpoints import LOWEST, host_of
+from webhooks.endpoints import HOST_SHIFT, LOWEST, SERVER_SHIFT, host_of, server_of
 from webhooks.engine import planning
 from webhooks.enums import WAITING, Pace
 from webhooks.models import Delivery, Endpoint
@@ -40,7 +42,11 @@ LEASES: Final = {Pace.UNKNOWN: 8, Pace.FAST: 16, Pace.PROVEN: 16, Pace.SLOW: 4, 
 FAST: Final = timedelta(milliseconds=100)
 MOST_LEASES: Final = 64
 SPARE_LEASES: Final = 128
-# A dead host may have thousands of URLs, each with its own room. So the endpoints of an app on one host get nothing
+# Endpoints that quickly answered with success. All others of one host name have this many attempts at once together, however many
+# URLs and apps they are of: the host has not shown yet that it wants what it gets (docs/decisions/0068).
+PROVEN: Final = (Pace.FAST, Pace.PROVEN)
+HOST_ATTEMPTS: Final = 16
+# A dead host may have thousands of URLs that were proven, each with its own room. So the endpoints of an app on one host get nothing
 # more while they hold this many leases that are older than `SLOW` or belong to endpoints that are not proven.
 HOST_LEASES: Final = 384
 
@@ -64,20 +70,25 @@ _PACES = " ".join(
     f"WHEN '{pace}' THEN {leases}" for pace, leases in (LEASES | {Pace.FAST: "spare.leases"}).items() if pace
 )
 
-# The room of an endpoint, from the joins below: its leases, its pace, and its host if that is crowded.
+# The room of an endpoint, from the joins below: its leases, its pace, and its host if that is busy or crowded.
+_UNPROVEN = "COALESCE(known.pace, '') NOT IN ('{}', '{}')".format(*PROVEN)
 _ROOM = f"""
     CASE
-        WHEN crowded.host IS NOT NULL THEN 0
+        WHEN crowded.server IS NOT NULL THEN 0
+        WHEN {_UNPROVEN} AND busy.held >= {HOST_ATTEMPTS} THEN 0
         WHEN leased.old > 0 AND COALESCE(known.pace, '') <> 'SLOW' THEN 1 - leased.held
         ELSE CASE COALESCE(known.pace, '') {_PACES} ELSE {LEASES[Pace.UNKNOWN]} END - COALESCE(leased.held, 0)
     END
 """
-_JOINED = """
+_JOINED = f"""
     LEFT JOIN leased USING (endpoint)
     LEFT JOIN (SELECT id AS endpoint, pace FROM webhooks_endpoint) AS known USING (endpoint)
-    LEFT JOIN crowded ON crowded.host = endpoint >> 32
+    LEFT JOIN crowded ON crowded.server = endpoint >> {SERVER_SHIFT}
+    LEFT JOIN busy ON busy.host = endpoint >> {HOST_SHIFT}
     CROSS JOIN spare
-"""
+"""  # noqa: S608
+# Of rows that have the room of their endpoint: whether their host has room, too. `turn` is their place among those of the host.
+_HOST_HAS_ROOM = f"(NOT unproven OR turn + busy <= {HOST_ATTEMPTS})"
 # The condition of the partial indexes. Adding the states would select the same, but favor another index.
 _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 
@@ -99,10 +110,15 @@ RECURSIVE leased AS (
     SELECT GREATEST({LEASES[Pace.FAST]}, LEAST({MOST_LEASES}, {SPARE_LEASES} - COALESCE(sum(held), 0))) AS leases
     FROM leased
 ), crowded AS (
-    SELECT endpoint >> 32 AS host
+    SELECT endpoint >> {SERVER_SHIFT} AS server
     FROM leased LEFT JOIN webhooks_endpoint AS known ON known.id = endpoint
-    GROUP BY endpoint >> 32
-    HAVING sum(CASE WHEN known.pace IN ('FAST', 'PROVEN') THEN old ELSE held END) >= {HOST_LEASES}
+    GROUP BY endpoint >> {SERVER_SHIFT}
+    HAVING sum(CASE WHEN {_UNPROVEN} THEN held ELSE old END) >= {HOST_LEASES}
+), busy AS (
+    SELECT endpoint >> {HOST_SHIFT} AS host, sum(held)::bigint AS held
+    FROM leased LEFT JOIN webhooks_endpoint AS known ON known.id = endpoint
+    WHERE {_UNPROVEN}
+    GROUP BY endpoint >> {HOST_SHIFT}
 ), earliest AS MATERIALIZED (
     SELECT id, endpoint, due_at FROM webhooks_delivery
     WHERE {_CLAIMABLE} AND due_at BETWEEN %(since)s AND %(now)s
@@ -111,7 +127,12 @@ RECURSIVE leased AS (
     SELECT id, endpoint, due_at, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
     FROM earliest
 ), fitting AS MATERIALIZED (
-    SELECT id, due_at, known.pace FROM ranked {_JOINED} WHERE rank <= {_ROOM}
+    SELECT id, due_at, pace FROM (
+        SELECT id, due_at, known.pace, {_UNPROVEN} AS unproven, COALESCE(busy.held, 0) AS busy,
+            row_number() OVER (PARTITION BY endpoint >> {HOST_SHIFT}, {_UNPROVEN} ORDER BY due_at, id) AS turn
+        FROM ranked {_JOINED} WHERE rank <= {_ROOM}
+    ) AS roomy
+    WHERE {_HOST_HAS_ROOM}
 ), waiting AS (
     (
         SELECT endpoint FROM webhooks_delivery
@@ -128,9 +149,11 @@ RECURSIVE leased AS (
     )
     FROM waiting WHERE waiting.endpoint IS NOT NULL
 ), asked AS (
-    SELECT endpoint, known.pace, {_ROOM} AS room FROM waiting {_JOINED} WHERE endpoint IS NOT NULL
+    SELECT endpoint, known.pace, {_ROOM} AS room, {_UNPROVEN} AS unproven, COALESCE(busy.held, 0) AS busy
+    FROM waiting {_JOINED} WHERE endpoint IS NOT NULL
 ), hopped AS (
-    SELECT first.id, first.due_at, pace, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
+    SELECT first.id, first.due_at, pace, endpoint, unproven, busy,
+        row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
     FROM asked CROSS JOIN LATERAL (
         SELECT id, due_at FROM webhooks_delivery
         WHERE {_CLAIMABLE} AND endpoint BETWEEN asked.endpoint AND asked.endpoint
@@ -138,7 +161,10 @@ RECURSIVE leased AS (
     ) AS first
     WHERE first.due_at <= %(now)s
 ), candidate AS (
-    SELECT id, due_at, COALESCE(pace, '') AS pace, rank FROM hopped
+    SELECT id, due_at, COALESCE(pace, '') AS pace, rank FROM (
+        SELECT *, row_number() OVER (PARTITION BY endpoint >> {HOST_SHIFT}, unproven ORDER BY rank, due_at, id) AS turn FROM hopped
+    ) AS roomy
+    WHERE {_HOST_HAS_ROOM}
     UNION ALL
     SELECT id, due_at, COALESCE(pace, ''), 0 FROM fitting WHERE NOT EXISTS (SELECT FROM waiting)
 ), chosen AS MATERIALIZED (
@@ -220,7 +246,7 @@ def choose(limit: int, now: datetime) -> list[Choice]:
     earliest = list(due.values_list("endpoint", "due_at", "id")[:LOOKED_AT])
     rooms = _Rooms(now)
     rooms.look_up({endpoint for endpoint, *_ in earliest})
-    fitting = [row for row, rank in _ranked(earliest) if rank <= rooms.of(row[0])]
+    fitting = rooms.of_hosts(row for row, rank in _ranked(earliest) if rank <= rooms.of(row[0]))
     if len(earliest) == LOOKED_AT and len(fitting) < limit:
         waiting = list(_endpoints(claimable))
         rooms.look_up(waiting)
@@ -229,7 +255,7 @@ def choose(limit: int, now: datetime) -> list[Choice]:
             for endpoint in waiting
             for rank, (due_at, id_) in enumerate(due.filter(endpoint=endpoint)[: rooms.of(endpoint)])
         ]
-        fitting = [(endpoint, due_at, id_) for _, due_at, id_, endpoint in sorted(hopped)]
+        fitting = rooms.of_hosts((endpoint, due_at, id_) for _, due_at, id_, endpoint in sorted(hopped))
     return [Choice(id_, due_at, rooms.paces[endpoint]) for endpoint, due_at, id_ in fitting[:limit]]
 
 
@@ -248,7 +274,10 @@ class _Rooms:
         }
         self._held_by_all = sum(held for held, _ in self._leased.values())
         self.look_up(self._leased)
-        self._crowded = self._crowded_hosts()
+        self._crowded = self._crowded_servers()
+        self._busy: Counter[int] = Counter()
+        for endpoint, (held, _) in self._leased.items():
+            self._busy[host_of(endpoint)] += 0 if self.paces[endpoint] in PROVEN else held
 
     def look_up(self, endpoints: Iterable[int]) -> None:
         asked = [endpoint for endpoint in endpoints if endpoint not in self.paces]
@@ -256,19 +285,29 @@ class _Rooms:
         self.paces |= {endpoint: Pace(known.get(endpoint, "")) for endpoint in asked}
 
     def of(self, endpoint: int) -> int:
-        if host_of(endpoint) in self._crowded:
+        if server_of(endpoint) in self._crowded:
+            return 0
+        if self.paces[endpoint] not in PROVEN and self._busy[host_of(endpoint)] >= HOST_ATTEMPTS:
             return 0
         held, old = self._leased.get(endpoint, (0, 0))
         allowed = leases_allowed(self.paces[endpoint], holds_old=old > 0, held_by_all=self._held_by_all)
         return max(0, allowed - held)
 
-    def _crowded_hosts(self) -> set[int]:
-        uncertain: dict[int, int] = {}
+    def of_hosts(self, rows: Iterable["Row"]) -> list["Row"]:
+        """Those rows that fit into the room of their host, the first ones first."""
+        taken, fitting = self._busy.copy(), []
+        for row in rows:
+            is_proven = self.paces[row[0]] in PROVEN
+            taken[host_of(row[0])] += 0 if is_proven else 1
+            if is_proven or taken[host_of(row[0])] <= HOST_ATTEMPTS:
+                fitting.append(row)
+        return fitting
+
+    def _crowded_servers(self) -> set[int]:
+        uncertain: Counter[int] = Counter()
         for endpoint, (held, old) in self._leased.items():
-            host = host_of(endpoint)
-            is_proven = self.paces[endpoint] in (Pace.FAST, Pace.PROVEN)
-            uncertain[host] = uncertain.get(host, 0) + (old if is_proven else held)
-        return {host for host, leases in uncertain.items() if leases >= HOST_LEASES}
+            uncertain[server_of(endpoint)] += old if self.paces[endpoint] in PROVEN else held
+        return {server for server, leases in uncertain.items() if leases >= HOST_LEASES}
 
 
 Row = tuple[int, datetime | None, UUID]

@@ -6,6 +6,7 @@ So a listener that dies loses nothing: its leases are freed as those of a dead d
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -13,15 +14,23 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from accounts.models import User
 from common import wakeups
-from common.errors import TooManyRequests
+from common.errors import Coded, TooManyRequests
 from marketplace.models import App
 from webhooks.engine import slots
 from webhooks.engine.claim_selection import LEASE
 from webhooks.engine.claims import Claim, held
 from webhooks.models import Delivery, DispatcherSlot
 
-FULL = "Too many developers are listening at the moment. Try again in a minute."
+MOST_OF_DEVELOPER: Final = 3  # apps that one developer listens for at once
+OWN_FULL: Final = Coded(
+    f"You listen for {MOST_OF_DEVELOPER} apps already. Stop one of the listeners first.",
+    code="too_many_own_listeners",
+)
+FULL: Final = Coded(
+    "Too many developers are listening at the moment. Try again in a minute.", code="too_many_listeners"
+)
 
 
 def of_apps(apps: Iterable[UUID]) -> dict[UUID, int]:
@@ -33,10 +42,13 @@ def of_apps(apps: Iterable[UUID]) -> dict[UUID, int]:
 def attach(*, app: App) -> int:
     """A listener's slot. It replaces the app's listener before it, and takes its leases over.
 
-    Raises `TooManyRequests` while `settings.LISTENERS` are there.
+    Raises `TooManyRequests` while the developer has `MOST_OF_DEVELOPER` for other apps, or `settings.LISTENERS` are there.
     """
+    User.objects.select_for_update(no_key=True).get(pk=app.developer_id)  # so that two at once are counted
     App.objects.select_for_update(no_key=True).get(pk=app.pk)  # two at once replace each other in turn
     others = slots.alive().filter(app__isnull=False).exclude(app=app.pk)
+    if others.filter(app__developer=app.developer_id).count() >= MOST_OF_DEVELOPER:
+        raise TooManyRequests(OWN_FULL, retry_after=60)
     if others.count() >= settings.LISTENERS:
         raise TooManyRequests(FULL, retry_after=60)
     before = list(DispatcherSlot.objects.filter(app=app.pk).values_list("pk", flat=True))

@@ -86,7 +86,10 @@ def bring_forward(*, erasure: Erasure, now: datetime | None = None) -> None:
     if not (locked.installation.is_test and locked.installation.business.is_sandbox):
         raise Conflict("Only the erasure of a test install on a sandbox store can be brought forward.")
     if locked.state != ErasureState.DUE or locked.due_at <= now:
-        raise Conflict(f"This erasure isn't waiting for its time. It is: {locked.get_state_display()}.")
+        raise Conflict(
+            f"This erasure isn't waiting for its time. It is: {locked.get_state_display()}.",
+            code="erasure_not_waiting",
+        )
     locked.due_at = now
     locked.save(update_fields=["due_at"])
     assert locked.event_id is not None  # events of waiting erasures are kept

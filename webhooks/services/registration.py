@@ -83,7 +83,10 @@ def delete_webhook(*, webhook: Webhook, now: datetime | None = None) -> None:
     Raises Conflict for the app-defined one, and NotFound if it has been deleted in the meantime.
     """
     if webhook.is_app_defined:
-        raise Conflict("The app-defined webhook can be changed but not deleted. Switch it off instead.")
+        raise Conflict(
+            "The app-defined webhook can be changed but not deleted. Switch it off instead.",
+            code="webhook_not_deletable",
+        )
     locked = _locked(webhook)
     locked.is_active, locked.deleted_at = False, now or timezone.now()
     locked.save(update_fields=["is_active", "deleted_at"])
@@ -147,9 +150,12 @@ def _why_not(name: str) -> str:
 
 def _require_room(installation: Installation) -> None:
     if not installation.is_active:
-        raise Conflict("The app is no longer installed.")
+        raise Conflict("The app is no longer installed.", code="not_installed")
     if Webhook.objects.kept().filter(installation=installation, is_app_defined=False).count() >= MAX_WEBHOOKS:
-        raise Conflict(f"An installation has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
+        raise Conflict(
+            f"An installation has at most {MAX_WEBHOOKS} webhooks. Delete one first.",
+            code="too_many_webhooks",
+        )
 
 
 def _locked(webhook: Webhook) -> Webhook:
@@ -162,7 +168,9 @@ def _set_url(webhook: Webhook, url: str, now: datetime) -> None:
     if url == webhook.url:
         return
     if webhook.is_app_defined:
-        raise Conflict("The URL of this webhook is the app's Webhook URL. Change it there.")
+        raise Conflict(
+            "The URL of this webhook is the app's Webhook URL. Change it there.", code="webhook_url_fixed"
+        )
     webhook.url = url
     reset(webhook, now)
 
@@ -173,7 +181,7 @@ def _switch(webhook: Webhook, on: bool, now: datetime) -> None:
         cancel_waiting(webhooks=Webhook.objects.filter(pk=webhook.pk), now=now)
         return
     if webhook.is_app_defined and not webhook.installation.webhook_url:
-        raise Conflict("The app has no Webhook URL to send events to. Set one first.")
+        raise Conflict("The app has no Webhook URL to send events to. Set one first.", code="no_webhook_url")
     webhook.is_active, webhook.lacks_url = True, False
     webhook.disabled_reason, webhook.disabled_at = "", None
     reset(webhook, now)

@@ -35,7 +35,10 @@ def send_sample(
         raise Invalid.field("event", f"Must be one of: {', '.join(SAMPLES)}.")
     installation = sandbox_installation(app=app, developer=developer)
     if installation is None:
-        raise Conflict("The app is not installed on your sandbox. Install it there for testing first.")
+        raise Conflict(
+            "The app is not installed on your sandbox. Install it there for testing first.",
+            code="not_on_sandbox",
+        )
     now = now or timezone.now()
     data = sample_data(installation.business, event_type, now)
     return publish_to(installation=installation, event_type=event_type, data=data, now=now)

@@ -230,7 +230,7 @@ def erase_now(app: App, developer: User) -> Erasure:
     """Send `business.data_erasure` of an uninstalled app now instead of in 48 hours. Raises `Conflict` if none waits."""
     erasure = waiting_erasure(app, developer)
     if erasure is None:
-        raise Conflict("No data erasure of your sandbox store is waiting.")
+        raise Conflict("No data erasure of your sandbox store is waiting.", code="no_erasure")
     bring_forward(erasure=erasure)
     return erasure
 

@@ -11,6 +11,7 @@ from accounts.models import User
 from common.errors import ServiceError
 from common.rest.schema import problem
 from common.rest.views import JsonView
+from developers import limits
 from developers.api.serializers.responses import AppId, renamed
 from marketplace.models import App
 from marketplace.queries import own_app
@@ -25,10 +26,19 @@ class DeveloperView(JsonView):
     authentication_classes = [DeveloperAuthentication]
     permission_classes = [IsDeveloper]
     path_fields = {"app_id": AppId()}
+    is_limited = True
 
     @property
     def developer(self) -> User:
         return cast(User, self.request.user)
+
+    def perform_authentication(self, request: Request) -> None:
+        super().perform_authentication(request)
+        self.count(self.developer)
+
+    def count(self, caller: User) -> None:
+        """Count the request. Raises `TooManyRequests`."""
+        limits.count_request(caller)
 
     def own_app(self, app_id: str) -> App:
         return own_app(self.developer, app_id)

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from common.rest.query import Query
 from common.rest.schema import problem
 from common.web.pagination import page_body
+from developers import limits
 from developers.api.serializers.bodies import DeliveryFilters, SampleEvent
 from developers.api.serializers.responses import AnalyticsSerializer, SentSampleSerializer
 from developers.api.views.base import NOT_INSTALLED, DeveloperView, validated
@@ -88,7 +89,9 @@ class TestEventsView(DeveloperView):
         With sample data, to the app on your own sandbox only.
         """
         name = validated(SampleEvent, request)["event"]
-        event, deliveries = send_sample(app=self.own_app(app_id), developer=self.developer, event_type=name)
+        app = self.own_app(app_id)
+        limits.count_changes(self.developer)
+        event, deliveries = send_sample(app=app, developer=self.developer, event_type=name)
         return Response({"eventId": str(event.id), "deliveries": deliveries}, status=202)
 
 

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from accounts.origins import origin_of
 from accounts.services import device_grants
+from common.errors import ERROR_CODE_HEADER
 from common.rest.parsers import JsonParser
 from common.rest.schema import problem
 from common.rest.views import JsonView
@@ -109,4 +110,5 @@ class DeviceTokenView(JsonView):
 
 
 def _refusal(code: str, description: str) -> Response:
-    return Response({"error": code, "error_description": description}, status=400, headers=NO_STORE)
+    body = {"error": code, "error_description": description}
+    return Response(body, status=400, headers=NO_STORE | {ERROR_CODE_HEADER: code})

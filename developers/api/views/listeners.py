@@ -11,12 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import DeveloperAuthentication
-from accounts.models import Business
-from common.errors import Conflict, NotFound
+from accounts.models import Business, User
+from common.errors import Coded, Conflict, NotFound
 from common.http.transport import usual_headers
 from common.ids import parse_id
 from common.rest.schema import problem
 from common.web.hang_up import has_hung_up
+from developers import limits
 from developers.api import listening
 from developers.api.serializers.listeners import (
     AnswersBody,
@@ -38,7 +39,7 @@ from webhooks.engine.relaying import Outcome, lease_of
 from webhooks.queries import webhooks_of
 from webhooks.services.deliveries import recover
 
-NOT_THERE = "The app is not installed on your sandbox."
+NOT_THERE = Coded("The app is not installed on your sandbox.", code="not_on_sandbox")
 REPLACED = problem(listening.REPLACED)
 ROOM = 10
 
@@ -54,7 +55,7 @@ class ListenView(_View):
         responses={
             201: ListenerSerializer,
             409: NOT_INSTALLED,
-            429: problem("Too many developers are listening."),
+            429: problem("You have three listeners already, or too many developers are listening."),
         },
     )
     def post(self, request: Request, app_id: str) -> Response:
@@ -96,7 +97,12 @@ class ListenerView(_ListenerView):
         return Response(status=204)
 
 
-class WorkView(_ListenerView):
+class _PollView(_ListenerView):
+    def count(self, caller: User) -> None:
+        limits.count_poll(caller)
+
+
+class WorkView(_PollView):
     @extend_schema("takeWork", request=WorkBody, responses={200: WorkSerializer, 409: REPLACED})
     def post(self, request: Request, app_id: str, listener_id: str) -> Response:
         """Wait for deliveries and hook calls.
@@ -140,7 +146,7 @@ class WorkView(_ListenerView):
         return Response(answer, headers=NO_STORE)
 
 
-class AnswersView(_ListenerView):
+class AnswersView(_PollView):
     @extend_schema("answerWork", request=AnswersBody, responses={200: RecordedSerializer, 409: REPLACED})
     def post(self, request: Request, app_id: str, listener_id: str) -> Response:
         """Report your server's answers.

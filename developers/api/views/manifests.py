@@ -75,5 +75,5 @@ class ManifestView(DeveloperView):
 def _body(request: Request) -> dict[str, Any]:
     """A body must be there: `{}` is a manifest that switches everything off, nothing at all is none."""
     if request.stream is None:
-        raise Invalid("Send the manifest as a JSON object.")
+        raise Invalid("Send the manifest as a JSON object.", code="json_not_object")
     return cast(dict[str, Any], request.data)

@@ -13,6 +13,7 @@ from common.errors import Conflict
 from common.rest.query import Query
 from common.rest.schema import problem
 from common.times import iso
+from developers import limits
 from developers.api.serializers.testing import (
     EVENTS,
     ActivityFilters,
@@ -76,12 +77,13 @@ class MakeTestChangeView(DeveloperView):
         """
         wanted = validated(TestChangeBody, request)
         app = self.own_app(app_id)
+        scenario = SCENARIOS.get(wanted.get("scenario", ""))
+        limits.count_changes(self.developer, len(scenario.acts) if scenario else 1)
         if wanted.get("event") == DATA_ERASURE:
             return Response({"steps": [self._erase(app)]})
         installation = sandbox_installation(app=app, developer=self.developer)
         if installation is None:
-            raise Conflict("The app is not installed on your sandbox.")
-        scenario = SCENARIOS.get(wanted.get("scenario", ""))
+            raise Conflict("The app is not installed on your sandbox.", code="not_on_sandbox")
         acts = scenario.acts if scenario else [_act_of(wanted["event"])]
         run = sandbox_changes.play(installation, acts, "")
         return Response({"steps": [_step(each) for each in sandbox_changes.results(run, installation)]})

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import User
+from developers import limits
 from marketplace.queries import own_app_by_slug
 
 GET_OR_POST: Final = ["GET", "HEAD", "POST"]
@@ -25,6 +26,8 @@ def developer_page(view: Page) -> Page:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not current_developer(request).is_developer:
             raise PermissionDenied("The portal is for developers. Your account has another role.")
+        if request.method == "POST":
+            limits.count_request(current_developer(request))
         return view(request, *args, **kwargs)
 
     return guarded

@@ -12,6 +12,7 @@ from accounts.models import Business
 from common.errors import Conflict, Invalid, ServiceError
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
+from developers import limits
 from developers.portal import form_tokens, test_store
 from developers.portal.delivery_forms import TestEventForm
 from developers.portal.first_calls import first_calls
@@ -88,8 +89,10 @@ def test_change(request: HttpRequest, app: App) -> HttpResponse:
     if installation is None:
         messages.error(request, "Install the app on your sandbox store first.")
     elif scenario:
+        limits.count_changes(current_developer(request), len(scenario.acts))
         test_store.remember(request, sandbox_changes.play(installation, scenario.acts, scenario.title))
     elif act:
+        limits.count_changes(current_developer(request))
         test_store.remember(request, sandbox_changes.play(installation, [act.key], act.title))
     else:
         raise Invalid.field("act", "Choose a change or a scenario of the page Test store.")
@@ -135,6 +138,7 @@ def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
 @app_page
 def erase_now(request: HttpRequest, app: App) -> HttpResponse:
     """Send the data erasure of the last test install now instead of in 48 hours."""
+    limits.count_changes(current_developer(request))
     try:
         sandbox_changes.erase_now(app, current_developer(request))
     except Conflict as error:
@@ -182,6 +186,7 @@ def test_event(request: HttpRequest, app: App) -> HttpResponse:
 
 
 def _send(request: HttpRequest, app: App, event_type: str) -> HttpResponse:
+    limits.count_changes(current_developer(request))
     try:
         event, deliveries = send_sample(app=app, developer=current_developer(request), event_type=event_type)
     except ServiceError as error:

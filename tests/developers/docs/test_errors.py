@@ -1,18 +1,20 @@
-"""The index of errors is complete: for every endpoint of the document, and for every message in the code."""
+"""The index of errors is complete: for every endpoint of the document, and for every code in the source."""
 
 import ast
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 from django.test import Client
 
+from accounts.authentication import IsDeveloper
 from common import errors as raised
 from developers.docs import errors, openapi
 from developers.docs.fields import resolved
 from extensions.enums import CallOutcome
-from installations.authentication import PAUSED
+from marketplace.services.apps import SlugTaken
 from webhooks.diagnosis import diagnose
 
 # Modules whose services the APIs call. Errors of pages for merchants, reviewers and shoppers don't reach developers' apps.
@@ -35,20 +37,28 @@ STATUS = {
     for name, kind in vars(raised).items()
     if isinstance(kind, type) and issubclass(kind, raised.ServiceError)
 } | {"ParseError": 400, "AuthenticationFailed": 401, "PermissionDenied": 403}
-FINDERS = ("get_or_not_found", "first_or_not_found")
+OAUTH = {each.name for each in errors.OAUTH}
+APPS = (
+    "accounts", "activity", "appapi", "common", "config", "conformance", "developers", "extensions", "installations", "marketplace",
+    "merchants", "stores", "storefront", "webhooks",
+)  # fmt: skip
 
 
-def text_of(node: ast.expr, constants: dict[str, str]) -> str | None:
-    """The text of a literal or constant, `x` in place of other values of an f-string; None if it isn't known here."""
-    if isinstance(node, ast.Name):
-        return constants.get(node.id)
-    if isinstance(node, ast.FormattedValue):
-        return text_of(node.value, constants) or "x"
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(text_of(part, constants) or "" for part in node.values)
-    return None
+# What a caller has to tell apart: an error of these kinds names its code. Others may have the one of their status.
+NAMED = (
+    "Unauthenticated", "NotAllowed", "Conflict", "Gone", "TooManyRequests", "ParseError", "AuthenticationFailed",
+    "PermissionDenied",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where an error is made: its kind, its code if it names one, and its message if that is a literal or constant."""
+
+    kind: str
+    code: str
+    message: str | None
+    file: str
 
 
 def constants_of(tree: ast.Module) -> dict[str, str]:
@@ -61,38 +71,64 @@ def constants_of(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def messages() -> Iterator[tuple[int, str, str]]:
-    for root in REACHED:
+def message_of(node: ast.expr, constants: dict[str, str]) -> str | None:
+    """None if it isn't known here, as for what a function found."""
+    if isinstance(node, ast.Name):
+        return constants.get(node.id)
+    return ast.unparse(node) if isinstance(node, ast.Constant | ast.JoinedStr) else None
+
+
+def sites(*roots: str) -> Iterator[Site]:
+    for root in roots:
         path = Path(settings.BASE_DIR) / root
-        for file in [path] if path.is_file() else path.rglob("*.py"):
+        for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
             tree = ast.parse(file.read_text())
             constants = constants_of(tree)
             for node in ast.walk(tree):
-                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
-                    continue
-                name = node.func.id
-                if name in FINDERS and (text := text_of(node.args[-1], constants)):
-                    yield 404, text, file.name
-                elif name in STATUS and (text := text_of(node.args[0], constants)):
-                    yield STATUS[name], text, file.name
+                kind = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+                if isinstance(node, ast.Call) and kind in (*STATUS, "Coded") and node.args:
+                    named = [each.value for each in node.keywords if each.arg == "code"]
+                    code = named[0].value if named and isinstance(named[0], ast.Constant) else ""
+                    yield Site(kind, str(code), message_of(node.args[0], constants), file.name)
 
 
-def test_every_message_that_an_api_raises_is_explained() -> None:
-    found = [each for each in messages() if not any(part in each[1] for part in PAGES)]
+def test_error_that_a_caller_has_to_tell_apart_names_its_code() -> None:
+    found = [each for each in sites(*REACHED) if each.kind in NAMED and each.message]
     assert len(found) > 40  # the walk finds them
-    missing = [
-        each
-        for each in found
-        if not any(problem.status == each[0] and problem.matches(each[1]) for problem in errors.PROBLEMS)
+    nameless = [
+        each for each in found if not each.code and not any(part in str(each.message) for part in PAGES)
     ]
-    assert missing == []
+    assert nameless == []
+
+
+def test_every_code_in_the_source_has_a_row_of_its_status() -> None:
+    rows = {each.code: each.status for each in errors.PROBLEMS}
+    found = [each for each in sites(*APPS) if each.code]
+    assert len(found) > 60
+    kinds = [
+        kind
+        for kind in vars(raised).values()
+        if isinstance(kind, type) and issubclass(kind, raised.ServiceError)
+    ]
+    named = {(each.code, STATUS.get(each.kind, rows.get(each.code))) for each in found}
+    named |= {(code, status) for status, code in raised.DEFAULT_CODES.items()}
+    named |= {(kind.code, kind.status) for kind in kinds} | {(SlugTaken.code, 409), (IsDeveloper.code, 403)}
+    assert {each for each in named if rows.get(each[0]) != each[1] and each[0] not in OAUTH} == set()
+
+
+def test_every_row_is_of_a_code_in_the_source() -> None:
+    source = (Path(settings.BASE_DIR) / "deploy" / "nginx.conf").read_text()
+    for app in APPS:
+        for file in (Path(settings.BASE_DIR) / app).rglob("*.py"):
+            source += "" if file.name == "errors.py" and file.parent.name == "docs" else file.read_text()
+    assert [each.code for each in errors.PROBLEMS if not re.search(rf"\b{each.code}\b", source)] == []
 
 
 def test_every_status_that_an_endpoint_answers_is_described_with_what_the_endpoint_adds(
     client: Client,
 ) -> None:
     html = client.get("/docs/errors/").content.decode()
-    statuses = {each.code: each for each in errors.statuses()}
+    statuses = {each.number: each for each in errors.statuses()}
     for item in openapi.document()["paths"].values():
         for operation in item.values():
             for code, response in operation["responses"].items():
@@ -106,20 +142,6 @@ def test_every_status_that_an_endpoint_answers_is_described_with_what_the_endpoi
     assert {problem.status for problem in errors.PROBLEMS} <= statuses.keys()
 
 
-@pytest.mark.parametrize(("status", "message", "ident"), [
-    (403, PAUSED, "paused"),
-    (403, "This call needs the scope write_orders, which the token does not have.", "scope"),
-    (401, "The access token is unknown or has been revoked.", "revoked"),
-    (429, "More than 60 requests in a minute. Try again in 12 seconds.", "rate"),
-    (404, "Product not found", "not-found"),
-])  # fmt: skip
-def test_message_leads_to_its_row(status: int, message: str, ident: str) -> None:
-    assert (
-        next(each.ident for each in errors.PROBLEMS if each.status == status and each.matches(message))
-        == ident
-    )
-
-
 def test_codes_and_outcomes_are_all_there() -> None:
     names = openapi.document()["components"]["schemas"]["OAuthError"]
     described = {code.name for code in errors.OAUTH}
@@ -127,11 +149,12 @@ def test_codes_and_outcomes_are_all_there() -> None:
     assert set(allowed) <= described
     assert {*errors.HOOK_OUTCOMES} == {*CallOutcome}
     assert all(diagnose(None, name) for name in errors.DELIVERY_CLASSES)
-    idents = [problem.ident for problem in errors.PROBLEMS] + list(described)
+    idents = [problem.code for problem in errors.PROBLEMS] + list(described)
     assert len(idents) == len(set(idents))
 
 
-def test_portal_links_to_rows_that_exist(client: Client) -> None:
+def test_every_code_and_status_has_an_anchor(client: Client) -> None:
+    """The portal's page of a request links to these."""
     html = client.get("/docs/errors/").content.decode()
-    for ident in ("revoked", "paused", "scope", "rate", *(f"status-{code}" for code in errors.ABOUT)):
-        assert f'id="{ident}"' in html
+    for ident in (*errors.CODES, *(f"status-{status}" for status in errors.ABOUT)):
+        assert html.count(f'id="{ident}"') == 1, ident

@@ -169,6 +169,22 @@ def explained(browser: Client, call: ApiCall) -> str:
     return text_of(browser.get(f"{pages(call.app)}/requests/{call.pk}/", **HTML))
 
 
+def test_explanation_goes_by_the_code_and_by_the_status_where_there_is_none(
+    browser: Client, production: Installation
+) -> None:
+    Installation.objects.filter(pk=production.pk).update(paused_at=timezone.now())
+    refused = called(production, "/app-api/products")
+    page = browser.get(f"{pages(refused.app)}/requests/{refused.pk}/", **HTML)
+    assert "has paused the app." in text_of(page)
+    assert "X-Error-Code: app_paused" in text_of(page)
+    assert links(page, "/docs/errors/#") == ["/docs/errors/#app_paused"]
+
+    ApiCall.objects.filter(pk=refused.pk).update(error_code="")  # as the log was before
+    page = browser.get(f"{pages(refused.app)}/requests/{refused.pk}/", **HTML)
+    assert f"403: {refused.message}" in text_of(page)
+    assert links(page, "/docs/errors/#") == ["/docs/errors/#status-403"]
+
+
 def test_missing_scope_is_explained(browser: Client, dana: User, sandbox: Business, shop: Business) -> None:
     """By who has to act: the developer, a reviewer, or the store."""
     app = factories.app(dana, scopes=["read_products"], name="Stock list")

@@ -17,9 +17,17 @@ from installations.models import Installation
 from tests import factories
 from tests.sessions import another_session
 from tests.webhooks import helpers
-from webhooks.endpoints import endpoint_key
+from webhooks.endpoints import HOST_SHIFT, SERVER_SHIFT, endpoint_key, host_of, server_of
 from webhooks.engine import claim_selection, claims
-from webhooks.engine.claim_selection import COUNTED, HOST_LEASES, LEASE, LEASES, MOST_LEASES
+from webhooks.engine.claim_selection import (
+    COUNTED,
+    HOST_ATTEMPTS,
+    HOST_LEASES,
+    LEASE,
+    LEASES,
+    MOST_LEASES,
+    PROVEN,
+)
 from webhooks.enums import WAITING, DeliveryStatus, Pace
 from webhooks.models import Delivery, Endpoint, Event, Webhook
 from webhooks.services.deliveries import follow_url
@@ -28,7 +36,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 # On hosts of their own.
-DEAD, SOUND, OTHER = (number << 32 for number in (-1, 1, 2))
+DEAD, SOUND, OTHER = (number << HOST_SHIFT for number in (-1, 1, 2))
 Add = Callable[..., None]
 
 
@@ -133,11 +141,44 @@ def test_claim_says_what_was_known_of_the_endpoint(add: Add) -> None:
 
 
 def test_dead_host_with_many_urls_gets_no_more_than_its_share(add: Add) -> None:
+    """Also where all of them were proven."""
     for number in range(HOST_LEASES):
         add(DEAD + number, leased=2)
+        known(DEAD + number, Pace.PROVEN)
     add(DEAD + HOST_LEASES, 3)
+    known(DEAD + HOST_LEASES, Pace.PROVEN)
+    add(DEAD + (1 << SERVER_SHIFT), 2)  # another app on the same host
     add(SOUND, 3)
-    assert claimed() == {SOUND: 3}
+    assert claimed() == {SOUND: 3, DEAD + (1 << SERVER_SHIFT): 2}
+
+
+@pytest.mark.spec(
+    "Contract 15 Doors", "Endpoints of one host that are not proven have 16 attempts at once together"
+)
+@pytest.mark.parametrize("pace", [each for each in Pace if each not in PROVEN])
+@pytest.mark.parametrize("backlog", [2, 300])
+def test_unproven_endpoints_of_a_host_share_its_room(add: Add, pace: Pace, backlog: int) -> None:
+    """Of whichever app, and whether they are found among the earliest or by visiting every endpoint."""
+    for number in range(20):
+        add(DEAD + number * ((1 << SERVER_SHIFT) + 1), backlog, due=60)
+        if pace:
+            known(DEAD + number * ((1 << SERVER_SHIFT) + 1), pace)
+    add(SOUND, 5)
+    add(DEAD + 5000, 40)
+    known(DEAD + 5000, Pace.PROVEN)
+    taken = claimed()
+    assert (taken.pop(SOUND), taken.pop(DEAD + 5000)) == (5, LEASES[Pace.PROVEN])
+    assert taken.total() == HOST_ATTEMPTS
+    assert claimed() == {}
+
+
+def test_room_of_a_host_is_what_its_unproven_endpoints_leave(add: Add) -> None:
+    add(DEAD, 3, leased=0.1)
+    add(DEAD + 1, 16, leased=0.1)
+    known(DEAD + 1, Pace.FAST)
+    for number in range(2, 40):
+        add(DEAD + number)
+    assert claimed().total() == HOST_ATTEMPTS - 3
 
 
 # Which
@@ -156,6 +197,7 @@ def test_first_delivery_of_each_endpoint_comes_before_the_second_of_any(add: Add
     known(DEAD, Pace.SILENT)
     for number in range(5):
         add(SOUND + number, 8, due=60 - number)
+        known(SOUND + number, Pace.PROVEN)
     assert claimed(6) == {DEAD: 1} | {SOUND + number: 1 for number in range(5)}
 
 
@@ -218,6 +260,11 @@ def test_no_choice_exceeds_what_an_endpoint_may_have(add: Add, seed: int) -> Non
     for endpoint, count in taken.items():
         pace = Pace(paces.get(endpoint, ""))
         assert before[endpoint] + count <= (MOST_LEASES if pace == Pace.FAST else LEASES[pace])
+    unproven = [each for each in {*taken, *before} if paces.get(each, "") not in PROVEN]
+    for host in {host_of(each) for each in unproven}:
+        held = sum(before[each] for each in unproven if host_of(each) == host)
+        added = sum(taken[each] for each in unproven if host_of(each) == host)
+        assert not added or held + added <= HOST_ATTEMPTS
 
 
 @pytest.mark.postgres
@@ -352,9 +399,17 @@ def test_urls_and_apps_have_endpoints_of_their_own() -> None:
         endpoint_key(app, "https://app.example.com/b"),
         endpoint_key(app, "https://other.example.com/a"),
         endpoint_key(other_app, "https://app.example.com/a"),
+        endpoint_key(app, "https://APP.example.com.:8443/a"),
+        endpoint_key(app, "http://127.0.0.1:8000/a"),
+        endpoint_key(app, "http://127.0.0.1:8001/a"),
+        endpoint_key(app, ""),
     ]
-    assert len(set(keys)) == 4
-    assert len({key >> 32 for key in keys}) == 3, "Only the first two share app and host."
+    assert len(set(keys)) == len(keys)
+    assert all(-(2**63) <= key < 2**63 for key in keys)
+    hosts, servers = [host_of(key) for key in keys], [server_of(key) for key in keys]
+    assert hosts[0] == hosts[1] == hosts[3] == hosts[4], "The host is that of every app, with every port,"
+    assert len(set(hosts)) == 5, "but on the loopback each port is another one."
+    assert servers[0] == servers[1] == servers[4] != servers[3], "A server is one app's."
 
 
 def test_delivery_takes_the_endpoint_of_its_webhook(webhook: Webhook, sandbox: Business) -> None:

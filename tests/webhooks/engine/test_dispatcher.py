@@ -23,7 +23,7 @@ from tests.webhooks import helpers
 from tests.webhooks.helpers import add_copies, drain, is_signed, publish, published
 from webhooks import catalogue
 from webhooks.engine import claims, dispatcher, recording
-from webhooks.engine.claim_selection import MOST_LEASES
+from webhooks.engine.claim_selection import HOST_ATTEMPTS, MOST_LEASES
 from webhooks.engine.claims import LostLeases
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.enums import DeliveryStatus
@@ -422,6 +422,37 @@ def test_slow_endpoint_holds_nobody_up(
         worker.join()
         assert len(slow.requests) == 5
     assert Delivery.objects.filter(status="SUCCEEDED").count() == 6
+
+
+@pytest.mark.timed
+@pytest.mark.postgres
+@pytest.mark.spec(
+    "Contract 15 Doors", "Endpoints of one host that are not proven have 16 attempts at once together"
+)
+def test_host_with_many_urls_gets_few_attempts_at_once_and_slows_no_other(
+    installation: Installation, sandbox: Business, receiver: Receiver
+) -> None:
+    delay = 0.4  # quick, but an error proves nothing
+    with Receiver() as crowd:
+        crowd.respond_with(Answer(status=503, delay=delay))
+        for number in range(20):
+            helpers.webhook(installation, f"{crowd.url}{number}", ["order.created"])
+        publish(sandbox)
+        publish(sandbox)
+        helpers.webhook(installation, receiver.url, ["order.created"])
+        publish(sandbox)
+        workers = [threading.Thread(target=_drain_in_thread) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        began = sorted(request.at for request in crowd.requests)
+        (sound,) = receiver.requests
+    assert len(began) == 60
+    at_once = [sum(at <= other < at + delay - 0.05 for other in began) for at in began]
+    assert max(at_once) <= HOST_ATTEMPTS
+    assert max(at_once) > HOST_ATTEMPTS / 2, "They did overlap."
+    assert sound.at < began[0] + 2 * delay
 
 
 def _drain_in_thread() -> None:
