@@ -25,6 +25,7 @@ import requests
 from requests.auth import HTTPBasicAuth
 
 from .errors import ApiError, OAuthError, StateMismatch, Unreachable, error_from
+from .transport import proxies_to
 
 METADATA_PATH = "/.well-known/oauth-authorization-server"
 
@@ -156,6 +157,7 @@ class OAuthClient:
                 url,
                 headers={"Accept": "application/json"},
                 timeout=self._timeout,
+                proxies=proxies_to(url),
                 allow_redirects=False,  # no endpoint redirects, and the credentials go nowhere else
                 **arguments,
             )

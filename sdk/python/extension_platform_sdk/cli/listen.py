@@ -45,7 +45,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _FAILURES = {
     "refused": "nothing listens on {address}",
     "dns": "{address} has no such host",
-    "tls": "the TLS handshake with {address} failed",
+    "tls": "the TLS handshake with {address} failed (--skip-verify takes any certificate of this machine)",
     "reset": "the connection was closed without an answer",
     "timeout_connect": "no connection in time",
     "timeout_response": "no answer in time",
@@ -58,8 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--forward-to",
         metavar="URL",
         required=True,
-        type=_target,
-        help="your server, such as http://localhost:3000; requests keep their paths",
+        help="your server, such as http://localhost:3000, or its port; requests keep their paths",
+    )
+    parser.add_argument(
+        "--skip-verify",
+        action="store_true",
+        help="take any certificate of your server, if that is https://localhost",
     )
     add_app_argument(parser)
     parser.add_argument(
@@ -72,11 +76,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    target = _target(args.forward_to, verify=not args.skip_verify)
     account = config.account()
     with Platform(account) as platform:
         app = chosen_app(platform, args)
         token = _install(platform, app)
-    session = Session(account, app, args.forward_to, prints=args.prints)
+    session = Session(account, app, target, prints=args.prints)
     if token:
         session.screen.say(f"{app['name']} was not on your sandbox store, and is now installed there.")
         session.screen.say(f"Access token, shown only now: {token}")
@@ -295,11 +300,15 @@ def _interrupt(_: int, __: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _target(text: str) -> Target:
+def _target(text: str, *, verify: bool) -> Target:
     try:
-        return Target(text)
+        return Target(text, verify=verify)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is no address such as http://localhost:3000") from None
+        here = "" if verify else " of this machine, as --skip-verify wants"
+        raise CliError(
+            f"{text} is no address{here}. Give one such as http{'' if verify else 's'}://localhost:3000.",
+            status=2,
+        ) from None
 
 
 def _moment(text: str) -> datetime:
