@@ -208,7 +208,10 @@ def _error_from(response: requests.Response) -> ApiError | OAuthError:
     if response.status_code != 429 and isinstance(body, dict) and "statusCode" not in body:
         code, description = body.get("error"), body.get("error_description")
         if isinstance(code, str):
-            return OAuthError(code, str(description or ""), status_code=response.status_code)
+            request_id = response.headers.get("X-Request-Id")
+            return OAuthError(
+                code, str(description or ""), status_code=response.status_code, request_id=request_id
+            )
     return error_from(response)
 
 
