@@ -11,7 +11,7 @@ export function listener(router, secret, { onResult = complain } = {}) {
     try {
       body = await read(request);
     } catch {
-      return; // it broke off: nobody waits for an answer
+      return; // it broke off, and the caller is gone
     }
     const result =
       body === null

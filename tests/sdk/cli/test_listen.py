@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import standardwebhooks
 from extension_platform_sdk import verify
 
 from accounts.models import Business, User
@@ -75,6 +76,8 @@ def test_two_commands_lead_to_a_verified_webhook(
     drain()
     (request,) = server.wait_for(1, 10)
     secret = re.findall(r"Webhook secret: (\S+)", listen.text())[0]
+    standard = re.findall(r"For Standard Webhooks libraries: (\S+)", listen.text())[0]
+    standardwebhooks.Webhook(standard).verify(request.body, dict(request.headers))
     verify(
         secret=secret,
         timestamp=request.headers["x-webhook-timestamp"],

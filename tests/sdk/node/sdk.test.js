@@ -181,7 +181,7 @@ test("the listener hands over the raw body", async (t) => {
   assert.equal((await post(Buffer.alloc(1024 * 1024 + 1))).status, 413);
 });
 
-test("the listener takes what a platform has read, and lets go of what breaks off", async (t) => {
+test("the listener reads what a platform has kept, and lets go of what breaks off", async (t) => {
   const [results, errors] = [[], []];
   const router = new WebhookRouter();
   const answer = listener(router, SECRET, { onResult: (result) => results.push(result.reason ?? result.status) });

@@ -46,7 +46,7 @@ class Answer:
 class Target:
     """The server at an address such as ``http://localhost:3000``. A path in it goes before that of each request.
 
-    ``3000``, ``:3000``, ``3000/path`` and ``/path`` are of localhost. ``verify`` off takes any certificate, of this machine
+    ``3000``, ``:3000``, ``3000/path`` and ``/path`` are of localhost. ``verify`` off accepts any certificate, of this machine
     only. Raises ``ValueError`` for anything else.
     """
 

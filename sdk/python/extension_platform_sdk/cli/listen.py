@@ -26,6 +26,7 @@ from extension_platform_sdk.transport import Record
 from . import config
 from .errors import CliError
 from .forwarding import Answer, Target
+from .install import standard
 from .platform import Platform, app_path
 from .project import add_app_argument, chosen_app
 
@@ -45,7 +46,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _FAILURES = {
     "refused": "nothing listens on {address}",
     "dns": "{address} has no such host",
-    "tls": "the TLS handshake with {address} failed (--skip-verify takes any certificate of this machine)",
+    "tls": "the TLS handshake with {address} failed (--skip-verify accepts any certificate of this machine)",
     "reset": "the connection was closed without an answer",
     "timeout_connect": "no connection in time",
     "timeout_response": "no answer in time",
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skip-verify",
         action="store_true",
-        help="take any certificate of your server, if that is https://localhost",
+        help="accept any certificate of your server, if that is https://localhost",
     )
     add_app_argument(parser)
     parser.add_argument(
@@ -163,6 +164,7 @@ class Session:
         self.screen.say(f"Listening for {self._name} on your sandbox store. Ctrl-C stops it.")
         self.screen.say(f"Forwarding to {self._target.address}")
         self.screen.say(f"Webhook secret: {record['webhookSecret']}")
+        self.screen.say(f"For Standard Webhooks libraries: {standard(record['webhookSecret'])}")
         if not record["webhookUrl"]:
             self.screen.say(
                 "The app has no Webhook URL, so it gets no hook calls, and events for its own webhooks only. Set one in the "
