@@ -30,6 +30,14 @@ def new_webhook_secret(*, test: bool) -> str:
     return "whsec_" + (TEST_PREFIX if test else "") + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
+def standard_webhooks_secret(secret: str) -> str:
+    """A webhook secret as the libraries of Standard Webhooks take it: `whsec_` and the base64, without `test_`.
+
+    Base64 of the standard has no underscore, so the part behind the last one is the key. A production secret stays the same.
+    """
+    return "whsec_" + secret.rpartition("_")[2]
+
+
 def digest(token: str) -> str:
     """The stored form of an access token: SHA-256 in hex."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -14,6 +14,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from common.secrets import standard_webhooks_secret
 from common.times import duration, iso, to_the_minute
 from common.web.pagination import PageRequest
 
@@ -113,6 +114,9 @@ def secret_field(
 ) -> dict[str, Any]:
     """A credential in a read-only field with a copy button. `ident` is the field's HTML id."""
     return {"label": label, "value": value, "ident": ident, "help_text": help_text, "test": test}
+
+
+register.filter("standard_webhooks", standard_webhooks_secret)
 
 
 @register.simple_block_tag

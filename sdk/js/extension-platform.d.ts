@@ -9,7 +9,8 @@ export interface Block {
 export interface AdminContext {
   businessId: string;
   businessName: string;
-  role: "MERCHANT" | "DEVELOPER";
+  /** DEVELOPER on a sandbox, REVIEWER while the app is in review. */
+  role: "MERCHANT" | "DEVELOPER" | "REVIEWER";
   locale: string;
   sessionToken: string;
 }
@@ -17,7 +18,10 @@ export interface AdminContext {
 export const MAX_HEIGHT: 400;
 
 export function connectBlock(options: {
+  /** Of the merchant's page editor, such as "https://platform.example.com". */
   platformOrigin: string;
+  /** Of every store, such as "https://*.stores.example.com", where `*` stands for the store. */
+  storesOrigin: string;
   onSettings: (settings: Settings, blockId: string) => void;
 }): Block;
 

@@ -20,6 +20,7 @@ export const MAX_HEIGHT = 400;
  * too. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.
  */
 export function connectBlock({ platformOrigin, storesOrigin, onSettings }) {
+  if (!storesOrigin) console.warn("connectBlock without storesOrigin: only the page editor's settings arrive, no store's.");
   const stop = listen([platformOrigin, storesOrigin], (message) => {
     if (message.type === INIT || message.type === UPDATE) onSettings(message.settings, message.blockId);
   });
@@ -68,6 +69,7 @@ function listen(origins, onMessage) {
 
 // Whether an origin is the expected one; `*` stands for one part of the host.
 function covers(expected, origin) {
+  if (!expected) return false;
   const [before, after] = expected.split("*");
   if (after === undefined) return origin === expected;
   const store = origin.slice(before.length, -after.length);

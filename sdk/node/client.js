@@ -41,13 +41,11 @@ export class AppClient {
   pageBySlug(slug) { return this.#get(path`/app-api/pages/${slug}`); }
 
   events(query) { return this.#get("/app-api/events", query); }
-  /** Every event behind a cursor, oldest first, until there is none left. Keep the cursor of each that you handled. */
-  async *reconcile(cursor, { only = [] } = {}) {
-    for (let after = cursor, more = true; more; ) {
-      const page = await this.events({ after, type: only.join(",") || undefined, limit: 500 });
-      yield* page.data;
-      ({ nextCursor: after, hasMore: more } = page);
-    }
+  /** Every event behind a cursor, oldest first, until there is none left. Keep `nextCursor` of what it returned after the loop. */
+  reconcile(cursor = null, { only = [] } = {}) {
+    const place = { nextCursor: cursor };
+    const events = this.#eventsFrom(place, only.join(",") || undefined);
+    return Object.defineProperty(events, "nextCursor", { get: () => place.nextCursor });
   }
   createExport(resource) { return this.#record("POST", "/app-api/exports", { body: { resource } }); }
   export(id) { return this.#get(path`/app-api/exports/${id}`); }
@@ -72,6 +70,17 @@ export class AppClient {
       const { data, total, limit } = await this[list]({ limit: 100, ...query, page });
       yield* data;
       more = data.length > 0 && page * limit < total;
+    }
+  }
+
+  async *#eventsFrom(place, type) {
+    for (let more = true; more; ) {
+      const page = await this.events({ after: place.nextCursor ?? undefined, type, limit: 500 });
+      for (const event of page.data) {
+        yield event;
+        place.nextCursor = event.cursor;
+      }
+      ({ nextCursor: place.nextCursor, hasMore: more } = page);
     }
   }
 

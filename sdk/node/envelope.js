@@ -1,4 +1,6 @@
-// The JSON object around the data of a delivery or a hook call.
+// The JSON object around the data of a delivery or a hook call, and what it comes in.
+
+import { isAnyArrayBuffer } from "node:util/types";
 
 /** An object with these texts, `timestamp` and `data`; other keys are ignored. Throws an Error that says what is wrong. */
 export function readEnvelope(body, ...names) {
@@ -18,11 +20,20 @@ export function readEnvelope(body, ...names) {
   return { ...Object.fromEntries(names.map((name) => [name, found[name]])), timestamp, data: found.data };
 }
 
-/** Headers by lower-case name, from node's `request.headers`, a Headers object, or any object. */
+/** Headers by lower-case name, from node's `request.headers`, a Headers object, or any object. Lists are joined as HTTP does. */
 export function lowerCased(headers) {
-  const pairs = typeof headers.entries === "function" ? [...headers.entries()] : Object.entries(headers);
-  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+  const pairs = typeof headers?.entries === "function" ? [...headers.entries()] : Object.entries(headers ?? {});
+  const given = pairs.filter(([, value]) => value != null);
+  return Object.fromEntries(given.map(([name, value]) => [String(name).toLowerCase(), [value].flat().join(", ")]));
 }
+
+/** The bytes that were signed; null for what a parser made of them. A text stands for its UTF-8. */
+export function rawBytes(body) {
+  if (typeof body === "string" || isAnyArrayBuffer(body)) return Buffer.from(body);
+  return ArrayBuffer.isView(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : null;
+}
+
+export const PARSED = "the body was parsed before; mount this route before express.json()";
 
 export function isObject(value) {
   return value !== null && typeof value === "object" && !Array.isArray(value);

@@ -10,32 +10,34 @@ export class PlatformError extends Error {
 /** No answer came. Whether the call had an effect is unknown; `createOrder` accepts an idempotency key for that. */
 export class Unreachable extends PlatformError {}
 
-/** The platform answered with an error. `details` is empty unless the input was invalid. */
+/** The platform answered with an error. `details` is empty unless the input was invalid. Name `requestId` to ask for help. */
 export class ApiError extends PlatformError {
-  constructor(statusCode, message, error = "", details = []) {
+  constructor(statusCode, message, error = "", details = [], requestId = null) {
     super(`${statusCode}: ${message}`);
     this.statusCode = statusCode;
     this.reason = message;
     this.error = error;
     this.details = details;
+    this.requestId = requestId;
   }
 }
 
 /** 429. `retryAfter` is in seconds, null if the answer has none. */
 export class RateLimited extends ApiError {
-  constructor(message, error = "", retryAfter = null) {
-    super(429, message, error);
+  constructor(message, error = "", retryAfter = null, requestId = null) {
+    super(429, message, error, [], requestId);
     this.retryAfter = retryAfter;
   }
 }
 
 /** The authorization server refused (RFC 6749, sections 4.1.2.1 and 5.2). */
 export class OAuthError extends PlatformError {
-  constructor(error, description = "", statusCode = null) {
+  constructor(error, description = "", statusCode = null, requestId = null) {
     super(description ? `${error}: ${description}` : error);
     this.error = error;
     this.description = description;
     this.statusCode = statusCode;
+    this.requestId = requestId;
   }
 }
 
@@ -47,11 +49,12 @@ export async function errorFrom(response) {
   const body = (await jsonObject(response)) ?? {};
   const message = String(body.message || response.statusText || "no message");
   const error = String(body.error || response.statusText || "");
+  const requestId = response.headers.get("X-Request-Id");
   if (response.status === 429) {
     const wait = response.headers.get("Retry-After") ?? "";
-    return new RateLimited(message, error, /^\d+$/.test(wait) ? Number(wait) : null);
+    return new RateLimited(message, error, /^\d+$/.test(wait) ? Number(wait) : null, requestId);
   }
-  return new ApiError(response.status, message, error, Array.isArray(body.details) ? body.details : []);
+  return new ApiError(response.status, message, error, Array.isArray(body.details) ? body.details : [], requestId);
 }
 
 /** The JSON object of a response, or null. */

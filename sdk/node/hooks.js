@@ -1,14 +1,14 @@
 // From the HTTP request of a hook call to its handler. The platform waits for the answer and uses it at once.
 
-import { isObject, lowerCased, readEnvelope } from "./envelope.js";
+import { isObject, readEnvelope } from "./envelope.js";
 import { refuse, Router } from "./router.js";
 import { InvalidSignature } from "./signatures.js";
 
 /** One handler per hook point, behind the signature check. A handler returns the answer's object. */
 export class HookRouter extends Router {
-  /** Verify one call, run its handler, and say what to answer. `secret` may be a function of the body's businessId. */
-  async handle(headers, body, secret, { now } = {}) {
-    const refused = await this.refusal(lowerCased(headers), body, () => findSecret(secret, body), now);
+  /** `handle` of one call. `secret` may be a function of the body's businessId. */
+  async receive(values, body, secret, now) {
+    const refused = await this.refusal(values, body, () => findSecret(secret, body), now);
     if (refused) return refuse(401, refused);
     let call;
     try {

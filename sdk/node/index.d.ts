@@ -4,8 +4,9 @@ import type * as types from "./types.js";
 
 export type * as types from "./types.js";
 
-type Body = Uint8Array;
-type RequestHeaders = Headers | IncomingHttpHeaders | Record<string, string>;
+/** As it was sent, before any parser: bytes, or the text that they are in UTF-8. */
+type Body = Uint8Array | ArrayBuffer | string;
+type RequestHeaders = Headers | IncomingHttpHeaders | Record<string, string | string[] | undefined>;
 /** The secret itself, or for an app on several stores a function that finds it; null for an unknown id. */
 type Secret = string | ((id: string) => string | null | undefined | Promise<string | null | undefined>);
 /** The same for a webhook: by the webhook's id or the business's. */
@@ -25,8 +26,8 @@ export function verify(call: {
   timestamp: string | undefined;
   signature: string | undefined;
   body: Body;
-  tolerance?: number;
-  now?: number;
+  tolerance?: number | undefined;
+  now?: number | undefined;
 }): void;
 
 // Webhooks
@@ -39,13 +40,19 @@ export interface WebhookEvent<Data = Record<string, unknown>> {
   data: Data;
   /** The same in every attempt of one delivery. */
   deliveryId: string | null;
+  /** The event's, the same in all its deliveries and in the feed: do the work once for each. */
+  id: string | null;
+  /** A place in the feed, before this event: reading on from it misses nothing that came later. */
+  cursor: string | null;
+  /** Of the request that caused the event. Name it when you ask for help. */
+  requestId: string | null;
 }
 /** What to answer the platform. The rest is for your own log. */
 export interface Result {
   status: number;
   body: string;
   /** In plain words, for every status but 200. */
-  reason?: string;
+  reason?: string | undefined;
   /** What the handler threw. */
   error?: unknown;
 }
@@ -62,7 +69,7 @@ export class MemorySeen implements SeenStore {
 }
 /** One handler per event, behind the signature check; a delivery that was handled is not handled again. */
 export class WebhookRouter {
-  constructor(options?: { seen?: SeenStore; tolerance?: number });
+  constructor(options?: { seen?: SeenStore | undefined; tolerance?: number | undefined });
   on<Event extends types.EventName>(
     event: Event,
     handler: (event: WebhookEvent<types.Events[Event]>) => unknown,
@@ -72,13 +79,13 @@ export class WebhookRouter {
     second: types.EventName,
     ...rest: [...types.EventName[], (event: WebhookEvent) => unknown]
   ): this;
-  /** 200 handled, unknown or repeated; 400 no envelope; 401 not to be trusted; 500 the handler threw. `now` is in seconds. */
+  /** 200 handled, unknown or repeated; 400 no envelope; 401 not to be trusted; 500 your side failed. `now` is in seconds. */
   handle(
     headers: RequestHeaders,
     body: Body,
     secret: SecretOfWebhook,
-    options?: { now?: number },
-  ): Promise<Result & { event?: WebhookEvent; repeat?: boolean }>;
+    options?: { now?: number | undefined },
+  ): Promise<Result & { event?: WebhookEvent | undefined; repeat?: boolean | undefined }>;
 }
 
 // Hooks
@@ -92,33 +99,33 @@ export interface HookCall<Data = Record<string, unknown>> {
 }
 /** One handler per hook point, behind the signature check. A shopper waits for the answer. */
 export class HookRouter {
-  constructor(options?: { tolerance?: number });
+  constructor(options?: { tolerance?: number | undefined });
   on<Point extends types.HookPoint>(
     hookPoint: Point,
     handler: (
       call: HookCall<types.Hooks[Point]["data"]>,
     ) => types.Hooks[Point]["answer"] | Promise<types.Hooks[Point]["answer"]>,
   ): this;
-  /** 200 answered; 400 no envelope; 401 not to be trusted; 404 no handler; 500 the handler failed. */
+  /** 200 answered; 400 no envelope; 401 not to be trusted; 404 no handler; 500 your side failed. */
   handle(
     headers: RequestHeaders,
     body: Body,
     secret: Secret,
-    options?: { now?: number },
-  ): Promise<Result & { call?: HookCall }>;
+    options?: { now?: number | undefined },
+  ): Promise<Result & { call?: HookCall | undefined }>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-/** A listener for `http.createServer`, or a route of Express before any parser of bodies. */
+/** A listener for `http.createServer`, or a route of Express before any parser. Without `onResult`, a 500 is logged. */
 export function listener(
   router: WebhookRouter,
   secret: SecretOfWebhook,
-  options?: { onResult?: (result: Awaited<ReturnType<WebhookRouter["handle"]>>) => void },
+  options?: { onResult?: ((result: Awaited<ReturnType<WebhookRouter["handle"]>>) => void) | undefined },
 ): Listener;
 export function listener(
   router: HookRouter,
   secret: Secret,
-  options?: { onResult?: (result: Awaited<ReturnType<HookRouter["handle"]>>) => void },
+  options?: { onResult?: ((result: Awaited<ReturnType<HookRouter["handle"]>>) => void) | undefined },
 ): Listener;
 
 // Admin pages
@@ -135,7 +142,7 @@ export interface Session {
 /** Who looks at an admin page. A token lives for a minute. Throws InvalidSession. */
 export function readSessionToken(
   token: string,
-  options: { clientId: string; secret: Secret; now?: number },
+  options: { clientId: string; secret: Secret; now?: number | undefined },
 ): Promise<Session>;
 
 // Installing
@@ -155,27 +162,32 @@ export class OAuthClient {
     clientSecret: string;
     redirectUri: string;
     /** Milliseconds; 10,000. */
-    timeout?: number;
+    timeout?: number | undefined;
   });
   /** The consent page's address. Keep `state` and `codeVerifier` with the browser's session. */
   begin(options?: {
-    scope?: types.Scope[];
-    businessId?: string;
+    scope?: types.Scope[] | undefined;
+    businessId?: string | undefined;
   }): Promise<{ url: string; state: string; codeVerifier: string }>;
   /** Once for each code: a second use ends the token that the first gave. */
-  exchange(code: string, options?: { codeVerifier?: string }): Promise<Installation>;
+  exchange(code: string, options?: { codeVerifier?: string | undefined }): Promise<Installation>;
   /** Uninstalls the app from the store of the token. */
   revoke(accessToken: string): Promise<void>;
 }
-/** The code with which the browser came to the Redirect URL. `state` is null if this browser began nothing. */
+/** The code with which the browser came to the Redirect URL. `state` is null only for a query without `state`. */
 export function readCallback(
-  query: URLSearchParams | Record<string, string>,
-  options: { state: string | null },
+  query: URLSearchParams | { readonly [name: string]: unknown },
+  options: { state: string | null | undefined },
 ): string;
 export function statesMatch(expected: string | null | undefined, received: string | null | undefined): boolean;
 export function codeChallenge(codeVerifier: string): string;
 
 // The app API
+
+/** Events, and the place behind those that you have handled, which is there without any event, too. */
+export interface Reconciled extends AsyncGenerator<types.FeedEvent, void> {
+  readonly nextCursor: string | null;
+}
 
 export interface Page<Item> {
   data: Item[];
@@ -184,25 +196,25 @@ export interface Page<Item> {
   limit: number;
 }
 interface Paging {
-  page?: number;
-  limit?: number;
+  page?: number | undefined;
+  limit?: number | undefined;
 }
 interface ProductFilters {
-  category?: string;
-  isAvailable?: boolean;
-  search?: string;
-  updatedSince?: Date;
+  category?: string | undefined;
+  isAvailable?: boolean | undefined;
+  search?: string | undefined;
+  updatedSince?: Date | undefined;
 }
 interface OrderFilters {
-  status?: types.OrderStatus;
-  createdAfter?: Date;
-  createdBefore?: Date;
-  updatedSince?: Date;
+  status?: types.OrderStatus | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  updatedSince?: Date | undefined;
 }
 interface Lists {
   products: { filters: ProductFilters; item: types.Product };
   orders: { filters: OrderFilters; item: types.Order };
-  reviews: { filters: { productId?: string }; item: types.Review };
+  reviews: { filters: { productId?: string | undefined }; item: types.Review };
   pages: { filters: object; item: types.Page };
   webhooks: { filters: object; item: types.Webhook };
 }
@@ -213,9 +225,9 @@ export class AppClient {
     baseUrl: string;
     accessToken: string;
     /** Milliseconds; 10,000. */
-    timeout?: number;
+    timeout?: number | undefined;
     /** Wait once, as long as the platform asks, after a 429. */
-    waitOnRateLimit?: boolean;
+    waitOnRateLimit?: boolean | undefined;
   });
   installation(): Promise<types.Installation>;
   business(): Promise<types.Business>;
@@ -224,18 +236,18 @@ export class AppClient {
   productBySlug(slug: string): Promise<types.Product>;
   orders(query?: OrderFilters & Paging): Promise<Page<types.Order>>;
   order(id: string): Promise<types.Order>;
-  createOrder(order: types.OrderBody, options?: { idempotencyKey?: string }): Promise<types.Order>;
+  createOrder(order: types.OrderBody, options?: { idempotencyKey?: string | undefined }): Promise<types.Order>;
   setOrderStatus(id: string, status: types.OrderStatus): Promise<types.Order>;
   paymentMethods(): Promise<types.PaymentMethod[]>;
-  settlePayment(id: string, status: "COMPLETED" | "FAILED", options?: { reference?: string }): Promise<types.Order>;
-  reviews(query?: { productId?: string } & Paging): Promise<Page<types.Review>>;
+  settlePayment(id: string, status: "COMPLETED" | "FAILED", options?: { reference?: string | undefined }): Promise<types.Order>;
+  reviews(query?: { productId?: string | undefined } & Paging): Promise<Page<types.Review>>;
   reviewStats(): Promise<types.ReviewStats>;
-  dashboard(query?: { days?: number }): Promise<types.Dashboard>;
+  dashboard(query?: { days?: number | undefined }): Promise<types.Dashboard>;
   pages(query?: Paging): Promise<Page<types.Page>>;
   pageBySlug(slug: string): Promise<types.Page>;
-  events(query?: { after?: string; type?: string; limit?: number }): Promise<types.Feed>;
-  /** Every event behind a cursor, oldest first. Start from the X-Feed-Cursor of the last delivery that you handled. */
-  reconcile(cursor?: string, options?: { only?: types.SentEvent[] }): AsyncGenerator<types.FeedEvent, void>;
+  events(query?: { after?: string | undefined; type?: string | undefined; limit?: number | undefined }): Promise<types.Feed>;
+  /** Every event behind a cursor, oldest first. Start from the `cursor` of the last delivery that you handled. */
+  reconcile(cursor?: string | null, options?: { only?: types.SentEvent[] | undefined }): Reconciled;
   createExport(resource: "products" | "orders"): Promise<types.RequestedExport>;
   export(id: string): Promise<types.Export>;
   /** Keep the `secret`: no other answer holds it. */
@@ -245,11 +257,11 @@ export class AppClient {
   updateWebhook(id: string, changes: types.WebhookChanges): Promise<types.Webhook>;
   deleteWebhook(id: string): Promise<void>;
   testWebhook(id: string): Promise<types.WebhookTestResult>;
-  deliveries(id: string, query?: { status?: types.DeliveryStatus } & Paging): Promise<Page<types.Delivery>>;
+  deliveries(id: string, query?: { status?: types.DeliveryStatus | undefined } & Paging): Promise<Page<types.Delivery>>;
   delivery(id: string, deliveryId: string): Promise<types.DeliveryWithAttempts>;
   redeliver(id: string, deliveryId: string): Promise<types.Delivery>;
   /** Resend what was given up or held in a period; resolves to how many. */
-  recover(id: string, period: { since: Date; until?: Date }): Promise<number>;
+  recover(id: string, period: { since: Date; until?: Date | undefined }): Promise<number>;
   /** Every record of a list, page after page. */
   every<List extends keyof Lists>(
     list: List,
@@ -267,6 +279,8 @@ export class ApiError extends PlatformError {
   readonly reason: string;
   readonly error: string;
   readonly details: { field: string; message: string }[];
+  /** Name it when you ask for help. */
+  readonly requestId: string | null;
 }
 export class RateLimited extends ApiError {
   /** Seconds. */
@@ -276,6 +290,7 @@ export class OAuthError extends PlatformError {
   readonly error: string;
   readonly description: string;
   readonly statusCode: number | null;
+  readonly requestId: string | null;
 }
 /** The browser brought the answer to a request that it didn't make. */
 export class StateMismatch extends PlatformError {}

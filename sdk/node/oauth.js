@@ -92,11 +92,12 @@ export class OAuthClient {
 /** The code with which the browser came to the Redirect URL. `state` is what `begin` gave it, null if it began nothing. */
 export function readCallback(query, { state }) {
   const given = query instanceof URLSearchParams ? Object.fromEntries(query) : query;
-  if (!statesMatch(state, given.state)) {
+  const repeated = given.state != null && typeof given.state !== "string"; // a list or an object, by what reads queries
+  if (repeated || !statesMatch(state, given.state)) {
     throw new StateMismatch("the state is not the one that this browser was sent away with");
   }
-  if (given.error !== undefined) throw new OAuthError(given.error, given.error_description ?? "");
-  if (!given.code) throw new OAuthError("invalid_request", "The answer holds neither a code nor an error.");
+  if (given.error !== undefined) throw new OAuthError(String(given.error), String(given.error_description ?? ""));
+  if (!given.code || typeof given.code !== "string") throw new OAuthError("invalid_request", "The answer holds neither a code nor an error.");
   return given.code;
 }
 
@@ -116,7 +117,8 @@ export function codeChallenge(codeVerifier) {
 async function oauthErrorFrom(response) {
   const body = response.status === 429 ? null : await jsonObject(response.clone());
   if (body && body.statusCode === undefined && typeof body.error === "string") {
-    return new OAuthError(body.error, String(body.error_description ?? ""), response.status);
+    const requestId = response.headers.get("X-Request-Id");
+    return new OAuthError(body.error, String(body.error_description ?? ""), response.status, requestId);
   }
   return errorFrom(response);
 }

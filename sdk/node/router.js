@@ -1,5 +1,6 @@
 // What the routers of webhooks and hooks share: handlers by name, behind the signature check.
 
+import { lowerCased, PARSED, rawBytes } from "./envelope.js";
 import { InvalidSignature, SIGNATURE_HEADER, TIMESTAMP_HEADER, TOLERANCE, verify } from "./signatures.js";
 
 export class Router {
@@ -21,6 +22,17 @@ export class Router {
 
   handlerOf(name) {
     return this.#handlers.get(name);
+  }
+
+  /** Verify a call, run its handler, and say what to answer. Whatever is wrong, there is an answer. */
+  async handle(headers, body, secret, { now } = {}) {
+    const raw = rawBytes(body);
+    if (!raw) return refuse(500, PARSED);
+    try {
+      return await this.receive(lowerCased(headers), raw, secret, now);
+    } catch (error) {
+      return refuse(500, "the secret or the store of handled deliveries failed", { error });
+    }
   }
 
   /** The reason why the call is not to be trusted, or null. */

@@ -3,6 +3,8 @@
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 
+import { PARSED, rawBytes } from "./envelope.js";
+
 export const SIGNATURE_HEADER = "x-webhook-signature";
 export const TIMESTAMP_HEADER = "x-webhook-timestamp";
 
@@ -17,7 +19,8 @@ export class InvalidSignature extends Error {
 /** The value of X-Webhook-Signature for a call: for the tests of your own receiver. */
 export function sign({ secret, timestamp, body }) {
   if (!secret) throw new TypeError("the webhook secret is empty");
-  const digest = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
+  if (!rawBytes(body)) throw new TypeError(PARSED);
+  const digest = createHmac("sha256", secret).update(`${timestamp}.`).update(rawBytes(body)).digest("hex");
   return `sha256=${digest}`;
 }
 
@@ -32,7 +35,7 @@ export function verify({ secret, timestamp, signature, body, tolerance = TOLERAN
     throw new InvalidSignature("X-Webhook-Signature is not sha256= and 64 hexadecimal digits");
   }
   const expected = Buffer.from(sign({ secret, timestamp, body }));
-  if (!timingSafeEqual(expected, Buffer.from(signature.toLowerCase()))) {
+  if (!timingSafeEqual(expected, Buffer.from(String(signature).toLowerCase()))) {
     throw new InvalidSignature("the signature does not match the body");
   }
   const age = now - Number(timestamp);

@@ -1,6 +1,6 @@
 // From the HTTP request of a delivery to the handler of its event.
 
-import { lowerCased, readEnvelope } from "./envelope.js";
+import { readEnvelope } from "./envelope.js";
 import { refuse, Router } from "./router.js";
 import { MemorySeen } from "./seen.js";
 import { InvalidSignature } from "./signatures.js";
@@ -12,9 +12,8 @@ export class WebhookRouter extends Router {
     this.seen = seen;
   }
 
-  /** Verify one delivery, run its handler, and say what to answer. `secret` may be a function of both ids in the headers. */
-  async handle(headers, body, secret, { now } = {}) {
-    const values = lowerCased(headers);
+  /** `handle` of one delivery. `secret` may be a function of both ids in the headers. */
+  async receive(values, body, secret, now) {
     const webhookId = values["x-webhook-id"];
     const businessId = values["x-webhook-business-id"] ?? "";
     const refused = await this.refusal(values, body, () => findSecret(secret, webhookId, businessId), now);
@@ -28,7 +27,13 @@ export class WebhookRouter extends Router {
     if (webhookId !== undefined && webhookId !== event.webhookId) {
       return refuse(400, "X-Webhook-Id is not the body's webhookId");
     }
-    return this.#dispatch({ ...event, deliveryId: values["x-service-event-id"] ?? null });
+    return this.#dispatch({
+      ...event,
+      deliveryId: values["x-service-event-id"] ?? null,
+      id: values["x-webhook-event-uid"] ?? null,
+      cursor: values["x-feed-cursor"] ?? null,
+      requestId: values["x-request-id"] ?? null,
+    });
   }
 
   async #dispatch(event) {

@@ -7,6 +7,7 @@ import json
 import subprocess
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -33,7 +34,7 @@ EXPRESS = COMPILER.parent.parent / "express"
 NOW = int(VECTORS["timestamp"])
 OF_A_DELIVERY = {"Content-Type": "application/json", "X-Webhook-Id": "w", "X-Webhook-Business-Id": "b"}
 
-Post = Callable[[str, bytes, dict[str, str], int, str], tuple[int, Any]]
+Post = Callable[..., tuple[int, Any]]
 """Path, body, headers, the time and the secret; gives status and body of the response."""
 
 
@@ -141,6 +142,31 @@ def in_node(*, express: bool) -> Iterator[Post]:
             process.kill()
 
 
+@pytest.mark.parametrize("url", ["/webhooks", "/hooks"])
+def test_body_that_a_parser_of_express_read_before(url: str) -> None:
+    content = {
+        "event": "order.created",
+        "webhookId": "w",
+        "hookPoint": "order.validate",
+        "data": {"a": "Grüße"},
+    }
+    body = json.dumps(content | {"businessId": "b", "timestamp": "2026-11-20T15:04:05.123Z"}).encode()
+    for post in in_node(express=True):
+        send = partial(post, body=body, headers=signed(body), now=NOW, secret=VECTORS["secret"])
+        assert send(f"/text{url}")[0] == 200
+        assert send(f"/raw{url}")[0] == 200
+        status, answer = send(f"/json{url}")
+        assert (status, answer["message"]) == (
+            500,
+            "the body was parsed before; mount this route before express.json()",
+        )
+
+
+def signed(body: bytes) -> dict[str, str]:
+    signature = sign(secret=VECTORS["secret"], timestamp=NOW, body=body)
+    return OF_A_DELIVERY | {"X-Webhook-Timestamp": str(NOW), "X-Webhook-Signature": signature}
+
+
 @pytest.fixture(params=["flask", "fastapi", "django", "node", "express"])
 def post(request: pytest.FixtureRequest, settings: Any) -> Iterator[Post]:
     """Sends a request to an app in each framework."""
@@ -171,10 +197,7 @@ def test_adapter_answers_as_the_vectors_say(post: Post) -> None:
 def test_adapter_hands_on_what_is_signed_and_refuses_the_rest(post: Post, url: str, content: Any) -> None:
     body = json.dumps({"businessId": "b", "timestamp": "2026-11-20T15:04:05.123Z", **content}).encode()
     secret = VECTORS["secret"]
-    headers = OF_A_DELIVERY | {
-        "X-Webhook-Timestamp": str(NOW),
-        "X-Webhook-Signature": sign(secret=secret, timestamp=NOW, body=body),
-    }
+    headers = signed(body)
     status, answer = post(url, body, headers, NOW, secret)
     assert status == 200
     assert url == "/webhooks" or answer == {"valid": True}

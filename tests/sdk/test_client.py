@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from extension_platform_sdk import ApiError, AppClient, RateLimited, Unreachable
+from extension_platform_sdk import ApiError, AppClient, OAuthClient, RateLimited, Unreachable
+from extension_platform_sdk.cli import login
 
 
 class Server:
@@ -44,7 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
             {
                 "call": f"{self.command} {url.path}",
                 "query": {name: values[0] for name, values in parse_qs(url.query).items()},
-                "body": json.loads(body) if body else None,
+                "body": json.loads(body) if body.startswith(b"{") else None,
                 "headers": self.headers,
             }
         )
@@ -245,6 +246,14 @@ def test_error_answer(server: Server, client: AppClient) -> None:
     assert str(error) == "400: Invalid"
 
 
+@pytest.mark.parametrize("status", [404, 429])
+def test_error_names_its_request(server: Server, client: AppClient, status: int) -> None:
+    server.will(status, {"message": "no"}, {"X-Request-Id": "r-1"})
+    with pytest.raises(ApiError) as raised:
+        client.installation()
+    assert raised.value.request_id == "r-1"
+
+
 @pytest.mark.parametrize("body", [b"<h1>Bad Gateway</h1>", [], {"message": None}])
 def test_error_answer_of_somebody_else(server: Server, client: AppClient, body: Any) -> None:
     server.will(502, body)
@@ -304,6 +313,26 @@ def test_no_answer(server: Server) -> None:
     assert "fbat_secret" not in str(raised.value)
 
 
+def test_proxies_are_for_other_machines(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server is the proxy, too: what is sent to one names the host."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    port = urlsplit(server.url).port
+    with AppClient(f"http://127.0.0.1:{port}", "fbat_x") as client:
+        assert client.installation() == {}
+    oauth = OAuthClient(server.url, "id", "secret", redirect_uri="http://localhost/callback")
+    with pytest.raises(ApiError, match="lacks an endpoint"):
+        oauth.begin()
+    assert login._post(f"{server.url}/oauth/device", {}) == {}  # noqa: SLF001
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, server.url)
+    with AppClient("http://platform.example", "fbat_x") as client:
+        assert client.installation() == {}
+    assert server.asked[-1]["headers"]["Host"] == "platform.example"
+
+
 def test_reconcile_reads_every_page_behind_a_cursor(server: Server, client: AppClient) -> None:
     first, second, third = ({"id": name, "cursor": name} for name in "abc")
     server.will(200, {"data": [first, second], "nextCursor": "b", "hasMore": True})
@@ -313,6 +342,20 @@ def test_reconcile_reads_every_page_behind_a_cursor(server: Server, client: AppC
         ("GET /app-api/events", {"after": after, "type": "order.created", "limit": "500"})
         for after in ("start", "b")
     ]
+
+
+def test_place_in_the_feed_is_behind_what_was_handled(server: Server, client: AppClient) -> None:
+    """The events that a loop ended at, or failed at, come again; without any event there is a place, too."""
+    first, second = ({"id": name, "cursor": name} for name in "ab")
+    server.will(200, {"data": [first, second], "nextCursor": "d", "hasMore": False})
+    server.will(200, {"data": [], "nextCursor": "e", "hasMore": False})
+    feed = client.reconcile()
+    assert feed.next_cursor is None
+    assert (next(feed), feed.next_cursor) == (first, None)
+    assert (next(feed), feed.next_cursor) == (second, "a")
+    assert (list(feed), feed.next_cursor) == ([], "d")
+    empty = client.reconcile(feed.next_cursor)
+    assert (list(empty), empty.next_cursor) == ([], "e")
 
 
 def test_exports(server: Server, client: AppClient) -> None:

@@ -6,11 +6,13 @@ import hashlib
 import hmac
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from extension_platform_sdk import MemorySeen, Response, WebhookEvent, WebhookRouter
 
+VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text())
 SECRET = "whsec_test_c2VjcmV0"
 NOW = 1_763_650_000
 ENVELOPE: dict[str, Any] = {
@@ -76,6 +78,20 @@ def test_event_reaches_its_handler(receiver: Receiver) -> None:
             delivery_id="d-1",
         )
     ]
+
+
+@pytest.mark.parametrize("vector", VECTORS["ids"])
+def test_event_has_the_ids_of_its_headers(receiver: Receiver, vector: Any) -> None:
+    """The same names as in the SDK for Node, spelt as Python does."""
+    given = {"x-service-event-id": None} | vector["headers"]
+    assert receiver.post(**{name.lower(): value for name, value in given.items()}).status == 200
+    (event,) = receiver.events
+    assert {
+        "deliveryId": event.delivery_id,
+        "id": event.id,
+        "cursor": event.cursor,
+        "requestId": event.request_id,
+    } == vector["event"]
 
 
 def test_unknown_event_is_acknowledged(receiver: Receiver) -> None:

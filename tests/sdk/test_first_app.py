@@ -1,7 +1,7 @@
-"""The guide "Your first app in ten minutes", followed as it is written, with nothing but the published packages.
+"""The guide "Your first app in ten minutes", followed as it is written, in an empty folder.
 
-Wheel and npm package are built from this tree. What the templates require comes from the package registry, once; without
-one, this is skipped. Each framework has a virtual environment of its own, so that a package that a template doesn't name is missing.
+Our packages come from this tree. What the templates require of others comes from the package registry, once; without one,
+this is skipped. Each framework has a virtual environment of its own, so that a package that a template doesn't name is missing.
 """
 
 import os
@@ -11,10 +11,10 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
+import tomllib
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,6 @@ PAGE = (ROOT / "docs" / "first-app.md").read_text()
 FRAMEWORKS = ("Flask", "Django", "FastAPI", "Node")
 TEMPLATES = ROOT / "sdk" / "python" / "extension_platform_sdk" / "cli" / "templates"
 EMAIL, PASSWORD = "nora@example.net", "sea otters hold hands"
-NPM = "extension-platform-node"
 
 # What a person does whose browser `login` has opened.
 PERSON = f"""
@@ -61,39 +60,6 @@ def commands(heading: str) -> list[str]:
     return [line for block in blocks for line in block.splitlines()]
 
 
-class Registry(ThreadingHTTPServer):
-    """A registry of packages for Node, with ours."""
-
-    def __init__(self, archive: Path) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.archive = archive.read_bytes()
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Registry
-
-    def do_GET(self) -> None:
-        version = {
-            "name": NPM,
-            "version": "0.1.0",
-            "dist": {"tarball": f"{self.server.url}/{NPM}.tgz"},
-        }
-        bodies: dict[str, Any] = {
-            f"/{NPM}": {"name": NPM, "dist-tags": {"latest": "0.1.0"}, "versions": {"0.1.0": version}},
-            f"/{NPM}.tgz": self.server.archive,
-        }
-        found = bodies.get(self.path)
-        body = found if isinstance(found, bytes) else requests.compat.json.dumps(found).encode()
-        self.send_response(404 if found is None else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Quiet."""
-
-
 def ran(command: list[str | Path], *, cwd: Path, env: dict[str, str] | None = None) -> str:
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
@@ -101,22 +67,25 @@ def ran(command: list[str | Path], *, cwd: Path, env: dict[str, str] | None = No
 
 
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel, the npm package, and the wheels of what the templates require."""
-    work = tmp_path_factory.mktemp("packages")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The platform's source code, as far as its SDKs go."""
+    folder = tmp_path_factory.mktemp("source code")  # with a space
     for name in ("python", "node"):
-        shutil.copytree(
-            ROOT / "sdk" / name, work / name, ignore=shutil.ignore_patterns("build", "*.egg-info")
-        )
-    built = work / "built"
-    built.mkdir()
-    pip = [sys.executable, "-m", "pip"]
-    from_registry(*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", built, work / "python")
-    required = [argument for file in TEMPLATES.glob("*/requirements.txt") for argument in ("-r", file)]
-    from_registry(*pip, "download", "--quiet", "--find-links", built, "--dest", built, *required)
-    if shutil.which("npm"):
-        ran(["npm", "pack", work / "node"], cwd=built)
-    return built
+        unwanted = shutil.ignore_patterns("build", "*.egg-info")
+        shutil.copytree(ROOT / "sdk" / name, folder / "sdk" / name, ignore=unwanted)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheels of what the templates require of others, and of what builds our package."""
+    wheels = tmp_path_factory.mktemp("wheels")
+    lines = {line for file in TEMPLATES.glob("*/requirements.txt") for line in file.read_text().splitlines()}
+    required = sorted(line for line in lines if " @ " not in line)
+    project = tomllib.loads((ROOT / "sdk" / "python" / "pyproject.toml").read_text())
+    required += [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    from_registry(sys.executable, "-m", "pip", "download", "--quiet", "--dest", wheels, *required)
+    return wheels
 
 
 def from_registry(*command: str | Path) -> None:
@@ -126,28 +95,17 @@ def from_registry(*command: str | Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(scope="module")
-def npm(packages: Path) -> Iterator[dict[str, str]]:
-    """The settings with which npm finds our package, and nothing else. Empty without npm."""
-    archive = next(packages.glob("*.tgz"), None)
-    if archive is None:
-        yield {}
-        return
-    registry = Registry(archive)
-    threading.Thread(target=registry.serve_forever, args=(0.05,), daemon=True).start()
-    yield {"npm_config_registry": registry.url, "npm_config_audit": "false", "NO_UPDATE_NOTIFIER": "1"}
-    registry.shutdown()
-    registry.server_close()
-
-
-def shell(home: Path, packages: Path, npm: dict[str, str]) -> dict[str, str]:
-    """The environment of a new developer's terminal, in which a virtual environment is active."""
+def shell(home: Path, packages: Path) -> dict[str, str]:
+    """The environment of a new developer's terminal, in which a virtual environment is active. npm finds no registry."""
     ran([sys.executable, "-m", "venv", "--without-pip", home / "venv"], cwd=home)
     pip = home / "venv" / "bin" / "pip"  # of the tests: unpacking another takes seconds
     pip.write_text(f'#!/bin/sh\nexec {sys.executable} -m pip --python {home / "venv"} "$@"\n')
     pip.chmod(0o755)
     (home / "person.py").write_text(PERSON)
-    return npm | {
+    return {
+        "npm_config_registry": "http://127.0.0.1:9",
+        "npm_config_audit": "false",
+        "NO_UPDATE_NOTIFIER": "1",
         "PATH": f"{home / 'venv' / 'bin'}:{os.environ['PATH']}",
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / "config"),
@@ -181,22 +139,36 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def follow(framework: str, folder: Path, platform: str, shell: dict[str, str]) -> None:
+@contextmanager
+def running(command: str, *, cwd: Path, env: dict[str, str], log: Path) -> Iterator[None]:
+    """A command of a terminal of its own, until Ctrl-C."""
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            ["bash", "-c", command], cwd=cwd, env=env, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def follow(framework: str, folder: Path, platform: str, checkout: Path, shell: dict[str, str]) -> None:
     """Steps 2 to 7, in an empty folder."""
-    setup = [line.replace("{base_url}", platform) for line in commands("Install the command line")]
+    given = {"{base_url}": platform, "/path/to/extension-platform/sdk/python": f'"{checkout}/sdk/python"'}
+    setup = commands("Install the command line")
+    for written, here in given.items():
+        setup = [line.replace(written, here) for line in setup]
     said = ran(["bash", "-ec", "\n".join(setup)], cwd=folder, env=shell)
     assert "Signed in to" in said
     *steps, start = commands(framework)
     said = ran(["bash", "-ec", "\n".join(steps)], cwd=folder, env=shell)
     assert "6 passed" in said or "# pass 6" in said
     app = folder / "ring"
-    log = folder / "app.log"
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            ["bash", "-c", start], cwd=app, env=shell, stdout=output, stderr=output, start_new_session=True
-        )
-    try:
-        wait_until(lambda: answers(3000))
+    log, listening = folder / "app.log", folder / "listen.log"
+    (listen,) = commands("Bring the platform's requests to your machine")
+    with running(start, cwd=app, env=shell, log=log), running(listen, cwd=app, env=shell, log=listening):
+        wait_until(lambda: answers(3000) and "Forwarding to" in listening.read_text())
         *_, logs = receive = commands("Receive an order")
         said = ran(["bash", "-ec", "\n".join(receive)], cwd=app, env=shell)
         assert "order.created: sent to 1 webhook." in said
@@ -213,27 +185,25 @@ def follow(framework: str, folder: Path, platform: str, shell: dict[str, str]) -
         assert " 0 failed, 0 with warnings" in said, said
         ran(["bash", "-ec", "\n".join(commands("Erase a store's data"))], cwd=app, env=shell)
         wait_until(lambda: "Erased the data of" in log.read_text())
-    except AssertionError as error:
-        raise AssertionError(f"{framework}: {error}\n{log.read_text()[-3000:]}") from error
-    finally:
-        os.killpg(server.pid, signal.SIGTERM)
-        server.wait(30)
+        assert "order.created" in listening.read_text()
     wait_until(lambda: not answers(3000))
 
 
-def test_guide_works_as_it_is_written(
-    demo: Demo, packages: Path, npm: dict[str, str], tmp_path: Path
-) -> None:
+def test_guide_works_as_it_is_written(demo: Demo, packages: Path, checkout: Path, tmp_path: Path) -> None:
     """One test, since the page's port is one."""
     if answers(3000):
         pytest.skip("port 3000 is in use")
     for framework in FRAMEWORKS:
-        if framework == "Node" and not npm:
+        if framework == "Node" and not shutil.which("npm"):
             continue
         home, folder = tmp_path / f"{framework}-home", tmp_path / framework
         home.mkdir()
         folder.mkdir()
-        follow(framework, folder, demo.url, shell(home, packages, npm))
+        try:
+            follow(framework, folder, demo.url, checkout, shell(home, packages))
+        except AssertionError as error:
+            logs = "".join(file.read_text()[-3000:] for file in folder.glob("*.log"))
+            raise AssertionError(f"{framework}: {error}\n{logs}") from error
 
 
 def test_page_has_a_section_for_each_framework() -> None:

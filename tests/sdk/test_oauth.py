@@ -241,7 +241,7 @@ def test_credentials_beat_netrc_and_go_nowhere_else(
         ((502, {}, b"<html>"), ApiError),
         ((200, {}, b"<html>"), ApiError),
         ((200, {}, b"[]"), ApiError),
-        ((400, {}, {"error": "invalid_request"}), OAuthError),
+        ((400, {"X-Request-Id": "r-1"}, {"error": "invalid_request"}), OAuthError),
     ],
 )  # fmt: skip
 def test_other_answers(server: Server, oauth: OAuthClient, answer: Answer, expected: type[Exception]) -> None:
@@ -251,6 +251,8 @@ def test_other_answers(server: Server, oauth: OAuthClient, answer: Answer, expec
     assert type(caught.value) is expected
     if isinstance(caught.value, RateLimited):
         assert caught.value.retry_after == 7
+    if isinstance(caught.value, OAuthError):
+        assert caught.value.request_id == "r-1"
 
 
 @pytest.mark.parametrize("missing", sorted(TOKEN_ANSWER.keys() - {"isTestInstall"}))

@@ -216,15 +216,16 @@ def _call(row: ApiCall) -> dict[str, Any]:
 
 
 def _hook_call(row: HookCall) -> dict[str, Any]:
-    did = (
-        f"{CallOutcome(row.outcome).label}: {row.problem}" if row.problem else CallOutcome(row.outcome).label
-    )
+    label = CallOutcome(row.outcome).label
+    did = f"{label}: {row.problem}".removesuffix(".") if row.problem else label
     return {
         "name": row.hook_point,
         "status": row.outcome,
         "httpStatus": row.http_status,
         "durationMs": row.duration_ms,
-        "reason": f"{did}. {row.fallback}" if row.outcome != CallOutcome.ANSWERED or row.fallback else None,
+        "reason": f"{did}. {row.fallback}".rstrip()
+        if row.outcome != CallOutcome.ANSWERED or row.fallback
+        else None,
         "businessId": str(row.installation.business_id),
         "requestId": str(row.request_id) if row.request_id else None,
     }

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.db.finders import first_or_not_found
 from common.errors import ServiceError
+from common.secrets import standard_webhooks_secret
 from common.web.methods import require_safe
 from developers.portal import form_tokens
 from developers.portal.first_calls import exchange_call, first_calls, first_path
@@ -85,6 +86,7 @@ def _first_steps(created: IssuedApp, installed: Issued, form: CreateAppForm) -> 
         "CLIENT_SECRET": created.client_secret,
         "ACCESS_TOKEN": installed.access_token,
         "WEBHOOK_SECRET": installed.webhook_secret,
+        "WEBHOOK_SECRET_STANDARD": standard_webhooks_secret(installed.webhook_secret),
     }
     return {
         "app": app,

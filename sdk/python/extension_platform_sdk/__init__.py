@@ -11,7 +11,7 @@
 ========================  ==========================================================
 """
 
-from .client import AppClient, Page
+from .client import AppClient, Page, Reconciled
 from .errors import ApiError, OAuthError, PlatformError, RateLimited, StateMismatch, Unreachable
 from .events import Response, WebhookEvent, WebhookRouter
 from .hooks import HookCall, HookResponse, HookRouter
@@ -48,6 +48,7 @@ __all__ = [
     "Page",
     "PlatformError",
     "RateLimited",
+    "Reconciled",
     "Response",
     "SeenStore",
     "Session",

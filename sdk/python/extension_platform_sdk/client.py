@@ -51,6 +51,33 @@ class Page(Generic[Item]):
     limit: int
 
 
+class Reconciled:
+    """The events of ``reconcile``, each once.
+
+    ``next_cursor`` is the place behind those that you have handled, the one that is being handled not included. A store
+    without events has one, too.
+    """
+
+    def __init__(self, read: Callable[[str | None], types.Feed], cursor: str | None) -> None:
+        self.next_cursor = cursor
+        self._events = self._read_all(read)
+
+    def __iter__(self) -> Iterator[types.FeedEvent]:
+        return self._events
+
+    def __next__(self) -> types.FeedEvent:
+        return next(self._events)
+
+    def _read_all(self, read: Callable[[str | None], types.Feed]) -> Iterator[types.FeedEvent]:
+        more = True
+        while more:
+            page = read(self.next_cursor)
+            for event in page["data"]:
+                yield event
+                self.next_cursor = event["cursor"]
+            self.next_cursor, more = page["nextCursor"], page["hasMore"]
+
+
 class AppClient:
     """Calls with the access token of one installation, over one connection pool.
 
@@ -229,19 +256,14 @@ class AppClient:
         query = {"after": after, "type": ",".join(only) or None, "limit": limit}
         return self._transport.record(types.Feed, "GET", "/app-api/events", query=_given(query))
 
-    def reconcile(
-        self, cursor: str | None = None, *, only: Sequence[types.SentEvent] = ()
-    ) -> Iterator[types.FeedEvent]:
+    def reconcile(self, cursor: str | None = None, *, only: Sequence[types.SentEvent] = ()) -> Reconciled:
         """Every event behind ``cursor``, oldest first, until there is none left.
 
-        Start from the ``X-Feed-Cursor`` of the last delivery that you handled, or from the ``feedCursor`` of an export.
-        Some events may be ones that you know; none is missing. Keep the ``cursor`` of each that you have handled.
+        Start from the ``cursor`` of the last delivery that you handled, or from the ``feedCursor`` of an export. Some
+        events may be ones that you know; none is missing. Keep the ``cursor`` of each that you have handled, or after the
+        loop the ``next_cursor`` of what this returned.
         """
-        more = True
-        while more:
-            page = self.events(after=cursor, only=only, limit=500)
-            yield from page["data"]
-            cursor, more = page["nextCursor"], page["hasMore"]
+        return Reconciled(lambda after: self.events(after=after, only=only, limit=500), cursor)
 
     def create_export(self, resource: Literal["products", "orders"]) -> types.RequestedExport:
         """Have a file made of all records of a list, which takes a scope of that list; 409 while another is being made."""

@@ -22,24 +22,39 @@ class ApiError(PlatformError):
     """The platform answered with an error.
 
     ``status_code`` is the HTTP status, ``message`` says what is wrong, ``error`` is the status's name, and
-    ``details`` is a list of ``{"field": str, "message": str}``, empty unless the input was invalid.
+    ``details`` is a list of ``{"field": str, "message": str}``, empty unless the input was invalid. Name the
+    ``request_id`` when you ask for help; it is ``None`` where the answer has none.
     """
 
     def __init__(
-        self, status_code: int, message: str, error: str = "", details: list[dict[str, Any]] | None = None
+        self,
+        status_code: int,
+        message: str,
+        error: str = "",
+        details: list[dict[str, Any]] | None = None,
+        *,
+        request_id: str | None = None,
     ) -> None:
         super().__init__(f"{status_code}: {message}")
         self.status_code = status_code
         self.message = message
         self.error = error
         self.details = details or []
+        self.request_id = request_id
 
 
 class RateLimited(ApiError):
     """429: more than 60 calls in a minute. ``retry_after`` is the seconds to wait, ``None`` when not said."""
 
-    def __init__(self, message: str, error: str = "", retry_after: float | None = None) -> None:
-        super().__init__(429, message, error)
+    def __init__(
+        self,
+        message: str,
+        error: str = "",
+        retry_after: float | None = None,
+        *,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(429, message, error, request_id=request_id)
         self.retry_after = retry_after
 
 
@@ -47,14 +62,23 @@ class OAuthError(PlatformError):
     """The authorization server said no (RFC 6749 sections 4.1.2.1 and 5.2).
 
     ``error`` is the RFC's code, such as "access_denied" or "invalid_grant", ``description`` its words for developers,
-    perhaps empty. ``status_code`` is that of the token endpoint, ``None`` for an answer that the browser brought.
+    perhaps empty. ``status_code`` and ``request_id`` are those of the token endpoint's answer, ``None`` for one that the
+    browser brought.
     """
 
-    def __init__(self, error: str, description: str = "", *, status_code: int | None = None) -> None:
+    def __init__(
+        self,
+        error: str,
+        description: str = "",
+        *,
+        status_code: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
         super().__init__(f"{error}: {description}" if description else error)
         self.error = error
         self.description = description
         self.status_code = status_code
+        self.request_id = request_id
 
 
 class StateMismatch(PlatformError):
@@ -71,8 +95,11 @@ def error_from(response: requests.Response) -> ApiError:
         body = {}
     message = str(body.get("message") or response.reason or "no message")
     error = str(body.get("error") or response.reason or "")
+    request_id = response.headers.get("X-Request-Id")
     if response.status_code == 429:
         wait = response.headers.get("Retry-After", "")
-        return RateLimited(message, error, float(wait) if wait.isdecimal() else None)
-    details = body.get("details")
-    return ApiError(response.status_code, message, error, details if isinstance(details, list) else None)
+        seconds = float(wait) if wait.isdecimal() else None
+        return RateLimited(message, error, seconds, request_id=request_id)
+    found = body.get("details")
+    details = found if isinstance(found, list) else None
+    return ApiError(response.status_code, message, error, details, request_id=request_id)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
@@ -37,6 +37,9 @@ else:
 
 WEBHOOK_ID_HEADER = "X-Webhook-Id"
 DELIVERY_ID_HEADER = "X-Service-Event-Id"
+EVENT_ID_HEADER = "X-Webhook-Event-Uid"
+CURSOR_HEADER = "X-Feed-Cursor"
+REQUEST_ID_HEADER = "X-Request-Id"
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +50,9 @@ class WebhookEvent(Generic[Data]):
 
     ``data`` depends on the ``event``; ``types`` has a type for each, named after it: ``WebhookEvent[OrderCreated]``.
     ``timestamp`` is when the event happened; each attempt's own time stays in ``X-Webhook-Timestamp``.
-    ``delivery_id`` is the same over all retries of one delivery, and ``None`` where the header is missing.
+    ``delivery_id`` is the same over all retries of one delivery. ``id`` is the event's, the same in all its deliveries and
+    in the feed: do the work once for each. ``cursor`` is a place in the feed before the event: reading on from it misses
+    nothing. ``request_id`` is that of the request which caused the event. Each is ``None`` where its header is missing.
     """
 
     event: str
@@ -56,6 +61,9 @@ class WebhookEvent(Generic[Data]):
     business_id: str
     data: Data
     delivery_id: str | None = None
+    id: str | None = None
+    cursor: str | None = None
+    request_id: str | None = None
 
     @classmethod
     def from_body(cls, body: bytes, delivery_id: str | None = None) -> WebhookEvent[Any]:
@@ -155,7 +163,12 @@ class WebhookRouter:
         except InvalidSignature as error:
             return _refuse(401, str(error))
         try:
-            event = WebhookEvent.from_body(body, values.get(DELIVERY_ID_HEADER.lower()))
+            event = replace(
+                WebhookEvent.from_body(body, values.get(DELIVERY_ID_HEADER.lower())),
+                id=values.get(EVENT_ID_HEADER.lower()),
+                cursor=values.get(CURSOR_HEADER.lower()),
+                request_id=values.get(REQUEST_ID_HEADER.lower()),
+            )
         except ValueError as error:
             return _refuse(400, str(error))
         if webhook_id is not None and webhook_id != event.webhook_id:

@@ -25,6 +25,7 @@ import requests
 from requests.auth import HTTPBasicAuth
 
 from .errors import ApiError, OAuthError, StateMismatch, Unreachable, error_from
+from .transport import proxies_to
 
 METADATA_PATH = "/.well-known/oauth-authorization-server"
 
@@ -156,6 +157,7 @@ class OAuthClient:
                 url,
                 headers={"Accept": "application/json"},
                 timeout=self._timeout,
+                proxies=proxies_to(url),
                 allow_redirects=False,  # no endpoint redirects, and the credentials go nowhere else
                 **arguments,
             )
@@ -206,7 +208,10 @@ def _error_from(response: requests.Response) -> ApiError | OAuthError:
     if response.status_code != 429 and isinstance(body, dict) and "statusCode" not in body:
         code, description = body.get("error"), body.get("error_description")
         if isinstance(code, str):
-            return OAuthError(code, str(description or ""), status_code=response.status_code)
+            request_id = response.headers.get("X-Request-Id")
+            return OAuthError(
+                code, str(description or ""), status_code=response.status_code, request_id=request_id
+            )
     return error_from(response)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 import requests
 from requests.auth import AuthBase
@@ -12,6 +13,19 @@ from .errors import ApiError, RateLimited, Unreachable, error_from
 
 Record = dict[str, Any]
 T = TypeVar("T")
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is this machine."""
+    return host in LOCAL or host.endswith(".localhost")
+
+
+def proxies_to(url: str) -> dict[str, str]:
+    """For ``requests``: a proxy that the environment names can't reach this machine for us, so it isn't asked."""
+    host = urlsplit(url).hostname or ""
+    return {"no_proxy": host} if is_local(host) else {}
 
 
 class Transport:
@@ -22,6 +36,7 @@ class Transport:
         self._timeout = timeout
         self._wait_on_rate_limit = wait_on_rate_limit
         self._session = requests.Session()
+        self._proxies = proxies_to(base_url)
         self._session.auth = _Bearer(token)
         self._session.headers["Accept"] = "application/json"
 
@@ -86,6 +101,7 @@ class Transport:
                 json=body,
                 headers=headers,
                 timeout=self._timeout,
+                proxies=self._proxies,
                 allow_redirects=False,  # no endpoint redirects, and the token goes nowhere else
             )
         except requests.RequestException as error:

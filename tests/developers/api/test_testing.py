@@ -9,9 +9,12 @@ from django.test import Client
 
 from accounts.models import User
 from activity.log import flush
+from extensions.enums import CallOutcome, ExtensionType
 from installations.models import Installation
 from marketplace.models import App
+from tests import hook_calls
 from tests.developers.conftest import Api, api_of
+from tests.extensions.cast import define
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, webhook
 from webhooks.catalogue import EVENTS
@@ -91,6 +94,19 @@ def test_activity_has_calls_with_reasons_and_goes_on_in_pages(
     second = api("get", f"{path}&before={first['next']}").json()
     assert [row["name"] for row in second["data"]] == ["GET /app-api/products/0"]
     assert second["next"] is None
+
+
+def test_failed_hook_call_says_why_and_what_the_store_did(
+    api: Api, app: App, installation: Installation
+) -> None:
+    hook = define(app, ExtensionType.HOOK, "order.calculate_discounts")
+    for fallback in ("This app gave no discount.", ""):
+        hook_calls.week(installation, hook, CallOutcome.TIMEOUT, fallback=fallback)
+    path = f"/developer/apps/{app.id}/activity?kind=hook&status=failed"
+    assert {row["reason"] for row in api("get", path).json()["data"]} == {
+        "No answer in time: No answer within 5,000 ms. This app gave no discount.",
+        "No answer in time: No answer within 5,000 ms.",
+    }
 
 
 def test_problems_of_a_manifest_have_their_line(api: Api, app: App) -> None:

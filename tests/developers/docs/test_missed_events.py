@@ -12,7 +12,9 @@ from stores.serializers import product_payload
 from stores.services.products import archive_product, create_product, delete_product, update_product
 from tests import factories
 from tests.developers.docs.test_guide_code import code
-from tests.webhooks.helpers import wait_until
+from tests.receivers import Receiver
+from tests.sdk.type_checker import mistakes_of
+from tests.webhooks.helpers import drain, wait_until, webhook
 from webhooks.models import Event
 from webhooks.positions import current_horizon
 
@@ -79,6 +81,42 @@ def test_samples_find_all_that_was_missed(
     rows = Product.objects.filter(business=sandbox, status="ACTIVE")
     assert app_of_guide.products == {str(row.pk): product_payload(row, sandbox.currency) for row in rows}
 
-    # A webhook that brings an event of the feed too.
-    app_of_guide.module["handle_once"](str(newest.pk), newest.type, {})
-    assert len(app_of_guide.handled) == len(told)
+
+@pytest.mark.usefixtures("tasks_run_at_once")
+def test_work_is_done_once_for_webhook_and_feed(
+    app_of_guide: App, installation: Installation, sandbox: Business, live_server: Any, settings: Any
+) -> None:
+    """The router of the guide gets what the platform sends, one delivery of it twice, and fails at another once."""
+    settings.BASE_URL = live_server.url
+    settings.ALLOW_LOCAL_DESTINATIONS = True
+    here = (live_server.url, str(sandbox.pk), installation.raw_token)  # type: ignore[attr-defined]
+    names = ["product.created", "product.updated", "product.deleted"]
+    with Receiver() as receiver:
+        secret = webhook(installation, receiver.url, names).secret
+        product = create_product(business=sandbox, name="New", price=100)
+        update_product(product=product, name="Renamed")
+        delete_product(product=product)
+        drain()
+        sent = receiver.wait_for(3)
+    app_of_guide.dies_at = "product.deleted"
+    statuses = []
+    for request in [*sent, sent[0]]:
+        try:
+            response = app_of_guide.module["router"].handle(request.headers, request.body, secret)
+        except KeyboardInterrupt:
+            continue
+        statuses.append(response.status)
+    assert statuses == [200] * 3
+    newest = Event.objects.order_by("position", "id").last()
+    assert newest
+    wait_until(lambda: current_horizon() > newest.position, timeout=60)
+    app_of_guide.module["catch_up"](*here)
+    app_of_guide.module["catch_up"](*here)
+    assert sorted(app_of_guide.handled) == sorted(names)
+
+
+@pytest.mark.slow  # some seconds
+def test_type_checker_finds_no_mistake(tmp_path: Path) -> None:
+    given = "def handle(event: str, data: object) -> None: ...\n\n\ndef save(record: object) -> None: ...\n"
+    samples = "\n".join([given, *code("missed-events", "python")])
+    assert mistakes_of(tmp_path, samples) == set()

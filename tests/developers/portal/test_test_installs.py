@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
-from common.secrets import digest
+from common.secrets import digest, standard_webhooks_secret
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
@@ -45,10 +45,13 @@ def test_install_shows_token_and_secret_once(browser: Client, app: App) -> None:
     assert token
     assert digest(token[0]) == stored.token_digest
     assert stored.webhook_secret in page
+    standard = standard_webhooks_secret(stored.webhook_secret)
+    assert f'value="{standard}"' in page
     for path in ["/portal/", *pages_of(app)]:
         later = text_of(browser.get(path))
         assert token[0] not in later
         assert stored.webhook_secret not in later
+        assert standard not in later
 
 
 def test_install_form_sent_twice_keeps_the_token(browser: Client, app: App) -> None:

@@ -2,14 +2,18 @@
 
 import json
 import os
+import re
 import stat
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from extension_platform_sdk.cli import logs
+from extension_platform_sdk.cli import logs, sources
 from extension_platform_sdk.cli.main import main
 from extension_platform_sdk.cli.new import TEMPLATES
+from standardwebhooks import Webhook
 
 from accounts.models import User
 from activity.log import flush
@@ -19,7 +23,9 @@ from marketplace.models import App
 from tests import factories
 from tests.sdk.cli.conftest import Run
 from tests.webhooks.helpers import drain, webhook
+from tools.sdk_types import SDK
 from webhooks.models import Delivery
+from webhooks.signing import signature_headers
 
 pytestmark = pytest.mark.timed
 
@@ -40,6 +46,9 @@ def test_new_app_is_registered_and_on_the_sandbox_store(run: Run, signed_in: str
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     kept = dict(line.split("=", 1) for line in file.read_text().splitlines())
     assert (kept["CLIENT_ID"], kept["WEBHOOK_SECRET"]) == (app.client_id, installed.webhook_secret)
+    # The libraries of Standard Webhooks take one of the two.
+    now, headers = datetime.now(UTC), signature_headers(kept["WEBHOOK_SECRET"], "d", int(time.time()), b"{}")
+    assert Webhook(kept["WEBHOOK_SECRET_STANDARD"]).sign("d", now, "{}") == headers["webhook-signature"]
     assert kept["BUSINESS_ID"] == str(installed.business_id)
     assert ".env" in Path("ring-my-bell/.gitignore").read_text().splitlines()
     # In this folder, no command needs --app. A second app makes the choice matter.
@@ -58,12 +67,47 @@ def test_new_app_on_a_platform_elsewhere_waits_for_a_server(
     run: Run, signed_in: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The platform can't reach this machine, and must not call itself instead."""
-    monkeypatch.setattr("extension_platform_sdk.cli.config.is_local", lambda host: False)
+    monkeypatch.setattr("extension_platform_sdk.cli.new.is_local", lambda host: False)
     monkeypatch.setattr("extension_platform_sdk.cli.config.checked_url", lambda url: url)
     assert run("new", "ring", "--template", "node").status == 0
     app = App.objects.get()
     assert app.webhook_url == "https://your-server.example/webhooks"
     assert app.redirect_url == "https://your-server.example/callback"
+
+
+def test_new_says_how_to_go_on(run: Run, signed_in: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command that it prints is on the page about the first app, too."""
+    page = (Path(__file__).resolve().parents[3] / "docs" / "first-app.md").read_text()
+    here = run("new", "ring", "--template", "flask").out
+    printed = re.findall(r"^  (.+)", here, re.MULTILINE)
+    assert "extension-platform listen --forward-to http://localhost:3000" in printed
+    assert [line for line in printed if line not in page] == []
+    assert "nothing is" not in here
+    monkeypatch.setattr("extension_platform_sdk.cli.new.is_local", lambda host: False)
+    assert (
+        "registered at https://your-server.example, where nothing is"
+        in run("new", "song", "--template", "flask").out
+    )
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_new_app_installs_the_sdk_of_this_source(
+    run: Run, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No package registry has it. Elsewhere than in its source, only pip knows where it came from, or the author."""
+    language, file = ("node", "package.json") if template == "node" else ("python", "requirements.txt")
+    assert run("new", "ring", "--template", template, "--local").status == 0
+    assert f"{SDK / language}" in Path("ring", file).read_text()
+    assert f"`{file}`" in Path("ring/README.md").read_text()
+    monkeypatch.setattr(sources, "__file__", str(tmp_path / "lib/site-packages/package/cli/sources.py"))
+    monkeypatch.setattr(sources, "PACKAGE", "extension-platform-nowhere")
+    outcome = run("new", "song", "--template", template, "--local")
+    assert (outcome.status, "Say where the SDK is, with --sdk" in outcome.err) == (1, True)
+    assert not Path("song").exists()
+    nonsense = run("new", "song", "--template", template, "--local", "--sdk", str(tmp_path))
+    assert f"{tmp_path} has no {language}/" in nonsense.err
+    for folder in (SDK, SDK.parent):
+        assert run("new", folder.name, "--template", template, "--local", "--sdk", str(folder)).status == 0
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

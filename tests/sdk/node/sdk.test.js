@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { once } from "node:events";
 import { test } from "node:test";
 
@@ -15,6 +16,7 @@ import {
 const VECTORS = JSON.parse(readFileSync(new URL("../vectors.json", import.meta.url)));
 const SECRET = VECTORS.secret;
 const NOW = 1763650000;
+const PARSED = "the body was parsed before; mount this route before express.json()";
 
 async function serve(t, answer) {
   const server = createServer(answer).listen(0, "127.0.0.1");
@@ -93,6 +95,61 @@ test("a delivery that is not to be trusted", async () => {
   }
 });
 
+for (const { headers, event } of VECTORS.ids) {
+  test(`ids of an event: ${Object.keys(headers).length} headers`, async () => {
+    const [signature, body] = signed(EVENT);
+    const found = await new WebhookRouter().handle({ ...signature, ...headers }, body, SECRET, { now: NOW });
+    const { deliveryId, id, cursor, requestId } = found.event;
+    assert.deepEqual({ deliveryId, id, cursor, requestId }, event);
+  });
+}
+
+test("a body is taken as bytes or as the text that was signed", async () => {
+  const router = new WebhookRouter();
+  const [headers, raw] = signed({ ...EVENT, data: { note: "Grüße" } });
+  const arrayBuffer = raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.length);
+  for (const body of [raw, new Uint8Array(raw), raw.toString(), arrayBuffer]) {
+    assert.equal((await router.handle(headers, body, SECRET, { now: NOW })).status, 200);
+    verify({ secret: SECRET, timestamp: String(NOW), signature: headers["X-Webhook-Signature"], body, now: NOW });
+  }
+  for (const each of [router, new HookRouter()]) {
+    for (const body of [EVENT, [], undefined, null, 1]) {
+      const found = await each.handle(headers, body, SECRET, { now: NOW });
+      assert.deepEqual([found.status, found.reason], [500, PARSED]);
+    }
+  }
+  assert.throws(() => sign({ secret: SECRET, timestamp: NOW, body: EVENT }), { message: PARSED });
+});
+
+test("headers are taken as lists and pairs, and nonsense is refused", async () => {
+  const router = new WebhookRouter();
+  const [headers, raw] = signed(EVENT, { webhookId: "w" });
+  const lists = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value]]));
+  const handle = (given) => router.handle(given, raw, () => SECRET, { now: NOW });
+  for (const given of [headers, lists, new Headers(headers), new Map(Object.entries(headers))]) {
+    assert.equal((await handle(given)).status, 200);
+  }
+  const twice = await handle({ ...lists, "x-webhook-signature": Array(2).fill(headers["X-Webhook-Signature"]) });
+  assert.deepEqual([twice.status, twice.reason], [401, "X-Webhook-Signature is not sha256= and 64 hexadecimal digits"]);
+  for (const given of [null, undefined, {}, [], [["a", 1]], { "x-webhook-signature": 1, "x-webhook-timestamp": [NOW] }]) {
+    assert.equal((await handle(given)).status, 401);
+  }
+  assert.throws(() => verify({ secret: SECRET, timestamp: NOW, signature: [1, 2], body: raw, now: NOW }), InvalidSignature);
+});
+
+test("what fails on the app's side is a 500 and never thrown", async () => {
+  const [headers, raw] = signed({ ...EVENT, hookPoint: "order.validate" }, { webhookId: "w", deliveryId: "d" });
+  const away = () => Promise.reject(new Error("the database is away"));
+  for (const [router, secret] of [
+    [new WebhookRouter(), away], [new WebhookRouter({ seen: { seen: away, mark: away } }), SECRET],
+    [new WebhookRouter(), ""], [new HookRouter(), away],
+  ]) {
+    const found = await router.handle(headers, raw, secret, { now: NOW });
+    assert.equal(found.status, 500);
+    assert.ok(found.error instanceof Error);
+  }
+});
+
 test("a hook call is answered", async () => {
   const router = new HookRouter()
     .on("checkout.shipping_rates", async (call) => ({ fee: call.data.builtInFee / 2 }))
@@ -122,6 +179,47 @@ test("the listener hands over the raw body", async (t) => {
   assert.deepEqual(seen, [EVENT.data]);
   assert.equal((await post(Buffer.from(JSON.stringify(EVENT)))).status, 401);
   assert.equal((await post(Buffer.alloc(1024 * 1024 + 1))).status, 413);
+});
+
+test("the listener reads what a platform has kept, and lets go of what breaks off", async (t) => {
+  const [results, errors] = [[], []];
+  const router = new WebhookRouter();
+  const answer = listener(router, SECRET, { onResult: (result) => results.push(result.reason ?? result.status) });
+  let prepare;
+  const url = await serve(t, async (request, response) => {
+    await prepare(request);
+    await answer(request, response).catch((error) => errors.push(error));
+  });
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const raw = JSON.stringify(EVENT);
+  const signature = sign({ secret: SECRET, timestamp, body: raw });
+  const post = () => fetch(url, {
+    method: "POST", body: raw, headers: { "X-Webhook-Timestamp": timestamp, "X-Webhook-Signature": signature },
+  });
+  const read = async (request) => {
+    let text = "";
+    for await (const part of request) text += part;
+    return text;
+  };
+  for (prepare of [
+    async (request) => (request.rawBody = Buffer.from(await read(request))), // and the parsed one beside it
+    async (request) => Object.assign(request, { rawBody: await read(request), body: EVENT }),
+    async (request) => (request.body = await read(request)),
+    async (request) => (request.body = {}), // what older parsers leave of a body that isn't theirs
+    async (request) => (request.body = JSON.parse(await read(request))),
+    async (request) => void (await read(request)),
+    async (request) => (request.body = (await read(request), null)),
+  ]) await post();
+  assert.deepEqual(results, [200, 200, 200, 200, PARSED, PARSED, PARSED]);
+
+  prepare = () => {};
+  const socket = connect(new URL(url).port, "127.0.0.1");
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1");
+  await once(socket, "connect");
+  setTimeout(() => socket.destroy(), 50);
+  await once(socket, "close");
+  await post();
+  assert.deepEqual([results.length, errors], [8, []]);
 });
 
 test("session tokens", async () => {
@@ -166,26 +264,33 @@ test("every page of a list, and of the feed", async (t) => {
   const asked = [];
   const url = await serve(t, answering(asked, [
     [200, { data: [1, 2], total: 3, page: 1, limit: 2 }], [200, { data: [3], total: 3, page: 2, limit: 2 }],
-    [200, { data: ["a"], nextCursor: "2", hasMore: true }], [200, { data: ["b"], nextCursor: "3", hasMore: false }],
+    [200, { data: [{ cursor: "a" }], nextCursor: "2", hasMore: true }],
+    [200, { data: [{ cursor: "b" }], nextCursor: "3", hasMore: false }], [200, { data: [], nextCursor: "4", hasMore: false }],
   ]));
   const client = new AppClient({ baseUrl: url, accessToken: "fbat_x" });
   const [products, events] = [[], []];
   for await (const product of client.every("products")) products.push(product);
-  for await (const event of client.reconcile("1", { only: ["order.created"] })) events.push(event);
-  assert.deepEqual([products, events], [[1, 2, 3], ["a", "b"]]);
+  const feed = client.reconcile("1", { only: ["order.created"] });
+  for await (const event of feed) events.push([event, feed.nextCursor]);
+  assert.equal(feed.nextCursor, "3");
+  assert.deepEqual([products, events], [[1, 2, 3], [[{ cursor: "a" }, "1"], [{ cursor: "b" }, "2"]]]);
   assert.equal(asked[3].call, "GET /app-api/events?after=2&type=order.created&limit=500");
+  const empty = client.reconcile();
+  for await (const event of empty) assert.fail(event);
+  assert.deepEqual([asked[4].call, empty.nextCursor], ["GET /app-api/events?limit=500", "4"]);
 });
 
 test("errors of the API", async (t) => {
   const details = [{ field: "limit", message: "no" }];
   const url = await serve(t, answering([], [
-    [400, { statusCode: 400, message: "wrong", error: "Bad Request", details }],
+    [400, { statusCode: 400, message: "wrong", error: "Bad Request", details }, { "X-Request-Id": "r-1" }],
     [429, { message: "wait" }, { "Retry-After": "17" }],
     [429, { message: "wait" }, { "Retry-After": "0" }], [200, { id: "i" }],
     [302, {}, { Location: "http://127.0.0.1:9/" }],
   ]));
   const client = new AppClient({ baseUrl: url, accessToken: "fbat_secret" });
-  await assert.rejects(client.business(), (error) => error instanceof ApiError && error.details[0].field === "limit");
+  await assert.rejects(client.business(), (error) => error instanceof ApiError && error.details[0].field === "limit"
+    && error.requestId === "r-1");
   await assert.rejects(client.business(), (error) => error instanceof RateLimited && error.retryAfter === 17);
   const patient = new AppClient({ baseUrl: url, accessToken: "fbat_secret", waitOnRateLimit: true });
   assert.deepEqual(await patient.business(), { id: "i" });
@@ -207,7 +312,7 @@ test("installing", async (t) => {
       access_token: "fbat_x", token_type: "Bearer", scope: "read_orders read_products", installationId: "i",
       webhookSecret: "whsec_x", businessId: "b", isTestInstall: false,
     }],
-    [400, { error: "invalid_grant", error_description: "used" }],
+    [400, { error: "invalid_grant", error_description: "used" }, { "X-Request-Id": "r-1" }],
   );
   const oauth = new OAuthClient({ baseUrl: url, clientId: "id", clientSecret: "s:cret", redirectUri: "https://app.example.com/cb" });
   const begun = await oauth.begin({ scope: ["read_orders"] });
@@ -216,7 +321,8 @@ test("installing", async (t) => {
   const installed = await oauth.exchange("code", { codeVerifier: begun.codeVerifier });
   assert.deepEqual(installed.scopes, ["read_orders", "read_products"]);
   assert.equal(Buffer.from(asked[1].headers.authorization.slice(6), "base64").toString(), "id:s%3Acret");
-  await assert.rejects(oauth.exchange("code"), (error) => error instanceof OAuthError && error.error === "invalid_grant");
+  await assert.rejects(oauth.exchange("code"), (error) => error instanceof OAuthError && error.error === "invalid_grant"
+    && error.requestId === "r-1");
   assert.ok(!JSON.stringify(oauth).includes("cret"));
 
   assert.equal(readCallback({ code: "c", state: "s" }, { state: "s" }), "c");
@@ -224,4 +330,12 @@ test("installing", async (t) => {
   assert.throws(() => readCallback({ code: "c", state: "s" }, { state: null }), StateMismatch);
   assert.throws(() => readCallback({ code: "c", state: "" }, { state: "" }), StateMismatch);
   assert.throws(() => readCallback({ error: "access_denied", state: "s" }, { state: "s" }), OAuthError);
+  // A parameter given twice is a list, and one with brackets an object, in Express.
+  for (const state of [["s", "s"], ["s"], { s: "s" }]) {
+    assert.throws(() => readCallback({ code: "c", state }, { state: "s" }), StateMismatch);
+    assert.throws(() => readCallback({ code: "c", state }, { state: undefined }), StateMismatch);
+  }
+  for (const query of [{ code: ["c", "d"] }, { code: { a: "c" } }, { error: ["a", "b"] }, { error: "x", error_description: [] }]) {
+    assert.throws(() => readCallback(query, { state: undefined }), OAuthError);
+  }
 });

@@ -22,6 +22,8 @@ const [, , folder] = process.argv;
 let server = createServer(route);
 if (folder) {
   const express = createRequire(folder)("express");
-  server = createServer(express().post("/webhooks", route).post("/hooks", route));
+  const app = express().post("/webhooks", route).post("/hooks", route);
+  for (const parser of ["json", "text", "raw"]) app.use(`/${parser}`, express[parser]({ type: "*/*" }), route);
+  server = createServer(app);
 }
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from extension_platform_sdk.transport import is_local
+
 from .errors import CliError
 
 URL, TOKEN = "EXTENSION_PLATFORM_URL", "EXTENSION_PLATFORM_TOKEN"
-LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,6 @@ def checked_url(url: str) -> str:
     if parts.scheme == "http" and is_local(host):
         return url.strip().rstrip("/")
     raise CliError(f"{url} is not the address of a platform. Give one such as https://platform.example.com.")
-
-
-def is_local(host: str) -> bool:
-    """Whether a host is this machine."""
-    return host in LOCAL or host.endswith(".localhost")
 
 
 def _file() -> Path:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import base64
 import http.client
+import io
+import re
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from extension_platform_sdk.transport import Record
+from extension_platform_sdk.transport import Record, is_local
 
 _SAFE = "/%:=&?~+!$,;'@()*[]"
+_INTERIM = re.compile(rb"HTTP/1\.\d 1(?!01)\d\d\b")  # 101 is final: nothing was asked to be switched
+_READ = (b"transfer-encoding", b"content-length", b"connection", b"retry-after")  # headers of an answer
+_LARGEST_LINE, _LARGEST_HEAD = 8 * 1024, 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +44,28 @@ class Answer:
 
 
 class Target:
-    """The server at an address such as ``http://localhost:3000``. A path in it goes before that of each request."""
+    """The server at an address such as ``http://localhost:3000``. A path in it goes before that of each request.
 
-    def __init__(self, address: str) -> None:
-        parts = urlsplit(address if "://" in address else f"http://{address}")
+    ``3000``, ``:3000``, ``3000/path`` and ``/path`` are of localhost. ``verify`` off accepts any certificate, of this machine
+    only. Raises ``ValueError`` for anything else.
+    """
+
+    def __init__(self, address: str, *, verify: bool = True) -> None:
+        parts = urlsplit(_whole(address))
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError(address)
+        if parts.hostname.isdecimal():  # a port, most likely; as a host, it would be an address elsewhere
+            raise ValueError(address)
+        if not (verify or is_local(parts.hostname)):
             raise ValueError(address)
         self.address = f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
         self._tls = parts.scheme == "https"
         self._netloc, self._path = parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
         self._host, self._port = parts.hostname, parts.port
+        self._context = ssl.create_default_context()
+        if not verify:
+            self._context.check_hostname = False
+            self._context.verify_mode = ssl.CERT_NONE
 
     def send(self, url: str, headers: Mapping[str, str], body: bytes, *, timeout: float, most: int) -> Answer:
         """Post it with the path and query of ``url``. Never raises. At most ``most`` bytes of the answer are kept."""
@@ -68,7 +85,7 @@ class Target:
 
     def _connection(self, timeout: float) -> http.client.HTTPConnection:
         if self._tls:
-            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout)
+            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
         return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
 
     def _exchange(
@@ -89,9 +106,9 @@ class Target:
             connection.putheader(name, value)
         connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
-        _give(connection, end)
-        response = connection.getresponse()
-        received, whole = _read(connection, response, end, most + 1)
+        with _Response(connection.sock, method="POST") as response:
+            response.begin_with(lambda: _give(connection, end))
+            received, whole = _read(connection, response, end, most + 1)
         return Answer(
             response.status,
             0,
@@ -99,6 +116,49 @@ class Target:
             truncated=not whole or len(received) > most,
             retry_after=response.getheader("Retry-After"),
         )
+
+
+def _whole(address: str) -> str:
+    """The address with its scheme and host."""
+    if "://" in address:
+        return address
+    found = re.fullmatch(r"(?::?([0-9]+))?(/.*)?", address)
+    if not (found and address):
+        return f"http://{address}"
+    port = f":{found[1]}" if found[1] else ""
+    return f"http://localhost{port}{found[2] or ''}"
+
+
+class _Response(http.client.HTTPResponse):
+    """As its base, but it reads on behind interim answers, and any number of headers of any length."""
+
+    def begin_with(self, give: Callable[[], None]) -> None:
+        """Read the head. ``give`` is called before each line."""
+        received, self.fp = self.fp, io.BufferedReader(io.BytesIO(_final_head(self.fp, give)))
+        try:
+            self.begin()
+        finally:
+            self.fp = received
+
+
+def _final_head(received: io.BufferedReader, give: Callable[[], None]) -> bytes:
+    """The head of the final answer, with the headers that are read of it."""
+    size, status, kept = 0, b"", b""
+    while size < _LARGEST_HEAD:
+        give()
+        line = received.readline(_LARGEST_HEAD)
+        size += len(line)
+        if not status:
+            status = line
+            if not line:
+                return b""
+        elif line in (b"\r\n", b"\n", b""):
+            if not _INTERIM.match(status):
+                return status + kept + b"\r\n"
+            status, kept = b"", b""
+        elif len(line) < _LARGEST_LINE and line.partition(b":")[0].lower() in _READ:
+            kept += line
+    raise http.client.LineTooLong("header line")
 
 
 def _read(

@@ -38,8 +38,14 @@ def install(platform: Platform, app: Record) -> dict[str, str]:
         "PLATFORM_URL": platform.url,
         "ACCESS_TOKEN": issued["accessToken"],
         "WEBHOOK_SECRET": issued["webhookSecret"],
+        "WEBHOOK_SECRET_STANDARD": standard(issued["webhookSecret"]),
         "BUSINESS_ID": issued["businessId"],
     }
+
+
+def standard(secret: str) -> str:
+    """A webhook secret as the libraries of Standard Webhooks take it, without ``test_``."""
+    return "whsec_" + secret.rpartition("_")[2]
 
 
 def keep(folder: Path, values: dict[str, str]) -> None:

@@ -26,6 +26,7 @@ from extension_platform_sdk.transport import Record
 from . import config
 from .errors import CliError
 from .forwarding import Answer, Target
+from .install import standard
 from .platform import Platform, app_path
 from .project import add_app_argument, chosen_app
 
@@ -45,7 +46,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _FAILURES = {
     "refused": "nothing listens on {address}",
     "dns": "{address} has no such host",
-    "tls": "the TLS handshake with {address} failed",
+    "tls": "the TLS handshake with {address} failed (--skip-verify accepts any certificate of this machine)",
     "reset": "the connection was closed without an answer",
     "timeout_connect": "no connection in time",
     "timeout_response": "no answer in time",
@@ -58,8 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--forward-to",
         metavar="URL",
         required=True,
-        type=_target,
-        help="your server, such as http://localhost:3000; requests keep their paths",
+        help="your server, such as http://localhost:3000, or its port; requests keep their paths",
+    )
+    parser.add_argument(
+        "--skip-verify",
+        action="store_true",
+        help="accept any certificate of your server, if that is https://localhost",
     )
     add_app_argument(parser)
     parser.add_argument(
@@ -72,11 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    target = _target(args.forward_to, verify=not args.skip_verify)
     account = config.account()
     with Platform(account) as platform:
         app = chosen_app(platform, args)
         token = _install(platform, app)
-    session = Session(account, app, args.forward_to, prints=args.prints)
+    session = Session(account, app, target, prints=args.prints)
     if token:
         session.screen.say(f"{app['name']} was not on your sandbox store, and is now installed there.")
         session.screen.say(f"Access token, shown only now: {token}")
@@ -158,6 +164,7 @@ class Session:
         self.screen.say(f"Listening for {self._name} on your sandbox store. Ctrl-C stops it.")
         self.screen.say(f"Forwarding to {self._target.address}")
         self.screen.say(f"Webhook secret: {record['webhookSecret']}")
+        self.screen.say(f"For Standard Webhooks libraries: {standard(record['webhookSecret'])}")
         if not record["webhookUrl"]:
             self.screen.say(
                 "The app has no Webhook URL, so it gets no hook calls, and events for its own webhooks only. Set one in the "
@@ -295,11 +302,15 @@ def _interrupt(_: int, __: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _target(text: str) -> Target:
+def _target(text: str, *, verify: bool) -> Target:
     try:
-        return Target(text)
+        return Target(text, verify=verify)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is no address such as http://localhost:3000") from None
+        here = "" if verify else " of this machine, as --skip-verify wants"
+        raise CliError(
+            f"{text} is no address{here}. Give one such as http{'' if verify else 's'}://localhost:3000.",
+            status=2,
+        ) from None
 
 
 def _moment(text: str) -> datetime:

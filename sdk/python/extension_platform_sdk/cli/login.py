@@ -12,6 +12,7 @@ from typing import Any, cast
 import requests
 
 from extension_platform_sdk.errors import Unreachable
+from extension_platform_sdk.transport import proxies_to
 
 from . import config
 from .errors import CliError
@@ -69,7 +70,9 @@ def _wait(url: str, codes: dict[str, Any]) -> dict[str, Any]:
 def _post(url: str, form: dict[str, str]) -> dict[str, Any]:
     """The answer, an error by RFC 6749 included. Raises ``Unreachable``, or ``CliError`` if it isn't a JSON object."""
     try:
-        response = requests.post(url, data=form, timeout=TIMEOUT, allow_redirects=False)
+        response = requests.post(
+            url, data=form, timeout=TIMEOUT, proxies=proxies_to(url), allow_redirects=False
+        )
     except requests.RequestException as error:
         raise Unreachable(f"no answer from {url} ({type(error).__name__})") from error
     try:

@@ -11,11 +11,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from extension_platform_sdk.errors import ApiError
-from extension_platform_sdk.transport import Record
+from extension_platform_sdk.transport import Record, is_local
 
-from . import config, install, manifest, project
+from . import install, manifest, project
 from .errors import CliError
 from .platform import Platform, signed_in
+from .sources import source_of
 
 NAME = "new"
 HELP = "make a folder with an app that runs: OAuth, a webhook, a hook, a block, tests"
@@ -31,6 +32,7 @@ TEMPLATES = {
     "fastapi": (*PYTHON, "fastapi"),
     "node": ("common", "node"),
 }
+LISTEN = f"extension-platform listen --forward-to {LOCAL}"
 STARTS = {
     "flask": ("pip install -r requirements.txt", "pytest", "flask run --port 3000"),
     "django": ("pip install -r requirements.txt", "pytest", "python manage.py runserver 3000"),
@@ -43,6 +45,7 @@ FILES = {
     "fastapi": {"app.py": "the app's addresses"},
     "node": {"app.js": "the app's addresses"},
 }
+NAMES = {"python": ("handlers.py", "requirements.txt"), "node": ("handlers.js", "package.json")}
 RENAMED = {"gitignore": ".gitignore"}  # a package leaves out files whose names begin with a dot
 ATTEMPTS = 20  # at a free slug
 
@@ -55,6 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help=f"where your app will be (default for a platform on this machine: {LOCAL})",
     )
+    parser.add_argument(
+        "--sdk",
+        metavar="FOLDER",
+        help="the folder sdk of the platform's source code (default: where this command was installed from)",
+    )
     parser.add_argument("--local", action="store_true", help="make the folder only, and register nothing")
 
 
@@ -63,14 +71,15 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(slug)
     if folder.exists():
         raise CliError(f"{folder} exists already. Choose another name, or delete it.")
+    sdk = source_of("node" if args.template == "node" else "python", args.sdk)
     if args.local:
-        make(folder, args.name, slug, args.template, args.server or LOCAL)
+        make(folder, args.name, slug, args.template, args.server or LOCAL, sdk)
         print(f"Made {folder}.")
         return 0
     with signed_in() as platform:
         server = _server(platform, args.server)
         app, secret = _register(platform, args.name, slug, server)
-        make(folder, args.name, slug, args.template, server)
+        make(folder, args.name, slug, args.template, server, sdk)
         project.write(folder, app)
         values = {"CLIENT_ID": app["clientId"], "CLIENT_SECRET": secret, "REDIRECT_URL": app["redirectUrl"]}
         install.keep(folder, values)
@@ -80,6 +89,13 @@ def run(args: argparse.Namespace) -> int:
     print("Its credentials are in .env. Go on with:")
     for command in (f"cd {folder}", *STARTS[args.template]):
         print(f"  {command}")
+    print(f"Then, in a second terminal in {folder}, to receive webhooks and hook calls:")
+    print(f"  {LISTEN}")
+    if server == ELSEWHERE:
+        print(
+            f"The app is registered at {server}, where nothing is: the platform can't reach this machine, and listen "
+            "brings what is sent there. Once your app has an address, set its URLs in the portal and in .env."
+        )
     return status
 
 
@@ -92,21 +108,26 @@ def slug_of(name: str) -> str:
     return slug
 
 
-def make(folder: Path, name: str, slug: str, template: str, server: str) -> None:
-    """Write the files of a template."""
+def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: Path) -> None:
+    """Write the files of a template. It installs the SDK from the folder ``sdk``."""
     texts: dict[str, str] = {}
     for part in TEMPLATES[template]:
         for file in _files(part):
             texts[RENAMED.get(file.name, file.name)] = file.read_text(encoding="utf-8")
-    ending = "js" if template == "node" else "py"
-    described = FILES[template] | {f"handlers.{ending}": "what it does: one function for each event and hook"}
+    handlers, dependencies = NAMES["node" if template == "node" else "python"]
+    described = FILES[template] | {
+        handlers: "what it does: one function for each event and hook",
+        dependencies: "what it is installed with. It names the SDK's folder on this machine; change it for another one",
+    }
     rows = "".join(f"| `{file}` | {about} |\n" for file, about in described.items())
     start = "Start it with:\n\n```sh\n" + "\n".join(STARTS[template]) + "\n```"
     texts["README.md"] = texts["README.md"].replace("START", start).replace("FILES", rows)
+    source = f"file:{sdk.as_posix()}" if template == "node" else sdk.as_uri()  # npm decodes no %20
     folder.mkdir()
     for file_name, text in texts.items():
         filled = text.replace("NAME", _shown(name, file_name)).replace("SLUG", slug)
-        (folder / file_name).write_text(filled.replace("SERVER", server), encoding="utf-8")
+        filled = filled.replace("SERVER", server).replace("SDK_FOLDER", source)
+        (folder / file_name).write_text(filled, encoding="utf-8")
 
 
 def _shown(name: str, file_name: str) -> str:
@@ -129,7 +150,7 @@ def _server(platform: Platform, given: str | None) -> str:
     """
     if given:
         return given.rstrip("/")
-    return LOCAL if config.is_local(urlsplit(platform.url).hostname or "") else ELSEWHERE
+    return LOCAL if is_local(urlsplit(platform.url).hostname or "") else ELSEWHERE
 
 
 def _register(platform: Platform, name: str, slug: str, server: str) -> tuple[Record, str]:
