@@ -90,6 +90,12 @@ def unused_url(value: Any) -> None:
         raise Wrong("Enter a text, or leave it out.")
 
 
+def unused_integrity(value: Any) -> None:
+    """The hash of a widget, whatever text it is."""
+    if not isinstance(value, str):
+        raise Wrong("Enter a text, or leave it out.")
+
+
 def integrity(value: Any) -> None:
     """Subresource Integrity of a script (W3C SRI): the browser refuses any other content."""
     if not isinstance(value, str):

@@ -109,11 +109,10 @@ def _enum(validator: Any, wanted: Any, value: Any, schema: Schema) -> Errors:
 
 
 def _multiple_of(validator: Any, step: Any, value: Any, schema: Schema) -> Errors:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if (
-            Fraction(repr(value)) / Fraction(repr(step))
-        ).denominator != 1:  # by floats, 0.07 is no multiple of 0.01
-            yield ValidationError("")
+    """By floats, 0.07 is no multiple of 0.01."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and (Fraction(repr(value)) / Fraction(repr(step))).denominator != 1:
+        yield ValidationError("")
 
 
 def _unique_items(validator: Any, unique: Any, value: Any, schema: Schema) -> Errors:
