@@ -43,7 +43,7 @@ class CodeUsedAgain(Exception):
 
 
 class CodeGrant(AuthorizationCodeGrant):
-    """The library itself would write the query of a Redirect URL anew."""
+    """The library itself would encode the query of a Redirect URL again."""
 
     def prepare_authorization_response(
         self, request: Request, token: dict[str, str], headers: dict[str, str], body: None, status: int

@@ -24,12 +24,15 @@ from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from common.errors import Conflict, NotFound
 from common.web.auth_limits import limit
+from common.web.methods import require_safe
+from common.web.own_pages import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
 from installations.queries import businesses_to_install_on, offered
 from marketplace import rules
 from marketplace.models import App, AppVersion
 from merchants.consent_page import ConsentPage
 from merchants.forms import ShopForm
+from merchants.kept_requests import kept_address, way_back
 
 CONSENTS = 60  # a minute, of one person
 UNKNOWN_APP = "No app has the client_id of this link."
@@ -38,6 +41,8 @@ UNUSABLE_REDIRECT = (
     "The app's Redirect URL is not a valid URL, so the app can't be connected until its developer changes it."
 )
 BROKEN = "This link is broken: it repeats a parameter or can't be read."
+TOO_LONG = f"This link is too long: it may have at most {LONGEST:,} characters."
+NOT_KEPT = "This browser doesn't know the app's request any more. Go back to the app, and start again there."
 CHANGED = "The app's request changed while this page was open. Review it again before you decide."
 
 # Errors about the redirect_uri. Like a link that can't be read, they are shown here and not sent to the app.
@@ -89,7 +94,7 @@ class AuthorizeView(View):
         try:
             self.app = _app(request)
             if not request.user.is_authenticated:
-                return redirect_to_login(request.get_full_path())
+                return redirect_to_login(way_back(request))
             self.authorization = _authorization(request, self.app)
             response = super().dispatch(request, *args, **kwargs)
         except Problem as problem:
@@ -161,8 +166,20 @@ class AuthorizeView(View):
         return response
 
 
+@require_safe
+@never_cache
+def kept_request(request: HttpRequest, key: str) -> HttpResponse:
+    """Go on with a request that was kept while the person signed in."""
+    address = kept_address(request, key)
+    if address is None:
+        return _problem_page(request, Problem(NOT_KEPT))
+    return HttpResponseRedirect(address)
+
+
 def _app(request: HttpRequest) -> App:
     """The app that asks, found before anybody has to sign in. Raises `Problem`."""
+    if len(request.get_full_path()) > LONGEST:
+        raise Problem(TOO_LONG)
     app = _find_app(request)
     if app is None:
         raise Problem(UNKNOWN_APP)
