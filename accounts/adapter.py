@@ -14,7 +14,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import limits
 from accounts.models import User
@@ -23,6 +22,7 @@ from accounts.services.security_mails import mail_security_change
 from accounts.step_up import proved_recently
 from common.db.fields import decrypt, encrypt
 from common.web.client_address import client_address
+from common.web.own_pages import is_own_page
 
 WRONG_CREDENTIALS = "Wrong e-mail address or password."
 
@@ -62,8 +62,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_safe_url(self, url: str) -> bool:
         """Whether `next` leads to the platform's own host. The library would allow every host of `ALLOWED_HOSTS`, the
         stores' too."""
-        request: HttpRequest = self.request
-        return url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
+        return is_own_page(url, self.request)
 
     def is_ajax(self, request: HttpRequest) -> bool:
         """Forms are answered with pages, also when JSON is preferred. Scripts ask for one thing, how to use a passkey."""

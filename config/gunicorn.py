@@ -41,6 +41,7 @@ graceful_timeout = 30  # seconds for requests in progress at a stop
 keepalive = (
     75  # seconds; longer than proxies keep idle connections, so they never send a request into a closing one
 )
+limit_request_line = 8190  # bytes, the most that gunicorn takes; RFC 9112, 3, recommends to read 8,000
 # `TRUSTED_PROXIES` decides whose headers count. By itself gunicorn would trust everything on this machine.
 forwarded_allow_ips = ""
 control_socket_disable = True

@@ -8,12 +8,13 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import resolve
-from django.utils.http import escape_leading_slashes, url_has_allowed_host_and_scheme
+from django.utils.http import escape_leading_slashes
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from common.web.errors import error_response, is_api_path
 from common.web.methods import require_safe
+from common.web.own_pages import is_own_page
 from stores.addresses import store_url
 
 THEMES = ("light", "dark")
@@ -24,7 +25,7 @@ THEME_COOKIE_AGE = 365 * 24 * 3600  # seconds
 def theme(request: HttpRequest) -> HttpResponse:
     """Save the choice of light or dark in a cookie, or delete it for any other value, and go back to the page."""
     target = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
+    if not is_own_page(target, request):
         target = "/"
     response = HttpResponseRedirect(target)
     choice = request.POST.get("theme")

@@ -1,8 +1,9 @@
 """URLs of apps: of their iframes and hooks."""
 
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from accounts.models import Business
+from common.http.queries import with_parameters
 
 SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups"
 """The sandbox attributes of every app's iframe (specification, "Admin page iframe contract"; contract, section 6, "Host pages")."""
@@ -10,10 +11,7 @@ SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups"
 
 def frame_url(render_url: str, business: Business) -> str:
     """An iframe's URL: the app's, with `businessId` and `locale` added to its query."""
-    parts = urlsplit(render_url)
-    added = urlencode({"businessId": str(business.pk), "locale": business.locale})
-    query = f"{parts.query}&{added}" if parts.query else added
-    return urlunsplit(parts._replace(query=query))
+    return with_parameters(render_url, [("businessId", str(business.pk)), ("locale", business.locale)])
 
 
 def hook_address(webhook_url: str, path: str) -> str:

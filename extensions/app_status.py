@@ -13,7 +13,7 @@ from django.utils import timezone
 from extensions.models import Breaker, ExtensionState, ReachRequest
 from extensions.queries import defaults_of, manifest_documents, overlaid
 from extensions.reach_requests import is_asked_now
-from extensions.schemas import problems_of_values, resolved
+from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
 from webhooks.queries import failing_since
 
@@ -112,7 +112,9 @@ def lacks_settings(document: Mapping[str, Any], values: dict[str, Any]) -> bool:
     schema = document.get("settingsSchema")
     if not isinstance(schema, dict) or not schema:
         return False
-    return bool(problems_of_values(schema, overlaid(defaults_of(resolved(schema)), values), "settings"))
+    return bool(
+        problems_of_values(schema, overlaid(defaults_of(without_misfits(schema)), values), "settings")
+    )
 
 
 def _skipped(installations: Iterable[Installation]) -> dict[UUID, list[Breaker]]:

@@ -10,15 +10,18 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, QueryDict
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib import oauth2
 from oauthlib.common import Request, urlencode
 from oauthlib.oauth2.rfc6749 import errors
+from oauthlib.oauth2.rfc6749.grant_types import AuthorizationCodeGrant
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 
 from common.errors import Conflict, NotFound
+from common.http.queries import with_parameters
 from installations.models import Grant
 from installations.queries import installation_of_token
 from installations.services import authorization, uninstall
@@ -39,11 +42,21 @@ class CodeUsedAgain(Exception):
         self.used_at = used_at
 
 
+class CodeGrant(AuthorizationCodeGrant):
+    """The library itself would encode the query of a Redirect URL again."""
+
+    def prepare_authorization_response(
+        self, request: Request, token: dict[str, str], headers: dict[str, str], body: None, status: int
+    ) -> tuple[dict[str, str], None, int]:
+        return headers | {"Location": answer_url(request.redirect_uri, token.items())}, body, status
+
+
 class Server(oauth2.Server):
     """Authorization codes only. Checks the client before the request (contract, section 9, "Order of errors")."""
 
     def __init__(self, validator: "Validator", **kwargs: Any) -> None:
         super().__init__(validator, **kwargs)
+        self.auth_grant = CodeGrant(validator)
         self.auth_grant.refresh_token = False
         self.auth_grant.custom_validators.pre_auth.extend([check_response_type, check_challenge])
         self._grant_types = {"authorization_code": self.auth_grant}
@@ -232,6 +245,12 @@ class AuthorizationCore(Core):
 
 def authorization_core(app: App, offered: App | AppVersion) -> AuthorizationCore:
     return AuthorizationCore(Server(AuthorizationValidator(app, offered)))
+
+
+def answer_url(redirect_uri: str, answer: Iterable[tuple[str, str]]) -> str:
+    """Where a browser brings an answer to an app. `iss` tells an app of several platforms which of them answered
+    (RFC 9207)."""
+    return with_parameters(redirect_uri, [*answer, ("iss", settings.BASE_URL)])
 
 
 def given(parameters: QueryDict) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from django.core.validators import validate_email
 from accounts.public_names import check_public_name
 from common.errors import ErrorDetail, Invalid
 from common.http import url_policy
+from common.http.own_urls import is_own
 from marketplace.enums import Category
 from marketplace.models import App, ReviewMessage, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
@@ -33,6 +34,8 @@ SUBMITTED: Final = (
     "support_url", "privacy_url",
 )  # fmt: skip
 """Fields that a submission checks again, because the settings may have changed since they were entered."""
+
+_OF_SERVERS: Final = {"redirect_url": "Redirect URL", "webhook_url": "Webhook URL"}
 
 REMARKS: Final[dict[str, int]] = {
     "how_to_test": Submission._meta.get_field("how_to_test").max_length or 0,
@@ -227,14 +230,16 @@ def check(fields: Mapping[str, Any]) -> None:
 def incomplete(app: App) -> list[ErrorDetail]:
     """The problems that block a submission of the working copy, except those that need a name lookup."""
     fields = {field: getattr(app, field) for field in SUBMITTED}
-    return [*problems_of(fields), *_of_the_platform(fields)]
+    problems = problems_of(fields)
+    refused = {problem["field"] for problem in problems}
+    return [*problems, *_of_the_platform({name: fields[name] for name in _OF_SERVERS if name not in refused})]
 
 
-def _of_the_platform(fields: Mapping[str, Any]) -> Iterator[ErrorDetail]:
+def _of_the_platform(urls: Mapping[str, str]) -> Iterator[ErrorDetail]:
     """URLs of ours are for trying an app: no merchant's browser, and no production store's event, may end there."""
-    for field, label in (("redirect_url", "Redirect URL"), ("webhook_url", "Webhook URL")):
-        if fields[field].startswith(f"{settings.BASE_URL}/"):
-            message = f"Enter a {label} of your own server. Ours is only for your sandbox store."
+    for field, url in urls.items():
+        if url and is_own(url):
+            message = f"Enter a {_OF_SERVERS[field]} of your own server. Ours is only for your sandbox store."
             yield {"field": field, "message": message}
 
 

@@ -23,7 +23,7 @@ from merchants.views import (
     store,
     uninstall,
 )
-from merchants.views.consent import AuthorizeView
+from merchants.views.consent import AuthorizeView, kept_request
 
 app_name = "merchants"
 
@@ -102,4 +102,5 @@ urlpatterns = [
         name="store_thumbnail",
     ),
     path("oauth/authorize", AuthorizeView.as_view(), name="authorize"),
+    path("oauth/requests/<str:key>/", kept_request, name="kept_request"),
 ]

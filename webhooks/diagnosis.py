@@ -126,7 +126,7 @@ _UNANSWERED: Final[Mapping[str, Diagnosis]] = {
     "dns": Diagnosis(
         "the host's name was not found",
         "The name in the URL has no address, or its name server did not answer in time.",
-        "Look it up from outside your network (dig, nslookup), and check the URL for typos.",
+        "Look it up from outside your network (dig, nslookup), check the URL for typos, and write letters beyond ASCII in the form xn--….",
     ),
     "refused": Diagnosis(
         "the connection was refused",

@@ -4,13 +4,13 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from accounts import limits
 from accounts.models import User
 from common.background import enqueue_after_commit
 from common.errors import TooManyRequests
+from common.web.own_pages import is_own_page
 
 
 @require_POST
@@ -19,7 +19,7 @@ def send_again(request: HttpRequest) -> HttpResponse:
     """Mail the link once more, and go back to the page that asked for it."""
     assert isinstance(request.user, User)
     back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+    if not is_own_page(back, request):
         back = "accounts:home"
     try:
         limits.password_reset(request, request.user.email)

@@ -46,6 +46,10 @@ class Closed(Exception):
     """The transport was closed before the request ended."""
 
 
+class NoSuchName(Exception):
+    """A host with letters beyond ASCII: programs don't agree which name is meant."""
+
+
 class Options(TypedDict, total=False):
     """The arguments of `submit` besides the URL. `timeout` is in seconds, `max_body` in bytes."""
 
@@ -168,15 +172,18 @@ class _Target:
 
 @lru_cache(4096)
 def _target(url: str) -> _Target:
-    """The parsed URL, with its path unchanged if it is ASCII. Raises `ValueError` if a request can't safely be sent to it,
-    and `BlockedAddress`."""
+    """The parsed URL, with its path unchanged if it is ASCII.
+
+    Raises `ValueError` if a request can't safely be sent to it, `NoSuchName` and `BlockedAddress`.
+    """
     if _UNSENDABLE.search(url):
         raise ValueError("The URL has a space or a control character.")
     parts = urlsplit(url)
     host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
     if parts.scheme not in _PORTS or not host or not port or "@" in parts.netloc:
         raise ValueError("The URL has no host that a request can be sent to.")
-    host = host if host.isascii() else host.encode("idna").decode("ascii")
+    if not host.isascii():  # `url_policy` accepts none
+        raise NoSuchName(f"{host} is not a name that DNS has.")
     literal = literal_address(host)
     if isinstance(literal, IPv4Address) and str(literal) != host:
         raise BlockedAddress(f"{host} is an address in an unusual notation.")
@@ -237,6 +244,8 @@ class _Client:
             addresses = self._resolver.known(target.name) if target.name else []
         except BlockedAddress:
             job.fail("blocked_address")
+        except NoSuchName:
+            job.fail("dns")
         except ValueError:
             job.fail("protocol")
         except Exception as error:  # such as no thread for the lookup; no caller may wait for ever

@@ -10,7 +10,9 @@ import socket
 import threading
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
+
+from oauthlib.uri_validate import is_absolute_uri
 
 from common.http.addresses import IPAddress, is_allowed_destination, literal_address
 
@@ -20,11 +22,14 @@ RESOLVE_BUDGET: Final = 2.0  # seconds
 # Whitespace and control characters could split a request line, and programs disagree on where a host with a backslash
 # ends.
 _FORBIDDEN: Final = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
-_HOST_NAME: Final = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?", re.IGNORECASE)
+# Beyond what RFC 3986 has in paths and queries.
+_NOT_IN_URIS: Final = re.compile(r"[^A-Za-z0-9._~:/?@!$&'()*+,;=%-]|%(?![0-9A-Fa-f]{2})")
+_HOST_NAME: Final = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?", re.IGNORECASE)
 
 # The only hosts for plain HTTP. Other spellings of this machine need TLS.
 _PLAIN_HTTP_HOSTS: Final = ("127.0.0.1", "localhost")
 
+NOT_ASCII: Final = "Write the host in ASCII, other letters in the form xn--…."
 _NOT_HTTPS: Final = "Enter a URL that starts with https://."
 _NOT_HTTPS_OR_LOCAL: Final = "Enter a URL that starts with https://, or with http://localhost or http://127.0.0.1 for an app on this machine."
 
@@ -57,9 +62,17 @@ def check_redirect_url(url: str, *, debug: bool) -> None:
     """Raise `InvalidUrl` for a URL to which browsers may not be redirected with an authorization code.
 
     It must be HTTPS, or plain HTTP to 127.0.0.1 and localhost with `debug`, with neither a user name nor a fragment
-    (RFC 6749, 3.1.2).
+    (RFC 6749, 3.1.2), and a URI as RFC 3986 writes it, which the library behind the consent page demands.
     """
-    _host(_parts(url), plain_http=debug)
+    parts = _parts(url)
+    _host(parts, plain_http=debug)
+    if is_absolute_uri(url):
+        return
+    if wrong := _NOT_IN_URIS.search(f"{parts.path}?{parts.query}"):
+        raise InvalidUrl(
+            f"Write {wrong[0]} in the URL as {quote(wrong[0], safe='')}: RFC 3986 allows it only in this form."
+        )
+    raise InvalidUrl("Enter a URL in the form of RFC 3986.")
 
 
 def check_page_url(url: str, *, debug: bool) -> None:
@@ -72,14 +85,14 @@ def check_page_url(url: str, *, debug: bool) -> None:
 
 
 def host_of(url: str) -> str:
-    """The host of a valid URL in one spelling: lower case, DNS form, addresses in the usual notation, no final dot."""
-    host = _ascii_host(urlsplit(url).hostname or "")
+    """The host of a valid URL in one spelling: lower case, addresses in the usual notation, no final dot."""
+    host = urlsplit(url).hostname or ""
     literal = literal_address(host)
     return str(literal) if literal is not None else host.rstrip(".").lower()
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port in ASCII, as browsers compare them in `event.origin` and in policies."""
+    """Scheme, host and port, as browsers compare them in `event.origin` and in policies."""
     parts = urlsplit(url)
     host = host_of(url)
     host = f"[{host}]" if ":" in host else host
@@ -137,11 +150,11 @@ def _parts(url: str, *, fragment: bool = False) -> SplitResult:
 
 
 def _host(parts: SplitResult, *, plain_http: bool) -> str:
-    """The host in ASCII. Raises `InvalidUrl` for a wrong scheme, host or port."""
+    """The host. Raises `InvalidUrl` for a wrong scheme, host or port."""
     not_https = _NOT_HTTPS_OR_LOCAL if plain_http else _NOT_HTTPS
     if parts.scheme not in ("https", "http") or (parts.scheme == "http" and not plain_http):
         raise InvalidUrl(not_https)
-    host = _ascii_host(parts.hostname or "")
+    host = _checked(parts.hostname or "")
     try:
         port_is_valid = parts.port != 0
     except ValueError:
@@ -153,15 +166,20 @@ def _host(parts: SplitResult, *, plain_http: bool) -> str:
     return host
 
 
-def _ascii_host(host: str) -> str:
-    """The host with non-ASCII letters in DNS form and full-width digits as digits."""
+def _checked(host: str) -> str:
+    """The host, an IPv6 address in the usual notation.
+
+    Letters beyond ASCII are refused: programs map some of them to different names (ß to ss, or to itself), so a request
+    could go to another server than the one that a browser opens.
+    """
+    if not host.isascii():
+        raise InvalidUrl(NOT_ASCII)
+    if ":" not in host and _HOST_NAME.fullmatch(host):
+        return host
     try:
-        name = host.encode("idna").decode("ascii") if ":" not in host else str(IPv6Address(host))
+        return str(IPv6Address(host))
     except ValueError:
-        name = ""
-    if ":" not in name and not _HOST_NAME.fullmatch(name):
-        raise InvalidUrl("Enter a URL with a valid host name.")
-    return name
+        raise InvalidUrl("Enter a URL with a valid host name.") from None
 
 
 def _is_local_name(host: str) -> bool:

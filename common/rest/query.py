@@ -37,7 +37,7 @@ class Query:
         if text is None:
             return None
         if "\0" in text or len(text) > MAX_TEXT:
-            self._wrong(name, f"Must be text of at most {MAX_TEXT} characters, without NUL.")
+            self.wrong(name, f"Must be text of at most {MAX_TEXT} characters, without NUL.")
             return None
         return text
 
@@ -49,7 +49,7 @@ class Query:
         text, names = self.values.get(name), list(allowed)
         if text is None or text in names:
             return text
-        self._wrong(name, f"Must be one of: {', '.join(names)}.")
+        self.wrong(name, f"Must be one of: {', '.join(names)}.")
         return None
 
     def names(self, name: str, allowed: Collection[str]) -> list[str] | None:
@@ -59,7 +59,7 @@ class Query:
             return None
         given = text.split(",")
         if unknown := [each for each in given if each not in allowed]:
-            self._wrong(name, f"There is no {unknown[0]!r:.50}. Must be of: {', '.join(allowed)}.")
+            self.wrong(name, f"There is no {unknown[0]!r:.50}. Must be of: {', '.join(allowed)}.")
         return given
 
     def integer(self, name: str, *, default: int, least: int, most: int) -> int:
@@ -71,7 +71,7 @@ class Query:
             number = int(digits or "0")
             if least <= number <= most:
                 return number
-        self._wrong(name, f"Must be an integer from {least} to {most}.")
+        self.wrong(name, f"Must be an integer from {least} to {most}.")
         return default
 
     def moment(self, name: str) -> datetime | None:
@@ -81,7 +81,7 @@ class Query:
         try:
             return parse_moment(LOST_PLUS.sub("+", text))
         except ValueError as error:
-            self._wrong(name, str(error))
+            self.wrong(name, str(error))
             return None
 
     def check(self) -> None:
@@ -89,5 +89,6 @@ class Query:
         if self.problems:
             raise Invalid.fields(self.problems)
 
-    def _wrong(self, name: str, message: str) -> None:
+    def wrong(self, name: str, message: str) -> None:
+        """Note a problem that only the caller sees."""
         self.problems.append({"field": name, "message": message})

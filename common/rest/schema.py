@@ -147,11 +147,16 @@ class OperationSchema(AutoSchema):
     def _map_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Schema:
         schema: Schema = super()._map_serializer(serializer, direction, bypass_extensions)
         schema.pop("description", None)  # the docstring
+        if "properties" not in schema:  # one of several serializers
+            return schema
         fields = force_instance(serializer).fields
         for name, part in schema["properties"].items():
             field = fields[name]
             if "oneOf" in part and getattr(field, "allow_blank", False):  # "" may fit both
                 part["anyOf"] = part.pop("oneOf")
+                for each in part["anyOf"]:
+                    if "format" in each and each.get("default") == "":  # a text of that format is never blank
+                        del each["default"]
             is_text = isinstance(field, serializers.CharField) and not part.keys() & {
                 "format",
                 "anyOf",

@@ -38,12 +38,19 @@ class Sources:
 
 def allow_frame(request: HttpRequest, url: str) -> None:
     """Allow an iframe with this URL in the response to this request."""
-    _sources(request).frames.add(origin_of(url))
+    _add(_sources(request).frames, url)
 
 
 def allow_script(request: HttpRequest, url: str) -> None:
     """Allow the script at this URL in the response to this request."""
-    _sources(request).scripts.add(origin_of(url))
+    _add(_sources(request).scripts, url)
+
+
+def _add(origins: set[str], url: str) -> None:
+    """A host with letters beyond ASCII, which a URL saved long ago may have, stays blocked: a policy can't name it."""
+    origin = origin_of(url)
+    if origin.isascii():
+        origins.add(origin)
 
 
 class ContentPolicy(CSPMiddleware):

@@ -4,7 +4,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
-from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qs, urlsplit
 
 from django.conf import settings
 
@@ -14,6 +14,7 @@ from conformance.steps.base import NO_ANSWER, Answers, Step, joined
 from conformance.subject import Subject
 from extensions.evidence import Outcome
 from installations.models import Grant
+from installations.oauth import answer_url
 
 AUTHORIZE: Final = "/oauth/authorize"
 FIRST: Final = "IN001"
@@ -117,10 +118,7 @@ class ForgedState(Step):
             title="A code with a state of another browser",
             expected=Expected.HANDLED,
             method="GET",
-            url=_with_query(
-                subject.redirect_url,
-                {"code": grant.code, "state": secrets.token_urlsafe(16), "iss": settings.BASE_URL},
-            ),
+            url=_with_code(subject, grant, secrets.token_urlsafe(16)),
             headers=_headers({}),
         )
         yield Probe(
@@ -129,7 +127,7 @@ class ForgedState(Step):
             title="error=access_denied",
             expected=Expected.HANDLED,
             method="GET",
-            url=_with_query(subject.redirect_url, {"error": "access_denied", "iss": settings.BASE_URL}),
+            url=answer_url(subject.redirect_url, [("error", "access_denied")]),
             headers=_headers({}),
         )
 
@@ -193,13 +191,7 @@ def _after(subject: Subject, url: str) -> str:
 
 
 def _with_code(subject: Subject, grant: Grant, state: str = "") -> str:
-    query = {"code": grant.code, "iss": settings.BASE_URL} | ({"state": state} if state else {})
-    return _with_query(subject.redirect_url, query)
-
-
-def _with_query(url: str, query: dict[str, str]) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, urlencode(query))))))
+    return answer_url(subject.redirect_url, [("code", grant.code), *([("state", state)] if state else [])])
 
 
 def _headers(cookies: dict[str, str]) -> dict[str, str]:

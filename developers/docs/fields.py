@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from common.rest.schema import Schema
 
@@ -40,14 +40,26 @@ def resolved(schema: Schema, document: dict[str, Any]) -> Schema:
             return resolved(schema[key][0], document) | rest
     if "$ref" not in schema:
         return schema
+    return resolved(_named(schema["$ref"], document), document) | {
+        key: value for key, value in schema.items() if key != "$ref"
+    }
+
+
+def _named(reference: str, document: dict[str, Any]) -> Schema:
     target: Any = document
-    for step in schema["$ref"].removeprefix("#/").split("/"):
+    for step in reference.removeprefix("#/").split("/"):
         target = target[step]
-    return resolved(target, document) | {key: value for key, value in schema.items() if key != "$ref"}
+    return cast(Schema, target)
 
 
 def rows(schema: Schema, document: dict[str, Any], path: str = "") -> Iterator[Row]:
-    """Every field, those of objects and lists below their own."""
+    """Every field, those of objects and lists below their own, and those of all alternatives."""
+    if isinstance(name := schema.get("$ref"), str) and "oneOf" in _named(name, document):
+        schema = _named(name, document)
+    if "oneOf" in schema and "properties" not in schema:
+        for each in schema["oneOf"]:
+            yield from rows(each, document, path)
+        return
     schema = resolved(schema, document)
     for name, part in schema.get("properties", {}).items():
         here = f"{path}{name}"

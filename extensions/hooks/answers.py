@@ -12,7 +12,7 @@ import orjson
 from django.conf import settings
 from jsonschema import Draft202012Validator
 
-from common.http.url_policy import InvalidUrl, check_redirect_url
+from common.http.url_policy import InvalidUrl, check_page_url
 from common.nesting import MAX_DEPTH, is_too_deep
 from common.times import parse_moment
 from extensions.enums import CallOutcome
@@ -83,7 +83,7 @@ def _url_problems(field: str, url: Any) -> Iterator[Problem]:
     if not url or not isinstance(url, str):  # missing, or reported by the schema
         return
     try:
-        check_redirect_url(url.partition("#")[0], debug=settings.DEBUG)
+        check_page_url(url, debug=settings.DEBUG)
     except InvalidUrl as error:
         yield Problem(field, f"{error} It was {_shortened(repr(url))}.")
 

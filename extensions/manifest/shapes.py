@@ -101,7 +101,7 @@ def embed(kind: Any) -> Shape:
             "kind": values.embed_kind,
             "position": values.embed_position(kind),
             **urls,
-            "integrity": values.unused_url if used == "renderUrl" else values.integrity,
+            "integrity": values.unused_integrity if used == "renderUrl" else values.integrity,
         },
         defaults={"description": "", **_CONFIGURED},
     )

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from common.http import url_policy
+from common.http.own_urls import is_own
 from extensions.enums import EmbedKind
 from extensions.suggestions import closest, quoted
-from stores.addresses import is_stores_host
 from stores.hookpoints import HookPoint
 
 MAX_KEY: Final = 100  # characters; the column of `Definition.key`
@@ -71,15 +71,13 @@ def frame_url(value: Any) -> None:
         url_policy.check_page_url(value, debug=settings.DEBUG)
     except url_policy.InvalidUrl as error:
         raise Wrong(str(error)) from None
-    if _is_own(value):
+    if is_own(value):
         raise Wrong("Enter a URL of your own server: this one is on the platform's own origin.")
     _check_host(urlsplit(value).hostname or "")
 
 
 def _check_host(host: str) -> None:
-    """It goes into the policy of pages, where only its ASCII form means what browsers make of the URL."""
-    if not host.isascii():
-        raise Wrong("Write the host in ASCII, other letters in the form xn--….")
+    """It goes into the policy of pages as it is written."""
     if "%" in host:
         raise Wrong("Enter a URL with a valid host name.")
     if host.endswith("."):
@@ -89,6 +87,12 @@ def _check_host(host: str) -> None:
 def unused_url(value: Any) -> None:
     """The URL that an embed of the other kind would have: "may be present and is not used", whatever text it is."""
     if value is not None and not isinstance(value, str):
+        raise Wrong("Enter a text, or leave it out.")
+
+
+def unused_integrity(value: Any) -> None:
+    """The hash of a widget, whatever text it is."""
+    if not isinstance(value, str):
         raise Wrong("Enter a text, or leave it out.")
 
 
@@ -176,25 +180,3 @@ def _whole(value: Any, allowed: range, unit: str) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or value not in allowed:
         raise Wrong(f"Must be a whole number from {allowed.start} to {allowed.stop - 1}{unit}.")
-
-
-def _is_own(url: str) -> bool:
-    """Whether the service answers there: on BASE_URL or STORES_URL, or on another name that it listens to at the same port."""
-    host = url_policy.host_of(url)
-    if _port(url) not in {_port(settings.BASE_URL), _port(settings.STORES_URL)}:
-        return False
-    names = {urlsplit(settings.BASE_URL).hostname, *(name for name in settings.ALLOWED_HOSTS if name != "*")}
-    return is_stores_host(host) or any(_covers(name.strip("[]"), host) for name in names if name)
-
-
-def _port(url: str) -> int:
-    parts = urlsplit(url)
-    return parts.port or {"http": 80, "https": 443}[parts.scheme]
-
-
-def _covers(pattern: str, host: str) -> bool:
-    """As Django reads ALLOWED_HOSTS: a leading dot covers the domain and everything below it."""
-    pattern = pattern.lower()
-    if pattern.startswith("."):
-        return host == pattern[1:] or host.endswith(pattern)
-    return host == pattern

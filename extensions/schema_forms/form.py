@@ -24,7 +24,7 @@ from extensions.schema_forms.state import (
     same,
     state_of,
 )
-from extensions.schemas import problems_of_values, resolved
+from extensions.schemas import problems_of_values, without_misfits
 from extensions.schemas.messages import REQUIRED
 
 COMMAND: Final = (
@@ -100,7 +100,7 @@ class SettingsForm(forms.Form):
         self.values: dict[str, Any] = {}
         self.changed = False  # by a button
         self._lists = 0  # around the part that is laid out
-        plain = resolved(schema)
+        plain = without_misfits(schema)
         self.defaults = overlaid(defaults_of(plain), dict(defaults or {}))
         self.part = part_of(plain, label="Settings", required=True, default=self.defaults)
         self.root_name = "" if isinstance(self.part, Group) else "settings"

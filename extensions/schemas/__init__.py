@@ -6,6 +6,7 @@ behind the check reads `resolved(schema)`, a tree of limited size without refere
 """
 
 from extensions.schemas.checking import problems_of_schema, problems_of_values
+from extensions.schemas.defaults import without_misfits
 from extensions.schemas.references import resolved
 
-__all__ = ["problems_of_schema", "problems_of_values", "resolved"]
+__all__ = ["problems_of_schema", "problems_of_values", "resolved", "without_misfits"]

@@ -8,7 +8,8 @@ from jsonschema.exceptions import ValidationError
 
 from common.errors import ErrorDetail
 from extensions.json_documents import path_of, problems_of_json
-from extensions.schemas.keywords import KEYWORDS, ROOT_KEYWORDS, Problem, Schema
+from extensions.schemas.defaults import is_present, misfits
+from extensions.schemas.keywords import DIALECT, KEYWORDS, ROOT_KEYWORDS, Problem, Schema
 from extensions.schemas.messages import message_for
 from extensions.schemas.patterns import InvalidPattern, compiled
 from extensions.schemas.references import MAX_SUBSCHEMAS, Resolution, resolved
@@ -26,7 +27,34 @@ NO_SECRETS: Final = (
 )
 
 _VALUES: Final = KEYWORDS | ROOT_KEYWORDS
-_FORMER: Final = {"definitions": "$defs"}
+_NO_CONDITIONS: Final = (
+    "Settings schemas have no conditions: show both settings, and say in the description when one counts."
+)
+# Keywords of earlier drafts and of OpenAPI, and those that JSON Schema has and settings schemas don't.
+_INSTEAD: Final = {
+    "definitions": "Write $defs.",
+    "id": "Write $id, at the top of the schema only.",
+    "additionalItems": "Write the first entries in prefixItems and the rest in items.",
+    "enumNames": 'Write a oneOf of {"const": …, "title": …} for choices with labels.',
+    "nullable": 'Name null as a type, such as "type": ["string", "null"].',
+    **dict.fromkeys(
+        ("if", "then", "else", "dependencies", "dependentRequired", "dependentSchemas"), _NO_CONDITIONS
+    ),
+}
+# Of editors' extensions: alike to a keyword, and not meant for it.
+_OF_EDITORS: Final = frozenset(
+    (
+        "markdownDescription", "enumDescriptions", "markdownEnumDescriptions", "deprecationMessage",
+        "defaultSnippets", "allowComments", "propertyOrder",
+    )
+)  # fmt: skip
+_LIST_OF_ITEMS: Final = (
+    "Must be one schema for all entries. Write a list of schemas, one for each place, in prefixItems."
+)
+_OTHER_DRAFT: Final = (
+    f"Must be {DIALECT}, or left out. An earlier draft is written differently: definitions are $defs, a list in items is "
+    "prefixItems, and additionalItems beside it is items."
+)
 
 
 def problems_of_schema(schema: object, path: str = "settingsSchema") -> list[ErrorDetail]:
@@ -34,6 +62,11 @@ def problems_of_schema(schema: object, path: str = "settingsSchema") -> list[Err
 
     Bounded in time and memory, whatever is given.
     """
+    return _problems_of_form(schema, path) or _first_of_each_path(path, _of_defaults(schema))
+
+
+def _problems_of_form(schema: object, path: str) -> list[ErrorDetail]:
+    """Defaults that don't fit aside, which earlier manifests may have."""
     if not isinstance(schema, dict):
         return [{"field": path, "message": "Must be a JSON Schema: an object."}]
     return problems_of_json(schema, path, what="A schema") or _first_of_each_path(path, _problems(schema))
@@ -45,19 +78,19 @@ def problems_of_values(
     """Everything wrong with values under a `settingsSchema`, each with its path below `path`; at most 100.
 
     `partial`: for a `defaultConfig`, which may leave out what is required, at every depth; what it holds must be
-    valid. Under a schema that `problems_of_schema` refuses no values are valid.
+    valid. Under a schema that `problems_of_schema` refuses, for other reasons than defaults, no values are valid.
     """
     if problems := problems_of_json(values, path, what="Settings"):
         return problems
     if not isinstance(values, dict):
         return [{"field": path, "message": "Must be an object."}]
-    if problems_of_schema(schema):
+    if _problems_of_form(schema, path):
         return [{"field": path, "message": "The app's settings schema is not valid."}]
     try:
         errors = errors_of(resolved(schema) | {"type": "object"}, values)
     except TooMuchWork:
         return [{"field": path, "message": TOO_MUCH_WORK}]
-    wrong = [error for error in errors if not partial or _is_present(error)]
+    wrong = [error for error in errors if not partial or is_present(error)]
     return _first_of_each_path(path, ((tuple(error.absolute_path), message_for(error)) for error in wrong))
 
 
@@ -84,19 +117,35 @@ def _problems(schema: Schema) -> Iterator[Problem]:
             yield from (((*steps, *below), message) for below, message in found)
 
 
+def _of_defaults(schema: Any) -> Iterator[Problem]:
+    """The defaults that their own part refuses, in a schema that has no other problem."""
+    resolution = Resolution(schema)
+    parts = resolution.subschemas.items()
+    places = [steps for steps, part in parts if isinstance(part, dict) and "default" in part]
+    own = [resolution.resolved[steps] | ({} if steps else {"type": "object"}) for steps in places]
+    try:
+        for place, errors in misfits(own).items():
+            for error in errors:
+                yield (*places[place], "default", *list(error.absolute_path)[1:]), message_for(error)
+    except TooMuchWork:
+        yield (), TOO_MUCH_WORK
+
+
 def _of_keywords(part: Schema, *, is_root: bool) -> Iterator[Problem]:
     for name in part:
         if name in ROOT_KEYWORDS and not is_root:
             yield (name,), "Is only allowed at the top of the schema."
         elif name not in _VALUES and not name.startswith("x-"):
-            yield (name,), _unknown(name)
+            yield (name,), _unknown(name, part)
 
 
-def _unknown(name: str) -> str:
-    """A keyword that JSON Schema has is no misspelling of another one."""
-    meant = _FORMER.get(name) or (
-        None if name in Draft202012Validator.VALIDATORS else closest(name, KEYWORDS)
-    )
+def _unknown(name: str, part: Schema) -> str:
+    """A keyword that JSON Schema or an editor has is no misspelling of another one."""
+    if name in _INSTEAD:
+        return f"Unknown keyword. {_INSTEAD[name]}"
+    if name in _OF_EDITORS or name in Draft202012Validator.VALIDATORS:
+        return UNSUPPORTED
+    meant = closest(name, [each for each in KEYWORDS if each not in part])
     return f"Unknown keyword. Did you mean {quoted(meant)}?" if meant else UNSUPPORTED
 
 
@@ -104,7 +153,7 @@ def _of_values(part: Schema) -> Iterator[Problem]:
     """What is wrong with what the keywords hold, subschemas aside."""
     try:
         for error in errors_of({"properties": _VALUES}, part):
-            yield tuple(error.absolute_path), message_for(_first_alternative(error))
+            yield tuple(error.absolute_path), _message(error)
     except TooMuchWork:
         yield (), TOO_MUCH_WORK
     if part.get("format") == "password":
@@ -116,15 +165,13 @@ def _of_values(part: Schema) -> Iterator[Problem]:
             yield ("pattern",), str(invalid)
 
 
+def _message(error: ValidationError) -> str:
+    if list(error.absolute_path) == ["items"] and isinstance(error.instance, list):
+        return _LIST_OF_ITEMS
+    if list(error.absolute_path) == ["$schema"]:
+        return _OTHER_DRAFT
+    return message_for(_first_alternative(error))
+
+
 def _first_alternative(error: ValidationError) -> ValidationError:
     return _first_alternative(error.context[0]) if error.context else error
-
-
-def _is_present(error: ValidationError) -> bool:
-    """Whether an error is about a value that is there. Of alternatives, each must be wrong by such a value."""
-    if error.validator in ("required", "minProperties"):
-        return False
-    if error.validator in ("anyOf", "oneOf") and error.context:
-        branches = {inner.schema_path[0] for inner in error.context}
-        return branches == {inner.schema_path[0] for inner in error.context if _is_present(inner)}
-    return True

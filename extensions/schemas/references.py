@@ -29,30 +29,34 @@ def resolved(schema: Any) -> Schema:
 
 
 class Resolution:
-    """`tree` is the schema without references, `subschemas` its parts as they were written, by the steps to them.
+    """`tree` is the schema without references, `subschemas` its parts as they were written and `resolved` without
+    references, each by the steps to it.
 
     Nothing is resolved beyond `MAX_SUBSCHEMAS`, so a fan of references can't grow without limit.
     """
 
     def __init__(self, root: Schema) -> None:
         self.subschemas = dict(_walk((), root))
+        self.resolved: dict[Steps, Any] = {}
         self.problems: list[Problem] = []
         self._pointers = {_pointer(steps): steps for steps in self.subschemas}
         self._count = self._properties = self._levels = self._depth = 0
-        self._seen: set[Steps] = set()
         self.tree: Schema = self._resolve((), 0, ())
         self._limit(self._levels, MAX_LEVELS, "levels")
         self._limit(self._properties, MAX_PROPERTIES, "properties")
         for steps in self.subschemas:
-            if steps not in self._seen:  # in $defs, and no reference names it
+            if steps not in self.resolved:  # in $defs, and no reference names it
                 self._resolve(steps, 0, ())
         self._limit(self._depth, MAX_DEPTH, "subschemas inside each other")
         self._limit(self._count, MAX_SUBSCHEMAS, "subschemas")
 
     def _resolve(self, steps: Steps, level: int, above: tuple[Steps, ...]) -> Any:
         """One subschema; `above` are those that contain it or refer to it."""
+        self.resolved[steps] = tree = self._tree(steps, level, above)
+        return tree
+
+    def _tree(self, steps: Steps, level: int, above: tuple[Steps, ...]) -> Any:
         schema = self.subschemas.get(steps, {})
-        self._seen.add(steps)
         self._count += 1
         self._levels, self._depth = max(self._levels, level), max(self._depth, len(above))
         if isinstance(schema, bool):

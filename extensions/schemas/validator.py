@@ -8,6 +8,7 @@ that it may look at. Ordinary settings cost some thousands.
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
@@ -68,8 +69,8 @@ def _paid(keyword: Keyword) -> Keyword:
     return paying
 
 
-# The library's own `required` and `additionalProperties` don't give the path of the property, `pattern` backtracks, and
-# `const`, `enum` and `uniqueItems` compare without a limit.
+# The library's own `required` and `additionalProperties` don't give the path of the property, `pattern` backtracks,
+# `multipleOf` divides floats, and `const`, `enum` and `uniqueItems` compare without a limit.
 
 
 def _required(validator: Any, names: Any, value: Any, schema: Schema) -> Errors:
@@ -107,6 +108,13 @@ def _enum(validator: Any, wanted: Any, value: Any, schema: Schema) -> Errors:
         yield ValidationError("")
 
 
+def _multiple_of(validator: Any, step: Any, value: Any, schema: Schema) -> Errors:
+    """By floats, 0.07 is no multiple of 0.01."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and (Fraction(repr(value)) / Fraction(repr(step))).denominator != 1:
+        yield ValidationError("")
+
+
 def _unique_items(validator: Any, unique: Any, value: Any, schema: Schema) -> Errors:
     if unique and isinstance(value, list) and len(set(map(_comparable, value))) < len(value):
         yield ValidationError("")
@@ -127,6 +135,7 @@ _OWN: Final[dict[str, Keyword]] = {
     "pattern": _pattern,
     "const": _const,
     "enum": _enum,
+    "multipleOf": _multiple_of,
     "uniqueItems": _unique_items,
 }
 _LIBRARY: Final = {name: rule for name, rule in Draft202012Validator.VALIDATORS.items() if name in KEYWORDS}

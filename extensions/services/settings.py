@@ -7,7 +7,7 @@ from django.db import transaction
 from accounts.models import User
 from common.errors import Invalid, NotAllowed
 from extensions.queries import defaults_of, overlaid, settings_schema_of
-from extensions.schemas import problems_of_values, resolved
+from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
 from installations.services.settings import keep_settings
 
@@ -25,7 +25,7 @@ def save_settings(*, installation: Installation, user: User, values: dict[str, A
     schema = settings_schema_of(installation.app)
     if schema is None:
         raise Invalid("This app has no settings.")
-    in_force = overlaid(defaults_of(resolved(schema)), values)
+    in_force = overlaid(defaults_of(without_misfits(schema)), values)
     if problems := problems_of_values(schema, in_force, "settings"):
         raise Invalid.fields(problems)
     return keep_settings(installation=installation, values=values)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
@@ -13,7 +12,6 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.generic import View
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
-from oauthlib.common import add_params_to_uri
 from oauthlib.oauth2.rfc6749.errors import (
     AccessDeniedError,
     InvalidRedirectURIError,
@@ -26,20 +24,29 @@ from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from common.errors import Conflict, NotFound
 from common.web.auth_limits import limit
-from installations.oauth import AuthorizationCore, authorization_core
+from common.web.methods import require_safe
+from common.web.own_pages import LONGEST
+from installations.oauth import AuthorizationCore, answer_url, authorization_core
 from installations.queries import businesses_to_install_on, offered
+from marketplace import rules
 from marketplace.models import App, AppVersion
 from merchants.consent_page import ConsentPage
 from merchants.forms import ShopForm
+from merchants.kept_requests import kept_address, way_back
 
 CONSENTS = 60  # a minute, of one person
 UNKNOWN_APP = "No app has the client_id of this link."
 WRONG_REDIRECT = "The redirect_uri of this link is not a Redirect URL of the app."
+UNUSABLE_REDIRECT = (
+    "The app's Redirect URL is not a valid URL, so the app can't be connected until its developer changes it."
+)
 BROKEN = "This link is broken: it repeats a parameter or can't be read."
+TOO_LONG = f"This link is too long: it may have at most {LONGEST:,} characters."
+NOT_KEPT = "This browser doesn't know the app's request any more. Go back to the app, and start again there."
 CHANGED = "The app's request changed while this page was open. Review it again before you decide."
 
 # Errors about the redirect_uri. Like a link that can't be read, they are shown here and not sent to the app.
-REDIRECT_ERRORS = (InvalidRedirectURIError, MismatchingRedirectURIError, MissingRedirectURIError)
+REDIRECT_ERRORS = (MismatchingRedirectURIError, MissingRedirectURIError)
 
 
 class Problem(Exception):
@@ -54,8 +61,8 @@ class Problem(Exception):
 class WrongRedirect(Problem):
     """The link's redirect_uri is not the Redirect URL. The app's developer is shown both."""
 
-    def __init__(self) -> None:
-        super().__init__(WRONG_REDIRECT)
+    def __init__(self, message: str = WRONG_REDIRECT) -> None:
+        super().__init__(message)
 
 
 class RedirectToApp(Exception):
@@ -63,7 +70,7 @@ class RedirectToApp(Exception):
 
     def __init__(self, error: OAuth2Error, redirect_uri: str) -> None:
         super().__init__(error.error)
-        self.url = error.in_uri(redirect_uri)
+        self.url = answer_url(redirect_uri, error.twotuples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +94,13 @@ class AuthorizeView(View):
         try:
             self.app = _app(request)
             if not request.user.is_authenticated:
-                return redirect_to_login(request.get_full_path())
+                return redirect_to_login(way_back(request))
             self.authorization = _authorization(request, self.app)
             response = super().dispatch(request, *args, **kwargs)
         except Problem as problem:
             return _problem_page(request, problem)
         except RedirectToApp as error:
-            return _redirect(request, _with_issuer(error.url))
+            return _redirect(request, error.url)
         assert isinstance(response, HttpResponse)
         return response
 
@@ -131,7 +138,7 @@ class AuthorizeView(View):
             self.app = _app(request)
             self.authorization = _authorization(request, self.app)
             return self._page(request, notice=CHANGED, status=422)
-        return HttpResponseRedirect(_with_issuer(url))
+        return HttpResponseRedirect(url)
 
     def _denied(self) -> RedirectToApp:
         credentials = self.authorization.credentials
@@ -159,8 +166,20 @@ class AuthorizeView(View):
         return response
 
 
+@require_safe
+@never_cache
+def kept_request(request: HttpRequest, key: str) -> HttpResponse:
+    """Go on with a request that was kept while the person signed in."""
+    address = kept_address(request, key)
+    if address is None:
+        return _problem_page(request, Problem(NOT_KEPT))
+    return HttpResponseRedirect(address)
+
+
 def _app(request: HttpRequest) -> App:
     """The app that asks, found before anybody has to sign in. Raises `Problem`."""
+    if len(request.get_full_path()) > LONGEST:
+        raise Problem(TOO_LONG)
     app = _find_app(request)
     if app is None:
         raise Problem(UNKNOWN_APP)
@@ -220,14 +239,34 @@ def _redirect_mistake(given: str, app: App) -> dict[str, str]:
         difference = "They differ only in http and https."
     elif given.lower() == registered.lower():
         difference = "They differ only in upper and lower case."
-    return {"given": given, "registered": registered, "approved": approved, "difference": difference}
+    return {
+        "given": given,
+        "registered": registered,
+        "approved": approved,
+        "difference": difference,
+        "unusable": _fault_of(registered),
+    }
+
+
+def _fault_of(redirect_url: str) -> str:
+    """Why it couldn't be saved today; empty for a good one."""
+    try:
+        rules.redirect_url(redirect_url)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _failed(error: OAuthToolkitError) -> Problem | RedirectToApp:
     if isinstance(error, FatalClientError):
-        is_about_redirect = isinstance(error.oauthlib_error, REDIRECT_ERRORS)
-        return WrongRedirect() if is_about_redirect else Problem(BROKEN)
+        return _fatal(error.oauthlib_error)
     return RedirectToApp(error.oauthlib_error, error.oauthlib_error.redirect_uri)
+
+
+def _fatal(error: OAuth2Error) -> Problem:
+    if isinstance(error, InvalidRedirectURIError):  # it is the app's own, saved before the rules of today
+        return WrongRedirect(UNUSABLE_REDIRECT)
+    return WrongRedirect() if isinstance(error, REDIRECT_ERRORS) else Problem(BROKEN)
 
 
 def _why_not(app: App, user: User) -> str:
@@ -248,11 +287,6 @@ def _redirect(request: HttpRequest, url: str) -> HttpResponse:
     if not from_a_form:
         return HttpResponseRedirect(url)
     return render(request, "merchants/consent/return.html", {"url": url})
-
-
-def _with_issuer(url: str) -> str:
-    """Add `iss`, which tells an app of several platforms which of them answered (RFC 9207)."""
-    return add_params_to_uri(url, [("iss", settings.BASE_URL)])
 
 
 def _may_lead_to(redirect_uri: str) -> list[str]:

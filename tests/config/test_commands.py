@@ -69,6 +69,16 @@ def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_re
 
 
 @mark_all
+@pytest.mark.spec("Contract 15 Doors", "A request line of 8,000 octets is read")
+def test_long_request_line_is_read(processes: Processes) -> None:
+    port = free_port()
+    processes.start("manage.py", "serve", BIND=f"127.0.0.1:{port}", WEB_PROCESSES="1")
+    wait_until(lambda: answers(port), timeout=90)
+    path = "/healthz?x=" + "x" * (8000 - len("GET /healthz?x= HTTP/1.1"))
+    assert requests.get(f"http://127.0.0.1:{port}{path}", timeout=60).status_code == 200
+
+
+@mark_all
 def test_web_processes_are_replaced_by_those_of_the_same_release(
     processes: Processes, tmp_path: Path
 ) -> None:

@@ -198,6 +198,18 @@ def test_demo_refuses_a_port_that_is_taken(demo: Demo, tmp_path: Path) -> None:
     refused = _run(second)
     assert refused.returncode == 1
     assert f"Port {demo.port} is in use" in refused.stderr
+    assert "PORT=8100 VAR_DIR=/tmp/demo-8100 make demo" in refused.stderr
+
+
+def test_demo_refuses_data_that_another_one_runs_on(demo: Demo) -> None:
+    """Its sample app would take the other's addresses. After a kill, `own_demo` starts again on its data above."""
+    second = Demo(demo.var_dir)
+    refused = _run(second)
+    assert refused.returncode == 1
+    assert f"Another demo is running on the data in {demo.var_dir}" in refused.stderr
+    assert "PORT=8100 VAR_DIR=/tmp/demo-8100 make demo" in refused.stderr
+    assert not listens(second.port)
+    assert sign_in(demo, "developer@example.com").status_code == 200
 
 
 @pytest.mark.spec("Contract 9 Demo", "With DEBUG=0 the demo refuses a weak SECRET_KEY")

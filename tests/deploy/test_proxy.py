@@ -86,6 +86,18 @@ def test_browser_gets_a_page(away: str, path: str) -> None:
     assert MESSAGE.split(".")[0] in response.text
 
 
+@pytest.mark.spec("Contract 15 Doors", "A request line of 8,000 octets is read")
+def test_long_request_and_its_redirect_pass(proxy: Proxy) -> None:
+    """An authorization with a long `state`, and the answer that brings it to the app."""
+    path = "/oauth/authorize?state=" + "s" * (8000 - len("GET /oauth/authorize?state= HTTP/1.1"))
+    with Receiver() as web:
+        web.respond_with(Answer(302, headers={"Location": f"https://app.example.com{path}"}))
+        response = requests.get(proxy(web.port) + path, allow_redirects=False, timeout=10)
+        assert response.status_code == 302
+        assert response.headers["Location"].endswith(path)
+        assert web.requests[0].target == path
+
+
 def test_no_web_server_at_all_is_a_503(proxy: Proxy) -> None:
     url = proxy(free_port(), free_port())
     for _ in range(3):

@@ -1,12 +1,13 @@
 """What is accepted as a settings schema, and which values fit one; every problem with its path."""
 
 import re
+import time
 from typing import Any
 
 import pytest
 from django.conf import settings
 
-from extensions.schemas import problems_of_schema, problems_of_values, resolved
+from extensions.schemas import checking, problems_of_schema, problems_of_values, resolved
 from extensions.schemas.keywords import KEYWORDS, ROOT_KEYWORDS
 from tests.extensions.settings import SCHEMA
 
@@ -74,13 +75,44 @@ def test_guide_lists_just_the_keywords_that_are_accepted() -> None:
     assert set(re.findall(r"`([$\w]+)`", "".join(table))) == {*KEYWORDS, *ROOT_KEYWORDS}
 
 
-@pytest.mark.parametrize(("written", "meant"), [("minLenght", "minLength"), ("definitions", "$defs")])
-def test_misspelt_or_former_keyword_says_which_one_is_meant(written: str, meant: str) -> None:
-    (problem,) = problems_of_schema(one(**{written: {}}))
+def test_misspelt_keyword_says_which_one_is_meant() -> None:
+    (problem,) = problems_of_schema(one(minLenght={}))
     assert problem == {
-        "field": f"settingsSchema.properties.a.{written}",
-        "message": f'Unknown keyword. Did you mean "{meant}"?',
+        "field": "settingsSchema.properties.a.minLenght",
+        "message": 'Unknown keyword. Did you mean "minLength"?',
     }
+
+
+@pytest.mark.parametrize(
+    ("part", "keyword", "advice"),
+    [
+        ({"definitions": {}}, "definitions", "Write $defs."),
+        ({"id": "x"}, "id", "Write $id, at the top"),
+        ({"items": {}, "additionalItems": False}, "additionalItems", "in prefixItems and the rest in items"),
+        ({"items": [{"type": "string"}]}, "items", "in prefixItems"),
+        ({"enum": ["s"], "enumNames": ["Small"]}, "enumNames", 'oneOf of {"const": …, "title": …}'),
+        ({"type": "string", "nullable": True}, "nullable", '"type": ["string", "null"]'),
+        ({"dependencies": {"b": ["c"]}}, "dependencies", "no conditions"),
+        ({"if": {}}, "if", "no conditions"),
+        ({"markdownDescription": "*"}, "markdownDescription", "begins with x-"),
+        ({"deprecationMessage": "Don't"}, "deprecationMessage", "begins with x-"),
+        ({"description": "a", "descriptions": "b"}, "descriptions", "begins with x-"),
+    ],
+)
+def test_keyword_of_another_dialect_says_what_to_write(
+    part: dict[str, Any], keyword: str, advice: str
+) -> None:
+    (problem,) = problems_of_schema(one(**part))
+    assert problem["field"] == f"settingsSchema.properties.a.{keyword}"
+    assert advice in problem["message"]
+    assert "Did you mean" not in problem["message"]
+
+
+def test_another_draft_is_told_how_this_one_differs() -> None:
+    (problem,) = problems_of_schema({"$schema": "http://json-schema.org/draft-07/schema#"})
+    assert problem["field"] == "settingsSchema.$schema"
+    assert problem["message"].startswith("Must be https://json-schema.org/draft/2020-12/schema, or left out.")
+    assert "definitions are $defs" in problem["message"]
 
 
 def test_password_is_refused_as_settings_hold_no_secrets() -> None:
@@ -141,6 +173,7 @@ def test_schema_is_an_object(schema: Any) -> None:
         ({"type": "string", "minLength": 2, "maxLength": 3}, ["éé", "😀😀😀"], ["x", "xxxx"]),
         ({"type": "integer", "minimum": 1, "maximum": 3}, [1, 3, 2.0], [0, 4, 1.5, "1", True]),
         ({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}, [0.5, 7], [0, 0.3]),
+        ({"multipleOf": 0.01}, [0.07, 1.1, 3, -4.35, True], [0.075, 1e-9]),
         ({"type": "boolean"}, [True, False], [0, "true", None]),
         ({"enum": ["a", 1, None]}, ["a", 1, None], ["b", 2, True, ""]),
         ({"const": {"b": 1}}, [{"b": 1}], [{"b": 2}]),
@@ -209,6 +242,93 @@ def test_part_of_the_values_may_lack_what_is_required_at_every_level() -> None:
     wrong = problems_of_values(schema, {"box": {"b": "x"}, "list": [{"c": "x"}]}, "d", partial=True)
     assert fields(wrong) == ["d.box.b", "d.list[0].c"]
     assert "box.b" in fields(problems_of_values(schema, {"a": "x", "box": {}}))
+
+
+BOOLEANS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
+    ({"anyOf": [False, {"type": "string"}]}, ["x"], [5]),
+    ({"anyOf": [{"type": "string"}, False]}, ["x"], [5]),
+    ({"anyOf": [False, False]}, [], [5, {}]),
+    ({"anyOf": [True, {"type": "string"}]}, [5], []),
+    ({"oneOf": [False, {"type": "string"}]}, ["x"], [5]),
+    ({"oneOf": [True, {"type": "string"}]}, [5], ["x"]),
+    ({"allOf": [True, False]}, [], [5]),
+    ({"items": {"anyOf": [False, {"type": "string"}]}}, [["x"], []], [[5]]),
+    ({"prefixItems": [True, {"oneOf": [False]}]}, [[5]], [[5, 5]]),
+    ({"anyOf": [{"anyOf": [False, {"type": "string"}]}, False]}, ["x"], [5]),
+    ({"properties": {"b": {"anyOf": [False, {"required": ["c"]}]}}}, [{"b": {}}, {}], []),
+    ({"not": True}, [], [5]),
+    ({"not": {"anyOf": [False]}}, [5], []),
+]
+
+
+@pytest.mark.parametrize(("part", "good", "bad"), BOOLEANS)
+def test_boolean_schemas_are_alternatives_like_others(
+    part: dict[str, Any], good: list[Any], bad: list[Any]
+) -> None:
+    for value in good:
+        assert problems_of_values(one(**part), {"a": value}, partial=True) == [], value
+        assert problems_of_schema(one(**part, default=value)) == [], value
+    for value in bad:
+        assert problems_of_values(one(**part), {"a": value}, partial=True), value
+        assert problems_of_schema(one(**part, default=value)), value
+
+
+@pytest.mark.spec("Contract 15 Doors", "A default in a settings schema fits its own part; required left out")
+@pytest.mark.parametrize(
+    ("part", "where"),
+    [
+        ({"minimum": 1, "default": 0}, ""),
+        ({"enum": ["small", "large"], "default": "Small"}, ""),
+        ({"const": 1, "default": True}, ""),
+        ({"type": "string", "format": "color", "default": "#FFF"}, ""),
+        ({"type": "boolean", "default": "true"}, ""),
+        ({"format": "email", "default": ""}, ""),
+        ({"format": "uri", "default": "www.example.com"}, ""),
+        ({"type": "string", "default": None}, ""),
+        ({"minItems": 5, "default": ["a", "b", "c"]}, ""),
+        ({"pattern": "^[A-Z]+$", "default": "a"}, ""),
+        ({"oneOf": [{"const": "a", "title": "A"}], "default": "b"}, ""),
+        ({"items": {"properties": {"n": {"type": "integer"}}}, "default": [{}, {"n": "1"}]}, "[1].n"),
+        (
+            {"properties": {"n": {"type": "integer"}}, "additionalProperties": False, "default": {"m": 1}},
+            ".m",
+        ),
+    ],
+)
+def test_default_fits_its_own_part(part: dict[str, Any], where: str) -> None:
+    (problem,) = problems_of_schema(one(**part))
+    assert problem["field"] == f"settingsSchema.properties.a.default{where}"
+    deep = {"$defs": {"d": {"prefixItems": [part]}}, "properties": {"a": {"$ref": "#/$defs/d"}}}
+    (problem,) = problems_of_schema(deep, "blocks[0].settingsSchema")
+    assert problem["field"] == f"blocks[0].settingsSchema.$defs.d.prefixItems[0].default{where}"
+    assert problems_of_values(one(**part), {}) == [], "an earlier manifest stays usable"
+
+
+def test_default_is_judged_with_what_a_reference_names_and_at_the_top() -> None:
+    named = {
+        "$defs": {"color": {"format": "color"}},
+        "properties": {"a": {"$ref": "#/$defs/color", "default": "red"}},
+    }
+    assert fields(problems_of_schema(named)) == ["settingsSchema.properties.a.default"]
+    assert fields(problems_of_schema({"default": []})) == ["settingsSchema.default"]
+    top = {"properties": {"a": {"type": "string"}}, "default": {"a": 1}}
+    assert fields(problems_of_schema(top)) == ["settingsSchema.default.a"]
+
+
+def test_default_may_leave_out_what_is_required_at_every_level() -> None:
+    box = {"required": ["a", "b"], "minProperties": 2, "properties": {"b": {"required": ["c"]}}}
+    assert problems_of_schema(one(**box, default={"b": {}})) == []
+    assert problems_of_schema({"default": {}, **box}) == []
+
+
+def test_defaults_together_have_the_work_of_one_check() -> None:
+    part = {"uniqueItems": True, "default": [[n] for n in range(3000)]}
+    began = time.process_time()
+    assert problems_of_schema({"properties": {f"p{n}": part for n in range(3)}}) == []
+    many = {"allOf": [{"uniqueItems": True}] * 300}
+    (problem,) = problems_of_schema(one(**many, default=list(range(9000))))
+    assert problem == {"field": "settingsSchema", "message": checking.TOO_MUCH_WORK}
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("values", [None, [], "x", 1])

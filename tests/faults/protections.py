@@ -257,7 +257,8 @@ PROTECTIONS: Final = {
         'return f"{normalize_email(email)} {client_subnet(request)}"',
         "return normalize_email(email)",
     ),
-    "origin of a frame": Change("extensions.manifest.values", "    if _is_own(value):\n", "    if False:\n"),
+    "origin of a frame": Change("extensions.manifest.values", "    if is_own(value):\n", "    if False:\n"),
+    "own server of a submitted URL": Change("marketplace.rules", "if url and is_own(url):", "if False:"),
     "verifier of a code": Change(
         "installations.oauth",
         "            and _verifies(request.code_verifier, grant.code_challenge)\n",

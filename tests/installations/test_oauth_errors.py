@@ -171,13 +171,6 @@ def test_other_errors_are_told_to_the_app(
     assert not Grant.objects.exists()
 
 
-def test_redirect_url_with_a_query_keeps_it(app: App, mira: User) -> None:
-    factories.approve(app, redirect_url="https://app.example.com/cb?shop=1")
-    url = "https://app.example.com/cb?shop=1"
-    assert set(sent_to(answer(mira, app, redirect_uri=url))[1]) == {"shop", "code", "state", "iss"}
-    assert sent_to(answer(mira, app, redirect_uri=url, scope="x"))[1]["shop"] == "1"
-
-
 def test_error_after_a_form_of_ours_goes_by_a_page(listed: App, mira: User) -> None:
     """Chromium holds a redirect that follows a form to that form's policy: the sign-in page's is this site."""
     response = browser(mira).get(address(listed, scope="x"), headers={"sec-fetch-site": "same-origin"})

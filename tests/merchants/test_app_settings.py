@@ -87,6 +87,36 @@ def test_app_gets_the_defaults_overlaid_by_the_merchants_values(
     assert api.get("/app-api/installation").json()["settings"] == {"heading": "Mine", "accent": "#000000"}
 
 
+@pytest.mark.spec("Contract 15 Doors", "A default in a settings schema fits its own part")
+def test_default_that_does_not_fit_never_locks_the_form(
+    browser: Client, installation: Installation, stars: App
+) -> None:
+    """Of a manifest that was saved before such defaults were refused."""
+    properties = {
+        "heading": {"type": "string"},
+        "count": {"type": "integer", "minimum": 1, "default": 0},
+        "tags": {"items": {"type": "string"}, "minItems": 5, "default": ["a", "b"]},
+        "box": {
+            "type": "object",
+            "properties": {"mail": {"type": "string", "format": "email", "default": ""}},
+        },
+    }
+    give_settings(stars, {"type": "object", "properties": properties})
+    path = page_of(installation, "settings/")
+    assert 'value="0"' not in text_of(browser.get(path))
+    assert "Needs settings" not in text_of(browser.get(page_of(installation)))
+    response = browser.post(path, {"heading": "Mine", "count": "", "box.mail": ""}, follow=True)
+    assert "Saved." in text_of(response)
+    assert kept(installation) == {"heading": "Mine"}
+    installation.refresh_from_db()
+    assert settings_of(installation) == {
+        "heading": "Mine",
+        "count": 0,
+        "tags": ["a", "b"],
+        "box": {"mail": ""},
+    }
+
+
 def test_wrong_settings_are_told_and_nothing_is_kept(browser: Client, installation: Installation) -> None:
     response = browser.post(page_of(installation, "settings/"), {"heading": "x" * 21, "accent": "blue"})
     assert response.status_code == 422

@@ -75,10 +75,12 @@ def waitress(app: Application = application) -> Iterator[int]:
 
     thread = threading.Thread(target=run)
     thread.start()
-    yield server.effective_port
-    server.close()
-    server.task_dispatcher.shutdown()
-    thread.join(10)
+    try:
+        yield server.effective_port
+    finally:
+        server.close()
+        server.task_dispatcher.shutdown()
+        thread.join(10)
 
 
 @contextmanager

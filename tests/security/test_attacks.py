@@ -307,6 +307,16 @@ def test_app_frames_the_platform_itself(dana: User, app: App, settings: Any) -> 
     assert "on the platform's own origin" in str(answer.json()["details"])
 
 
+@pytest.mark.attack("own server of a submitted URL")
+def test_app_has_its_codes_sent_to_a_store(dana: User, app: App, settings: Any) -> None:
+    """Where another app's script reads the address."""
+    settings.STORES_URL = "https://{slug}.shops.example"
+    App.objects.filter(pk=app.pk).update(redirect_url="https://bakery.SHOPS.example:443/cb")
+    answer = developer(dana).post(f"/developer/apps/{app.pk}/submit", {}, content_type=JSON)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == ["redirectUrl"]
+
+
 @pytest.mark.attack("sandbox stores only for listeners")
 @pytest.mark.django_db(transaction=True)
 def test_listener_reads_the_orders_of_a_merchant(

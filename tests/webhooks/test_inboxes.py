@@ -81,13 +81,21 @@ def test_delivery_arrives_as_it_was_sent(inbox: Inbox, installation: Installatio
     [("GONE", 410, "http_4xx"), ("ERROR", 500, "http_5xx"), ("CLOSED", None, "reset")],
 )
 def test_chosen_answer_is_given_and_the_delivery_retried(
-    inbox: Inbox, installation: Installation, answer: str, status: int | None, error: str
+    inbox: Inbox,
+    installation: Installation,
+    answer: str,
+    status: int | None,
+    error: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     inboxes.choose_answer(inbox=inbox, answer=answer)
     delivery = published(installation.business)
     drain()
     attempt = Attempt.objects.get()
     assert (attempt.http_status, attempt.error_class) == (status, error)
+    assert [each for each in caplog.records if each.name == "django.request"] == [], (
+        "chosen, and no error of ours"
+    )
     delivery.refresh_from_db()
     assert delivery.status == DeliveryStatus.RETRYING
     assert inbox.entries.filter(answer=answer).exists()

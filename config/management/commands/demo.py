@@ -1,9 +1,12 @@
 """`manage.py demo`: web, worker, scheduler and the sample app, with demo data, on one command."""
 
+import fcntl
 import os
 import signal
 import socket
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,6 +25,8 @@ from config.wsgi import application
 from stores.addresses import store_url
 
 IPV4, IPV6 = "127.0.0.1", "::1"  # "localhost" may mean either
+
+_OF_ITS_OWN = "A second demo needs ports and data of its own: PORT=8100 VAR_DIR=/tmp/demo-8100 make demo (the sample app takes the next port)."
 
 BANNER = """
   Extension Platform runs on {base_url}, its stores on {stores_url}
@@ -49,6 +54,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, sample_app_port: int, **options: Any) -> None:
         _refuse_production()
+        with _sole_use(settings.VAR_DIR):
+            self._run(sample_app_port)
+
+    def _run(self, sample_app_port: int) -> None:
         # A job that a script puts into the background starts with Ctrl-C ignored; both signals mean stop.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, _stop)
@@ -112,6 +121,19 @@ def _refuse_production() -> None:
         )
 
 
+@contextmanager
+def _sole_use(folder: Path) -> Iterator[None]:
+    """Keep other demos out of the data: each has the sample app's addresses of its own. The lock ends with the process,
+    however that ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "demo.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CommandError(f"Another demo is running on the data in {folder}. {_OF_ITS_OWN}") from None
+        yield
+
+
 def _stop(signum: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
@@ -119,9 +141,7 @@ def _stop(signum: int, frame: FrameType | None) -> None:
 def _check_free(addresses: list[tuple[str, int]]) -> None:
     for host, port in addresses:
         if not _can_bind(host, port):
-            raise CommandError(
-                f"Port {port} is in use. Choose another one: PORT=8100 make demo (the sample app takes the next)."
-            )
+            raise CommandError(f"Port {port} is in use. {_OF_ITS_OWN}")
 
 
 def _can_bind(host: str, port: int) -> bool:

@@ -15,6 +15,7 @@ from common.rest.schema import problem
 from common.times import iso
 from developers import limits
 from developers.api.serializers.testing import (
+    EITHER_TEST_CHANGE,
     EVENTS,
     ActivityFilters,
     ActivitySerializer,
@@ -65,7 +66,7 @@ class MakeTestChangeView(DeveloperView):
 
     @extend_schema(
         "makeTestChange",
-        request=TestChangeBody,
+        request=EITHER_TEST_CHANGE,
         examples=[OpenApiExample("Event", {"event": "order.created"}, request_only=True)],
         responses={200: TestStepsSerializer, 409: NOT_INSTALLED},
     )
@@ -114,6 +115,8 @@ class ActivityView(DeveloperView):
         kind, status = query.choice("kind", feed.KINDS), query.choice("status", [feed.FAILED])
         before = query.text("before")
         position = feed.parse_position(before)
+        if before and position is None:
+            query.wrong("before", "Send the `next` of the page before.")
         query.check()
         page = feed.page(
             self.own_app(app_id), feed.Filters(kind=kind or "", status=status or ""), before=position

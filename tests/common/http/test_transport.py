@@ -192,10 +192,17 @@ class TestAnswered:
 
     def test_letters_beyond_ascii_are_encoded(self, receiver: Receiver, names: Names) -> None:
         names["xn--bcher-kva.example"] = ["127.0.0.1"]
-        assert send(f"http://bücher.example:{receiver.port}/straße/%2f?q=ä").succeeded
+        assert send(f"http://xn--bcher-kva.example:{receiver.port}/straße/%2f?q=ä").succeeded
         (request,) = receiver.wait_for(1)
         assert request.target == "/stra%C3%9Fe/%2f?q=%C3%A4"
         assert request.headers["host"] == f"xn--bcher-kva.example:{receiver.port}"
+
+    @pytest.mark.parametrize("host", ["faß.example", "lo\u200ccalhost"])
+    def test_a_host_beyond_ascii_is_no_name(self, receiver: Receiver, names: Names, host: str) -> None:
+        """One that was saved before it was refused. The standard of 2003 makes another name of it."""
+        names["fass.example"] = names["localhost"] = ["127.0.0.1"]
+        assert send(f"http://{host}:{receiver.port}/").error_class == "dns"
+        assert not receiver.requests
 
     def test_a_large_body_goes_without_asking(self, receiver: Receiver) -> None:
         assert send(

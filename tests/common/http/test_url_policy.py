@@ -61,6 +61,18 @@ FAULTS = [
     ("https://a..b/", "valid host name"),
     ("https://" + "x" * 64 + ".com/", "valid host name"),
     ("https://exa$mple.com/", "valid host name"),
+    *(
+        (f"https://{host}/", "xn--")
+        for host in (
+            "faß.de",
+            "βόλος.com",
+            "نامه\u200cای.com",
+            "bücher.example",
+            "lo\u200ccalhost",
+            "１２７.0.0.1",
+            "127。0。0。1",
+        )
+    ),
     ("https://%31%32%37.0.0.1/", "valid host name"),
     ("https://[::1/", "valid"),
     ("https://[zz]/", "valid"),
@@ -82,7 +94,7 @@ FAULTS = [
 
 
 OTHER_SPELLINGS_OF_THIS_MACHINE = [
-    *("127.0.0.2", "127.8.9.10", "127.1", "2130706433", "0x7f000001", "127.0.0.1.", "１２７.0.0.1"),
+    *("127.0.0.2", "127.8.9.10", "127.1", "2130706433", "0x7f000001", "127.0.0.1."),
     *("[::1]", "localhost.", "shop.localhost"),
 ]
 
@@ -95,7 +107,7 @@ class TestDestinations:
             *("https://example.com", "https://example.com/hook?a=1&b=%20", "HTTPS://Example.com:8443/"),
             *(
                 "https://example.com./",
-                "https://bücher.example/ü",
+                "https://xn--bcher-kva.example/ü",
                 "https://8.8.8.8/",
                 "https://[2606:4700::1111]/",
             ),
@@ -137,7 +149,7 @@ class TestDestinations:
         "host",
         [
             *("127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "017700000001", "0177.0.0.1"),
-            *("１２７.0.0.1", "127。0。0。1", "127.0.0.1.", "10.0.0.1", "169.254.169.254", "0.0.0.0"),  # noqa: S104
+            *("127.0.0.1.", "10.0.0.1", "169.254.169.254", "0.0.0.0"),  # noqa: S104
             *(
                 "[::1]",
                 "[::]",

@@ -116,6 +116,23 @@ def test_every_problem_is_in_the_details(api: Api, app: App) -> None:
     assert body["message"].endswith("(and 3 more)")
 
 
+@pytest.mark.spec("Contract 15 Doors", "A default in a settings schema fits its own part (400 with its path)")
+def test_default_that_does_not_fit_is_400_with_its_path(api: Api, app: App) -> None:
+    schema = {"properties": {"size": {"enum": ["small", "large"], "default": "Small"}}}
+    document = {
+        "settingsSchema": schema,
+        "blocks": [block(settingsSchema=schema)],
+        "embeds": [widget(settingsSchema=schema)],
+    }
+    response = api("put", path(app), document)
+    assert response.status_code == 400
+    places = [f"{place}settingsSchema.properties.size.default" for place in ("", "blocks[0].", "embeds[0].")]
+    assert [each["field"] for each in response.json()["details"]] == places
+    assert {each["message"] for each in response.json()["details"]} == {"Must be one of small or large."}
+    check = api("post", f"{path(app)}/check", {"text": json.dumps(document)})
+    assert [each["path"] for each in check.json()["problems"]] == places
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

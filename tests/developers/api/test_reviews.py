@@ -169,6 +169,36 @@ def test_submit_with_urls_of_the_platform_is_400(api: Api, app: App, settings: A
     }
 
 
+@pytest.mark.spec("Contract 15 Doors", "URLs of ours are refused at submission, however they are spelt")
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://platform.example/cb", "https://platform.example", "https://platform.example?a=b"),
+        *("https://platform.example:443/cb", "https://PLATFORM.example/cb", "HTTPS://platform.example/cb"),
+        *(
+            "https://platform.example./cb",
+            "https://bakery.shops.example/cb",
+            "https://a.b.SHOPS.example:443/cb",
+        ),
+    ],
+)
+def test_submit_with_a_url_of_ours_in_another_spelling_is_400(
+    api: Api, app: App, settings: Any, url: str
+) -> None:
+    """Codes would appear in the address bar of a page with other apps' scripts."""
+    settings.BASE_URL, settings.STORES_URL = "https://platform.example", "https://{slug}.shops.example"
+    App.objects.update(redirect_url=url, webhook_url=url)
+    response = submit(api, app)
+    assert response.status_code == 400
+    assert [(problem["field"], "of your own server" in problem["message"]) for problem in response.json()["details"]] == [
+        ("redirectUrl", True), ("webhookUrl", True)
+    ]  # fmt: skip
+    App.objects.update(
+        redirect_url="https://platform.example:8443/cb", webhook_url="https://shops.example.org/"
+    )
+    assert submit(api, app).status_code == 201
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

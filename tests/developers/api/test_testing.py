@@ -94,6 +94,9 @@ def test_activity_has_calls_with_reasons_and_goes_on_in_pages(
     second = api("get", f"{path}&before={first['next']}").json()
     assert [row["name"] for row in second["data"]] == ["GET /app-api/products/0"]
     assert second["next"] is None
+    for malformed in ("x", "1.api", "1.api.x", "9" * 17):
+        refused = api("get", f"{path}&before={malformed}")
+        assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, "before")
 
 
 def test_failed_hook_call_says_why_and_what_the_store_did(

@@ -19,10 +19,12 @@ from developers.docs.calls import data_schema
 from developers.docs.fields import resolved
 from developers.docs.samples import PARAMETER, example_in
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
+from extensions.manifest import problems_of_manifest
 from installations.authentication import scope_needed
 from marketplace.scopes import SCOPES
 from stores.hookpoints import HookPoint
 from tests.documented import SCHEMAS
+from tests.extensions.manifests import block, widget
 from webhooks.catalogue import EVENTS
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -79,11 +81,46 @@ def test_every_schema_is_a_valid_json_schema_and_fits_its_examples(document: dic
     root = _localized({"$defs": document["components"]["schemas"]})
     Draft202012Validator.check_schema(root)
     for name, schema in root["$defs"].items():
-        for part in (schema, *schema["properties"].values()):
+        for part in (schema, *schema.get("properties", {}).values()):
             checker = Draft202012Validator.FORMAT_CHECKER
             validator = Draft202012Validator({**part, **root}, format_checker=checker)
             for example in part.get("examples", []):
                 assert list(validator.iter_errors(example)) == [], name
+
+
+def test_every_default_fits_its_schema(document: dict[str, Any]) -> None:
+    """Validators of documents check them with their formats."""
+    localized = _localized(document)
+    root = {"$defs": localized["components"]["schemas"]}
+    found = [
+        part for part in _parts(localized) if isinstance(part, dict) and "default" in part and "type" in part
+    ]
+    assert found
+    for part in found:
+        validator = Draft202012Validator({**part, **root}, format_checker=Draft202012Validator.FORMAT_CHECKER)
+        assert list(validator.iter_errors(part["default"])) == [], part
+
+
+def _parts(schema: Any) -> Iterator[Any]:
+    yield schema
+    for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _parts(each)
+
+
+def test_manifest_that_a_save_accepts_fits_the_document(document: dict[str, Any]) -> None:
+    """With what the fields may hold that are of another kind of embed."""
+    url = "https://stars.example.com/b"
+    unused = [
+        {"scriptUrl": None},
+        {"scriptUrl": "", "integrity": ""},
+        {"scriptUrl": "later", "integrity": "later"},
+    ]
+    embeds = [widget(embedType=f"chat{number}", renderUrl=url, **each) for number, each in enumerate(unused)]
+    manifest = {"blocks": [block(renderUrl=url)], "embeds": embeds}
+    assert problems_of_manifest(manifest) == []
+    schemas = document["components"]["schemas"]
+    validator = Draft202012Validator(_localized({**schemas["ManifestDocument"], "$defs": schemas}))
+    assert list(validator.iter_errors(manifest)) == []
 
 
 def _localized(schema: Any) -> Any:
