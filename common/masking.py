@@ -1,6 +1,8 @@
 """Masks secrets and personal data in text that is kept for a developer to read."""
 
+import json
 import re
+from collections.abc import Iterator
 from typing import Final
 
 MASK: Final = "…"
@@ -10,27 +12,106 @@ _OURS: Final = re.compile(r"(fb(?:at|cs|dt)_(?:test_)?|whsec_(?:test_)?)([A-Za-z
 _MASKED: Final = re.compile(rf"(?:fb(?:at|cs|dt)|whsec)_(?:test_)?{MASK}.{{0,4}}")
 _JWT: Final = re.compile(r"(?<![\w-])eyJ[\w-]{5,}\.[\w-]+\.[\w-]*")
 _AUTHORIZATION: Final = re.compile(r"\b(Bearer|Basic)(\s{1,4}|%20|\+)[A-Za-z0-9._~+/=%-]{4,}", re.IGNORECASE)
-_HIDDEN: Final = r"(?:passw|secret|token|authoriz|api_?-?key|signature|credential)"
+_HIDDEN: Final = (
+    r"(?:passw|passphrase|pwd|secret|token|authoriz|api_?-?key|private_?-?key|signature|credential|cookie|session_?-?id"
+    r"|card_?-?n|cvv|cvc|iban)"
+)
+_SECRET: Final = re.compile(_HIDDEN, re.IGNORECASE)
+_JSON: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\]]|[^\s{}\[\],:"]++', re.DOTALL)
+_COLON: Final = re.compile(r"\s{0,20}:\s{0,20}")
 _FIELD: Final = re.compile(
     rf'("[^"\\]{{0,40}}{_HIDDEN}[^"\\]{{0,40}}"\s{{0,4}}:\s{{0,4}}")((?:[^"\\]|\\.)*)', re.IGNORECASE
 )
 _PARAMETER: Final = re.compile(rf"([?&;][^=&;]{{0,40}}{_HIDDEN}[^=&;]{{0,40}}=)[^&;\s]+", re.IGNORECASE)
+_CARD: Final = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){13,18}(?![\w-])")
 _EMAIL: Final = re.compile(r"(?<![\w.+%-])[\w.+%-]+?(?:@|%40)[\w-]+(?:\.[\w-]+)+")
 _PHONE: Final = re.compile(r"(?:\+|%2B)\d(?:[ ().-]|%20)?(?:\d(?:[ ().-]|%20){0,2}){5,20}\d", re.IGNORECASE)
 
+_GAP: Final = r"(?:[ ()./+-]|%20|%2F|%28|%29)"
+# Without the code of a country: 0170 1234567, (555) 123-4567. Not the beginning of an id.
+_NATIONAL: Final = re.compile(
+    rf"(?<![\w.-])(?:\(?0\d{{1,4}}{_GAP}{{0,2}}(?:\d{_GAP}?){{4,12}}\d|\(?\d{{3}}{_GAP}{{1,2}}\d{{3}}{_GAP}\d{{4}})(?![\w-])",
+    re.IGNORECASE,
+)
+_VALUE: Final = re.compile(r"(?<=[?&;])([^=&;\s]{1,60})=([^&;\s]+)")
+_SHOWN: Final = frozenset(  # parameters of the APIs that never hold what people are called or typed
+    "after category createdAfter createdBefore format isAvailable limit page pageSize productId resource since status type until"
+    " updatedSince".split()
+)
+_SEGMENT: Final = re.compile(r"(?:[a-z][a-z_-]{0,40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{1,6})?")
+
 
 def mask(text: str, *, personal: bool) -> str:
-    """Replace secrets, and with `personal` also e-mail addresses and international phone numbers.
+    """Replace secrets, and with `personal` also e-mail addresses, phone numbers and what people typed into a URL's query.
 
     Of our own credentials the prefix and the last four characters stay, by which people recognize them.
     """
-    text = _FIELD.sub(_field, _OURS.sub(_ours, text))
+    text = _OURS.sub(_ours, text)
+    if '"' in text and ("\\u" in text or _SECRET.search(text)):
+        text = "".join(_without_secret_fields(text))
+    text = _FIELD.sub(_field, text)
     text = _JWT.sub("eyJ" + MASK, text)
     text = _AUTHORIZATION.sub(rf"\1\2{MASK}", text)
     text = _PARAMETER.sub(rf"\1{MASK}", text)
+    text = _CARD.sub(_card, text)
     if personal:
-        text = _PHONE.sub("+" + MASK, _EMAIL.sub(f"{MASK}@{MASK}", text))
+        text = _PHONE.sub("+" + MASK, _EMAIL.sub(f"{MASK}@{MASK}", _VALUE.sub(_typed, text)))
+        text = _NATIONAL.sub(MASK, text)
     return text
+
+
+def mask_path(path: str, *, personal: bool) -> str:
+    """`mask` for the path and query of a call. With `personal` only words and ids of the path stay."""
+    if personal:
+        path, mark, query = path.partition("?")
+        path = "/".join(each if _SEGMENT.fullmatch(each) else MASK for each in path.split("/")) + mark + query
+    return mask(path, personal=personal)
+
+
+def _without_secret_fields(text: str) -> Iterator[str]:
+    """The pieces of a text with JSON inside, which may be cut off. The whole value of a secret field is one mask."""
+    copied = 0
+    marks = _JSON.finditer(text)
+    for mark in marks:
+        colon = _COLON.match(text, mark.end()) if mark[0][0] == '"' else None
+        if colon is None or not _SECRET.search(_name(mark[0])):
+            continue
+        yield text[copied : colon.end()]
+        copied = colon.end()
+        if (value := next(marks, None)) is None:
+            return
+        if value[0][0] == '"':
+            inside = value[0][1:].removesuffix('"')
+            keeps = not inside or _MASKED.fullmatch(inside)
+            yield value[0] if keeps else f'"{MASK}' + '"' * value[0].endswith('"', 1)
+            copied = value.end()
+        elif value[0] not in ("true", "false", "null"):
+            yield f'"{MASK}"'
+            copied = _end_of(value, marks, len(text))
+    yield text[copied:]
+
+
+def _name(key: str) -> str:
+    """A key without its escapes."""
+    if "\\" not in key:
+        return key
+    try:
+        return str(json.loads(key, strict=False))
+    except ValueError:
+        return key
+
+
+def _end_of(value: re.Match[str], marks: Iterator[re.Match[str]], length: int) -> int:
+    """Where the value ends that begins with this mark: behind the bracket that closes it, or at the end of the text."""
+    depth, mark = 0, value
+    while True:
+        depth += (mark[0] in "{[") - (mark[0] in "}]")
+        if depth <= 0:
+            return mark.end()
+        try:
+            mark = next(marks)
+        except StopIteration:
+            return length
 
 
 def _ours(found: re.Match[str]) -> str:
@@ -41,3 +122,15 @@ def _field(found: re.Match[str]) -> str:
     """The value of a field whose name says that it is secret."""
     value = found[2]
     return found[1] + (value if not value or _MASKED.fullmatch(value) else MASK)
+
+
+def _card(found: re.Match[str]) -> str:
+    """The number of a payment card, by its check digit, without all but its last four digits."""
+    digits = [int(each) for each in found[0] if each.isdigit()]
+    doubled = [sum(divmod(2 * each, 10)) for each in digits[-2::-2]]
+    is_card = (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+    return MASK + found[0][-4:] if is_card else found[0]
+
+
+def _typed(found: re.Match[str]) -> str:
+    return found[0] if found[1] in _SHOWN else f"{found[1]}={MASK}"
