@@ -5,7 +5,6 @@ from io import BytesIO
 from typing import IO, Any
 
 import orjson
-from django.http import QueryDict
 from rest_framework import parsers
 from rest_framework.exceptions import APIException, ParseError
 
@@ -48,7 +47,7 @@ class FormParser(parsers.FormParser):
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> QueryDict:
+    ) -> Any:
         body = stream.read(MAX_BODY + 1)
         if len(body) > MAX_BODY:
             raise BodyTooLarge
