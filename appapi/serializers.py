@@ -22,7 +22,7 @@ from webhooks.catalogue import EVENTS, SUBSCRIBABLE
 from webhooks.enums import DeliveryStatus
 from webhooks.serializers import InstallationId
 
-CURSOR: Final = "MC43NDIxMy4xNzY0MTU5ODQ1MTIzLgGTLRx6QHzDnW8NL0wfigk"
+CURSOR: Final = "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw"
 EXAMPLE_URL: Final = "https://platform.example/app-api/exports/01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11"
 MAX_LINES = 100
 MAX_QUANTITY = 1_000_000

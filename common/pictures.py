@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from io import BytesIO
+from threading import Lock
 from typing import Final
 
 from django.core.files.base import File
@@ -13,6 +14,8 @@ _WRITTEN_AS: Final = {"MPO": "JPEG"}
 
 _COLOR_DATA: Final = ("transparency", "icc_profile")
 _QUALITY: Final = 90
+# A picture may decode to a hundred times its size, whatever its file has. So a process decodes one at a time.
+decoding: Final = Lock()
 _SCALABLE: Final = ("L", "LA", "RGB", "RGBA", "CMYK")
 
 
@@ -29,7 +32,7 @@ class Decoded:
         """The picture at most `side` pixels wide and high; itself if it is small enough."""
         if max(self.width, self.height) <= side:
             return self
-        with Image.open(BytesIO(self.content)) as image:
+        with decoding, Image.open(BytesIO(self.content)) as image:
             return _written(_fitted(image, side), self.format)
 
 
@@ -47,7 +50,8 @@ def decode(upload: File, *, max_bytes: int, max_pixels: int, side: int | None = 
     if len(content) > max_bytes:
         raise BadPicture(f"Choose a picture of at most {max_bytes // 1024**2} MiB.")
     try:
-        return _decoded(content, max_pixels, side)
+        with decoding:
+            return _decoded(content, max_pixels, side)
     except BadPicture:
         raise
     except Exception as error:  # a broken file makes the decoders raise nearly anything
@@ -60,9 +64,15 @@ def _decoded(content: bytes, max_pixels: int, side: int | None) -> Decoded:
     with _opened(content, max_pixels) as image:
         picture_format = _WRITTEN_AS.get(image.format or "", image.format or "")
         if side and max(image.size) > side:
-            return _written(ImageOps.exif_transpose(_fitted(image, side)), picture_format)
+            return _written(_upright(_fitted(image, side)), picture_format)
         image.load()
-        return _written(ImageOps.exif_transpose(image), picture_format)
+        return _written(_upright(image), picture_format)
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """The picture itself, turned as its metadata say. A copy would need its memory once more."""
+    ImageOps.exif_transpose(image, in_place=True)
+    return image
 
 
 def _fitted(image: Image.Image, side: int) -> Image.Image:

@@ -291,7 +291,14 @@ def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
         on_disk = "django.core.files.storage.FileSystemStorage"
         return {
             "default": {"BACKEND": on_disk},
-            "exports": {"BACKEND": on_disk, "OPTIONS": {"location": var_dir / "exports"}},
+            "exports": {
+                "BACKEND": on_disk,
+                "OPTIONS": {  # Django's storage sets the mode itself, whatever the umask
+                    "location": var_dir / "exports",
+                    "file_permissions_mode": 0o600,
+                    "directory_permissions_mode": 0o700,
+                },
+            },
         }
     parts, query = urlsplit(url), parse_qs(urlsplit(url).query)
     endpoint = query.pop("endpoint", [""])[0]

@@ -52,6 +52,7 @@ if urlsplit(BASE_URL).scheme not in ("http", "https") or not urlsplit(BASE_URL).
     raise ImproperlyConfigured(f"BASE_URL must be an http or https URL, not {BASE_URL!r}.")
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 STORES_URL = stores_url(base_url=BASE_URL, port=PORT, debug=DEBUG)
+STORES_DOMAIN_IS_PUBLIC_SUFFIX = flag("STORES_DOMAIN_IS_PUBLIC_SUFFIX", default=False)
 ALLOWED_HOSTS = [*hosts(BASE_URL, STORES_URL), *env.list("ALLOWED_HOSTS", default=LOOPBACK if DEBUG else [])]
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 
@@ -133,6 +134,7 @@ ZONES: dict[str, dict[str, Any]] = {
             "common.web.policy.ContentPolicy",
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.common.CommonMiddleware",
+            "common.web.form_bodies.FormBodyMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
             "accounts.sessions.Authentication",
             "django.contrib.messages.middleware.MessageMiddleware",
@@ -158,6 +160,7 @@ ZONES: dict[str, dict[str, Any]] = {
             "common.web.policy.ContentPolicy",
             "django.middleware.common.CommonMiddleware",
             "common.web.same_origin.SameOriginMiddleware",
+            "common.web.form_bodies.FormBodyMiddleware",
             "storefront.middleware.StoreMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],

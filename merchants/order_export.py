@@ -1,6 +1,5 @@
 """A merchant's orders as CSV, for spreadsheets."""
 
-import csv
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
@@ -9,6 +8,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 
 from common.money import decimals
+from common.web.csv_files import CsvLines
 from merchants.order_descriptions import payment_method
 from stores.models import Order
 
@@ -17,27 +17,18 @@ COLUMNS: Final = (
     "Order", "Placed", "Status", "Customer", "E-mail", "Phone", "Delivery method", "Address", "Items", "Subtotal",
     "Discount", "Discount reason", "Delivery fee", "Total", "Currency", "Payment method", "Payment status", "Note",
 )  # fmt: skip
-# A spreadsheet runs a cell that begins with one of these as a formula.
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-
-class _Line:
-    """A file for `csv.writer` that hands each line back."""
-
-    def write(self, text: str) -> str:
-        return text
 
 
 def lines(rows: QuerySet[Order], timezone: str) -> Iterator[str]:
     """The lines of the file, newest order first, read in batches. `rows` come newest first, with payment and items."""
-    writer = csv.writer(_Line())
+    file = CsvLines()
     zone = ZoneInfo(timezone)  # the response is sent after the request's time zone has ended
     yield "\ufeff"  # by which spreadsheets recognize UTF-8
-    yield writer.writerow(COLUMNS)
+    yield file.line(COLUMNS)
     batch = list(rows[:BATCH])
     while batch:
         for order in batch:
-            yield writer.writerow([_safe(value) for value in _values(order, zone)])
+            yield file.line(_values(order, zone))
         batch = list(rows.filter(pk__lt=batch[-1].pk)[:BATCH])
 
 
@@ -68,10 +59,3 @@ def _values(order: Order, zone: ZoneInfo) -> list[Any]:
         payment.get_status_display() if payment else "",
         order.note,
     ]
-
-
-def _safe(value: Any) -> Any:
-    """Text that would be a formula begins with an apostrophe, which spreadsheets hide."""
-    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA):
-        return f"'{value}"
-    return value

@@ -17,7 +17,7 @@ from django.db.models import Q
 
 from activity.log import Batch, Call, Use, uses_of
 from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse
-from common.masking import mask
+from common.masking import mask, mask_path
 from installations.models import Installation
 
 KEPT_OF_BODY: Final = 4 * 1024  # bytes
@@ -89,7 +89,7 @@ def row_of(call: Call) -> tuple[Any, ...]:
         _clean(call.token_last_four),
         call.method[:16],
         call.route[:120],
-        call.path if call.path == call.route else _kept(call.path, personal=not is_test),
+        call.path if call.path == call.route else _kept_path(call.path, personal=not is_test),
         call.status,
         call.error_code,
         _kept(message, personal=not is_test) if message else "",
@@ -123,6 +123,10 @@ def _error(call: Call) -> tuple[str, list[dict[str, str]] | None]:
 
 def _kept(text: str, *, personal: bool) -> str:
     return mask(_clean(text[: 2 * MAX_TEXT]), personal=personal)[:MAX_TEXT]
+
+
+def _kept_path(path: str, *, personal: bool) -> str:
+    return mask_path(_clean(path[: 2 * MAX_TEXT]), personal=personal)[:MAX_TEXT]
 
 
 def _body(body: bytes) -> str:

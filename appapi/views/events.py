@@ -46,18 +46,18 @@ class EventFeed(AppApiView):
             *in_order(SCOPE_OF_EVENT[event.type] for event in page.events if event.type in SCOPE_OF_EVENT)
         )
         body = {
-            "data": [event_payload(event) for event in page.events],
+            "data": list(map(event_payload, page.events, page.cursors())),
             "nextCursor": str(page.next),
             "hasMore": page.has_more,
         }
         return Response(body)
 
 
-def event_payload(event: FeedEvent) -> dict[str, object]:
+def event_payload(event: FeedEvent, cursor: str) -> dict[str, object]:
     return {
         "id": str(event.id),
         "event": event.type,
         "timestamp": iso(event.occurred_at),
         "data": orjson.Fragment(event.data),
-        "cursor": event.cursor,
+        "cursor": cursor,
     }

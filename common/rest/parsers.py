@@ -1,13 +1,15 @@
-"""Parses JSON bodies."""
+"""Parses the bodies of API requests."""
 
 from collections.abc import Mapping
+from io import BytesIO
 from typing import IO, Any
 
 import orjson
+from rest_framework import parsers
 from rest_framework.exceptions import APIException, ParseError
-from rest_framework.parsers import BaseParser
 
-from common.nesting import MAX_DEPTH, is_too_deep
+from common.nesting import MAX_DEPTH, MAX_VALUES, has_too_many_values, is_too_deep
+from common.web.form_bodies import check_escapes
 
 MAX_BODY = 1024 * 1024  # bytes
 RAW_BODY = "common.rest.raw_body"  # what was parsed, in the request's environ
@@ -19,8 +21,8 @@ class BodyTooLarge(APIException):
     default_code = "body_too_large"
 
 
-class JsonParser(BaseParser):
-    """Strict JSON (no NaN, no broken UTF-8) with an object on the outside, at most 1 MiB and 64 levels deep."""
+class JsonParser(parsers.BaseParser):
+    """Strict JSON (no NaN, no broken UTF-8) with an object on the outside, at most 1 MiB, 50,000 values and 64 levels deep."""
 
     media_type = "application/json"
 
@@ -40,8 +42,23 @@ class JsonParser(BaseParser):
         return document
 
 
+class FormParser(parsers.FormParser):
+    """A urlencoded form of at most 1 MiB."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        body = stream.read(MAX_BODY + 1)
+        if len(body) > MAX_BODY:
+            raise BodyTooLarge
+        check_escapes(body)
+        return super().parse(BytesIO(body), media_type, parser_context)
+
+
 def read_json(body: bytes) -> Any:
-    """The document in a body. Raises `ParseError` if it is not JSON or nested too deep."""
+    """The document in a body. Raises `ParseError` if it is not JSON, nested too deep or has too many values."""
+    if has_too_many_values(body):
+        raise ParseError(f"The body has more than {MAX_VALUES:,} values.", code="too_many_values")
     too_deep = ParseError(f"The body is nested more than {MAX_DEPTH} levels deep.", code="json_too_deep")
     try:
         document = orjson.loads(body)

@@ -1,7 +1,8 @@
 """Reading a body with pictures."""
 
 import re
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Mapping
 from io import BytesIO
 from typing import IO, Any, Final
 
@@ -11,6 +12,9 @@ from rest_framework.parsers import DataAndFiles, MultiPartParser
 from rest_framework.request import Request
 
 MAX_FORM: Final = 32 * 1024 * 1024  # bytes; an icon and five screenshots may have 12 MiB
+MAX_PARTS: Final = 20
+MAX_HEADERS: Final = 4096  # bytes of the header lines of one part
+MIN_BOUNDARY: Final = 8  # characters; a shorter one may be in every second line of a file
 
 _PART: Final = re.compile(rb"[ \t]*\r\n(?P<headers>(?:[^\r\n]+\r\n)+)\r\n")
 _NAMED: Final = re.compile(
@@ -38,15 +42,18 @@ class PictureFormParser(MultiPartParser):
         meta = (parser_context or {})["request"].META
         if int(meta.get("CONTENT_LENGTH") or 0) > MAX_FORM:
             raise FormTooLarge
-        body = stream.read()
-        check_form(body, boundary_of(media_type or ""))
-        return super().parse(BytesIO(body), media_type, parser_context)
+        boundary = boundary_of(media_type or "")
+        body = BytesIO()
+        shutil.copyfileobj(stream, body)  # in pieces: servers make a second copy of what is read at once
+        check_form(body.getvalue(), boundary)
+        body.seek(0)
+        return super().parse(body, media_type, parser_context)
 
 
 def refuse_empty_form(request: Request) -> None:
     """Raise `ParseError` for a form without a body, which is never handed to a parser."""
     if request.stream is None and (request.content_type or "").lower().startswith("multipart/"):
-        raise ParseError("The multipart body is empty.", code="malformed_multipart")
+        raise ParseError("The multipart body is empty.")
 
 
 def boundary_of(content_type: str) -> bytes:
@@ -54,34 +61,40 @@ def boundary_of(content_type: str) -> bytes:
     boundary = parse_header_parameters(content_type)[1].get("boundary", "")
     if not boundary or not boundary.isascii():
         raise ParseError("The Content-Type names no valid boundary.", code="missing_boundary")
+    if len(boundary) < MIN_BOUNDARY:
+        raise ParseError(
+            f"The boundary in the Content-Type must have at least {MIN_BOUNDARY} characters.",
+            code="boundary_too_short",
+        )
     return boundary.encode("ascii")
 
 
 def check_form(body: bytes, boundary: bytes) -> None:
-    """Raise `ParseError` unless the body is one or more named parts and the closing boundary."""
-    if not body.startswith(b"--" + boundary):
+    """Raise `ParseError` unless the body is one to `MAX_PARTS` named parts and the closing boundary.
+
+    Walks from delimiter to delimiter and stops at the first malformed part, so that what is kept doesn't grow with the body.
+    """
+    delimiter = b"--" + boundary
+    if not body.startswith(delimiter):
         raise ParseError("The multipart body does not begin with its boundary.", code="malformed_multipart")
-    pieces = list(_pieces(body, b"--" + boundary))
-    if not _CLOSE.match(body, pieces[-1][0]):
+    parts, start = 0, len(delimiter)
+    while (end := body.find(delimiter, start)) >= 0:
+        parts += 1
+        if parts > MAX_PARTS:
+            raise ParseError(f"The multipart body has more than {MAX_PARTS} parts.", code="malformed_multipart")
+        if not _is_part(body, start, end):
+            raise ParseError(f"Part {parts} of the multipart body is malformed.", code="malformed_multipart")
+        start = end + len(delimiter)
+    if not _CLOSE.match(body, start):
         raise ParseError(
             "The multipart body does not end with its closing boundary.", code="malformed_multipart"
         )
-    if len(pieces) == 1:
+    if not parts:
         raise ParseError("The multipart body has no parts.", code="malformed_multipart")
-    for number, (start, end) in enumerate(pieces[:-1], start=1):
-        if not _is_part(body, start, end):
-            raise ParseError(f"Part {number} of the multipart body is malformed.", code="malformed_multipart")
-
-
-def _pieces(body: bytes, delimiter: bytes) -> Iterator[tuple[int, int]]:
-    """Start and end of the piece after each delimiter, without copying it."""
-    spans = [match.span() for match in re.finditer(re.escape(delimiter), body)]
-    ends = [start for start, _ in spans[1:]] + [len(body)]
-    return zip((end for _, end in spans), ends, strict=True)
 
 
 def _is_part(body: bytes, start: int, end: int) -> bool:
     """Whether there are header lines with a field's name, an empty line, and content that a line break ends."""
-    head = _PART.match(body, start, end)
+    head = _PART.match(body, start, min(end, start + MAX_HEADERS))
     closed = head is not None and body.startswith(b"\r\n", end - 2) and head.end() <= end - 2
     return closed and head is not None and _NAMED.search(head["headers"]) is not None

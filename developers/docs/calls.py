@@ -53,7 +53,7 @@ def delivered(event: EventType) -> Headers:
         ),
         "X-Feed-Cursor": Text(
             "A place in the feed from which on no later event is missing.",
-            "MC43NDIxMy4xNzY0MTU5ODQ1MTIzLgGTLRx6QHzDnW8NL0wfigk",
+            "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw",
         ),
         "webhook-id": Text("The same as X-Service-Event-Id (Standard Webhooks).", DELIVERY),
         "webhook-timestamp": SIGNED["X-Webhook-Timestamp"],

@@ -23,6 +23,7 @@ from django.http.response import HttpResponseBase
 
 from accounts.models import User
 from common.errors import status_name
+from common.nesting import indented
 from common.tracing import REQUEST_ID_HEADER
 from developers.docs.reference import Endpoint
 from developers.docs.samples import PARAMETER
@@ -224,7 +225,7 @@ def run(outer: HttpRequest, installation: Installation, form: CallForm) -> Answe
         status=response.status_code,
         milliseconds=round(took * 1000),
         headers=[(name, value) for name, value in response.headers.items() if name not in HIDDEN],
-        body=_pretty(text)[:MOST_SHOWN],
+        body=indented(text)[:MOST_SHOWN],
         is_cut=len(text) > MOST_SHOWN,
     )
 
@@ -232,13 +233,6 @@ def run(outer: HttpRequest, installation: Installation, form: CallForm) -> Answe
 def _as_wsgi(path: str) -> str:
     """A path as servers pass it on: decoded, as Latin-1."""
     return unquote_to_bytes(path).decode("latin-1")
-
-
-def _pretty(text: str) -> str:
-    try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except ValueError:
-        return text
 
 
 @cache

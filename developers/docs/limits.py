@@ -17,10 +17,11 @@ from accounts.services import developer_tokens, device_grants
 from activity.services import retention as log_retention
 from activity.services import writing
 from common.http import transport, url_policy
-from common.nesting import MAX_DEPTH
+from common.nesting import MAX_DEPTH, MAX_VALUES
 from common.rest import parsers
 from common.times import duration
 from common.web import auth_limits, rate_limits
+from common.web.form_bodies import MAX_ESCAPES
 from conformance.services import disposal, runs
 from developers import limits as developer_limits
 from developers.docs import reference
@@ -42,6 +43,7 @@ from webhooks.services import retention as delivery_retention
 IDEMPOTENCY_KEPT = timedelta(hours=24)
 EXPORT_KEPT = timedelta(hours=24)
 UPLOAD = 32 * 1024 * 1024  # bytes
+UPLOAD_PARTS = 20
 ASKING_PER_MINUTE = 120  # requests of one shopper's address that make a store call apps
 
 
@@ -80,7 +82,10 @@ def _api() -> list[Limit]:
         Limit("Calls of the developer API and forms sent in the portal together, for each developer", f"{developer_limits.REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("JSON request body", size(parsers.MAX_BODY), "413"),
         Limit("Upload of an app's pictures", size(UPLOAD), "413"),
+        Limit("Parts of such an upload", str(UPLOAD_PARTS), "400"),
         Limit("Levels of objects and lists in a JSON body", str(MAX_DEPTH), "400"),
+        Limit("Values in a JSON body", f"{MAX_VALUES:,}", "400"),
+        Limit("Escaped characters of a form such as %E9", f"{MAX_ESCAPES:,}", "413"),
         Limit("Objects on a page", f"{page_of('/app-api/products')}; orders {page_of('/app-api/orders')}; reviews {page_of('/app-api/reviews')}", "lowered"),
         Limit("Events on a page of the feed", page_of("/app-api/events"), "lowered"),
         Limit("Exports being made, for each installation", "1", "409"),

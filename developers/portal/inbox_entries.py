@@ -1,12 +1,12 @@
 """What the portal shows of an inbox."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from common.nesting import indented
 from webhooks.enums import InboxAnswer
 from webhooks.models import Inbox, InboxEntry
 
@@ -51,14 +51,7 @@ def _shown(entry: InboxEntry) -> ShownEntry:
         received_at=entry.received_at,
         kind=KIND_OF_ANSWER.get(answer, "bad"),
         answer=str(answer.label),
-        body=_pretty(entry.body),
+        body=indented(entry.body),
         headers=headers,
         signature=entry.headers.get("X-Webhook-Signature", ""),
     )
-
-
-def _pretty(body: str) -> str:
-    try:
-        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
-        return body

@@ -1,6 +1,5 @@
 """What an API call and its answer mean, in sentences for developers."""
 
-import json
 import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -172,14 +171,6 @@ def response_headers(call: ApiCall) -> str:
 
 def is_cut(body: str) -> bool:
     return len(body.encode()) > KEPT_OF_BODY - 4  # a cut may leave out a few bytes of a character
-
-
-def pretty(body: str) -> str:
-    """JSON with line breaks; anything else, such as a cut body, as it is."""
-    try:
-        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
-        return body
 
 
 def as_curl(call: ApiCall) -> str:

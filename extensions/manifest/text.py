@@ -12,12 +12,13 @@ from typing import Any, Final
 
 import orjson
 
+from common.nesting import has_too_many_values
 from extensions.json_documents import path_of
 from extensions.manifest.problems import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS, Problem, every_problem, too_many
 
 MAX_TEXT: Final = 4 * MAX_BYTES  # bytes; indented, a manifest is longer than without white space
-_MARK: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-_LAST_STEP: Final = re.compile(r'(?:\.[^.\[\]]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\])$')
+_MARK: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_LAST_STEP: Final = re.compile(r'(?:\.[^.\[\]]+|\[\d+\]|\["[^"\\]*+(?:\\.[^"\\]*+)*+"\])$')
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ def read(text: str) -> Reading:
     """Text that somebody typed in, with everything that is wrong with it."""
     if not text.strip():
         return _unreadable(text, 0, "Enter a JSON object. An app without extensions has {}.")
-    if len(text.encode(errors="surrogatepass")) > MAX_TEXT:
+    encoded = text.encode(errors="surrogatepass")
+    if len(encoded) > MAX_TEXT or has_too_many_values(encoded):
         return _unreadable("", 0, f"The text is too long. A manifest may have {MAX_BYTES:,} bytes.")
     try:
         document = orjson.loads(text)

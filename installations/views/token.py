@@ -18,6 +18,7 @@ from common.errors import ERROR_CODE_HEADER, default_code, error_body
 from common.rest.errors import code_of, headers_of, status_and_message
 from common.rest.schema import problem
 from common.web.auth_limits import limit_by_address
+from common.web.form_bodies import FORM, check_form
 from installations import code_replay
 from installations.oauth import CodeUsedAgain
 from installations.serializers import (
@@ -30,7 +31,6 @@ from installations.services import authorization
 
 log = logging.getLogger(__name__)
 
-FORM = "application/x-www-form-urlencoded"
 CHALLENGE = 'Basic realm="OAuth 2.0 client"'
 CLIENT: Any = [{"clientCredentials": []}]  # the security requirement in the OpenAPI document
 
@@ -58,6 +58,7 @@ class ClientView(OAuthLibMixin, View, ABC):
         return response
 
     def _dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        check_form(request)
         response = super().dispatch(request, *args, **kwargs)
         assert isinstance(response, HttpResponse)
         return response

@@ -1,10 +1,11 @@
 """The feed: every event once, in an order that never changes behind a cursor."""
 
+import base64
 import random
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from marketplace.models import App
 from tests import factories
 from tests.appapi.conftest import client_of
 from tests.webhooks.helpers import publish, wait_until
+from webhooks import feed
+from webhooks.feed import Cursor
 from webhooks.models import Event
 from webhooks.positions import current_horizon
 from webhooks.services.samples import send_sample
@@ -111,7 +114,7 @@ def test_feed_has_no_pages(api: Client, sandbox: Business) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["after=nonsense", "after=", "after=MC4x", "type=order.mislaid", "type=", "limit=0", "limit=x", "after=MC45OTk5OTk5OTk5OTk5Ljk5LgAAAAAAAAAAAAAAAAAAAAA"],
+    ["after=nonsense", "after=", "after=MC4x", "type=order.mislaid", "type=", "limit=0", "limit=x", "after=AAAA", "after=" + "A" * 70],
 )  # fmt: skip
 def test_made_up_input_is_refused(api: Client, query: str) -> None:
     answer = api.get(f"/app-api/events?{query}")
@@ -139,6 +142,60 @@ def test_cursor_of_before_a_restore_is_gone(api: Client, sandbox: Business, sett
     answer = api.get("/app-api/events", {"after": old})
     assert answer.status_code == 410
     read(api, answer.json()["message"].rpartition(" ")[2])
+
+
+def test_cursor_says_nothing(api: Client, sandbox: Business) -> None:
+    """Of its event, and of transactions: their numbers tell how much the platform writes."""
+    event = publish(sandbox, "order.created")
+    assert event
+    for text in (read(api)["data"][0]["cursor"], str(Cursor.before(current_horizon(), timezone.now()))):
+        raw = base64.urlsafe_b64decode(text + "==")
+        position = Event.objects.get().position
+        assert not [
+            part for part in (event.id.bytes, str(position).encode(), position.to_bytes(8)) if part in raw
+        ]
+    one, next_one = (Cursor.before(number, event.occurred_at) for number in (1000, 1001))
+    assert sum(a == b for a, b in zip(str(one), str(next_one), strict=True)) < 20
+
+
+@pytest.mark.parametrize("place", [0, 20, 40, -1])
+def test_cursor_that_was_changed_is_refused(api: Client, place: int) -> None:
+    raw = bytearray(base64.urlsafe_b64decode(read(api)["nextCursor"] + "=="))
+    raw[place] ^= 1
+    answer = api.get("/app-api/events", {"after": base64.urlsafe_b64encode(raw).rstrip(b"=").decode()})
+    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "after")
+
+
+def unsealed(position: int, made_at: datetime) -> str:
+    """A cursor as version 0.1.0 gave it."""
+    numbers = b"0.%d.%d." % (position, made_at.timestamp() * 1000)
+    return base64.urlsafe_b64encode(numbers + bytes(16)).rstrip(b"=").decode()
+
+
+def test_cursor_of_before_the_upgrade_counts_for_30_days(api: Client, sandbox: Business) -> None:
+    before, upgraded_at = current_horizon(), feed.upgraded_at()
+    publish(sandbox, "order.created")
+    assert names(read(api, unsealed(before, upgraded_at))) == ["order.created"]
+    made_later = api.get("/app-api/events", {"after": unsealed(before, upgraded_at + timedelta(hours=2))})
+    assert made_later.status_code == 400
+    with time_machine.travel(upgraded_at + timedelta(days=30, hours=2)):
+        for position in (before, 2**62):  # alike, so that trying tells nothing
+            answer = api.get("/app-api/events", {"after": unsealed(position, upgraded_at)})
+            assert answer.status_code == 410
+
+
+def test_cursor_outlives_a_change_of_the_secret_key(api: Client, sandbox: Business, settings: Any) -> None:
+    start = read(api)["nextCursor"]
+    publish(sandbox, "order.created")
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = (
+        [settings.SECRET_KEY],
+        "another key of this test, 0123456789",
+    )
+    page = read(api, start)
+    assert names(page) == ["order.created"]
+    settings.SECRET_KEY_FALLBACKS = []
+    assert read(api, page["nextCursor"])["data"] == []
+    assert api.get("/app-api/events", {"after": start}).status_code == 400
 
 
 @pytest.mark.postgres

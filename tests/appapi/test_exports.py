@@ -1,15 +1,18 @@
 """Exports: a consistent file, and a feed that goes on from it without a gap."""
 
 import gzip
+import stat
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 import pytest
 import time_machine
+from django.core.files.storage import storages
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -55,6 +58,13 @@ def records(api: Client, export: dict[str, Any]) -> list[dict[str, Any]]:
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/gzip")
     assert "Content-Encoding" not in answer
     return [orjson.loads(line) for line in gzip.decompress(answer.getvalue()).splitlines()]
+
+
+def test_file_of_an_export_is_for_the_platforms_user_alone(api: Client, sandbox: Business) -> None:
+    factories.order(sandbox)
+    made(api, "orders")
+    file = Path(storages["exports"].path(Export.objects.get().file_name))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 @pytest.mark.spec(SPEC, "POST /app-api/exports makes a file of the list's records, one export at a time")

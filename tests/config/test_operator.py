@@ -35,6 +35,7 @@ def production(var_dir: Path) -> dict[str, str]:
         "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
         "BASE_URL": "https://platform.example",
         "STORES_URL": "https://{slug}.stores.test",
+        "STORES_DOMAIN_IS_PUBLIC_SUFFIX": "on",
         "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
         "REDIS_URL": "redis://127.0.0.1:1/0",
         "SECURITY_CONTACT": "mailto:security@platform.example",

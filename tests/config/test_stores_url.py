@@ -113,6 +113,22 @@ def test_sibling_under_the_same_domain_is_a_warning(
 
 
 @pytest.mark.parametrize(
+    ("stores", "is_listed", "warned"),
+    [
+        ("https://{slug}.stores.example", False, True),
+        ("https://{slug}.stores.example", True, False),
+        ("https://stores.example", False, False),
+    ],
+)
+def test_domain_of_many_stores_that_is_no_public_suffix_is_a_warning(
+    settings: Any, stores: str, is_listed: bool, warned: bool
+) -> None:
+    settings.DEBUG, settings.STORES_URL = False, stores
+    settings.STORES_DOMAIN_IS_PUBLIC_SUFFIX = is_listed
+    assert ("config.W007" in {problem.id for problem in production_settings(None)}) is warned
+
+
+@pytest.mark.parametrize(
     "start", [["manage.py", "check"], ["-c", "import config.wsgi"]], ids=["manage", "wsgi"]
 )
 def test_every_start_is_refused(tmp_path: Path, start: list[str]) -> None:

@@ -10,11 +10,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+import yaml
 from django.core.management import get_commands
 
+from tests.faults.servers import skipped_if_missing
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
+from tools import servers
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -141,6 +145,51 @@ def test_systemd_accepts_the_units(unit: str, tmp_path: Path) -> None:
     here = text.replace("/usr/bin/env .venv/bin/python", sys.executable)
     (tmp_path / name).write_text(here)
     assert checked(tool("systemd-analyze"), "verify", str(tmp_path / name)) == ""
+
+
+@pytest.mark.parametrize("unit", ["web", "worker", "scheduler", "deliver"])
+def test_units_keep_their_files_private_and_their_memory_bounded(unit: str) -> None:
+    text = (DEPLOY / f"systemd/extension-platform-{unit}.service").read_text()
+    settings = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
+    assert (settings["StateDirectoryMode"], settings["UMask"]) == ("0700", "0077")
+    high, most = (int(settings[name].rstrip("%M")) for name in ("MemoryHigh", "MemoryMax"))
+    assert 0 < high < most
+    described = (ROOT / "docs/operations.md").read_text().split("## Memory", 1)[1].split("\n## ", 1)[0]
+    assert {settings["MemoryHigh"], settings["MemoryMax"]} <= set(re.findall(r"\d+[%M]", described))
+
+
+def test_every_service_of_compose_has_a_limit_of_memory_and_an_exact_version() -> None:
+    services: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert [name for name, each in services.items() if not re.fullmatch(r"\d+[mg]", each["mem_limit"])] == []
+    images = {each["image"] for each in services.values()} - {"extension-platform"}
+    images |= set(re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE))
+    assert [each for each in images if not re.search(r":v?\d+\.\d+", each)] == []
+
+
+@pytest.mark.timed
+def test_database_user_of_compose_owns_its_database_and_is_no_superuser() -> None:
+    configs = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["configs"]
+    script = configs["database"]["content"].replace("$$", "$")
+    with skipped_if_missing(), servers.Postgres() as server:
+        environment = os.environ | {
+            "PATH": f"{server.programs}:{os.environ['PATH']}",
+            "PGHOST": "127.0.0.1",
+            "PGPORT": str(server.port),
+            "POSTGRES_PASSWORD": "it's a secret",
+        }
+        with server.connect() as superuser:
+            superuser.execute("ALTER ROLE postgres PASSWORD 'of the image'")
+            checked("sh", "-e", "-c", script, env=environment)
+            roles = superuser.execute(
+                "SELECT rolname, rolsuper, rolpassword IS NULL FROM pg_authid WHERE rolcanlogin ORDER BY 1"
+            ).fetchall()
+        assert roles == [("platform", False, False), ("postgres", True, True)]
+        url = server.url.replace("postgres@", "platform@")
+        with psycopg.connect(f"{url}/platform") as platform:
+            platform.execute("CREATE EXTENSION pg_trgm")  # as the first migration does
+            platform.execute("CREATE TABLE public.some ()")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                platform.execute("SELECT pg_read_file('/etc/passwd')")
 
 
 def test_commands_by_hand_have_the_settings_of_the_units() -> None:

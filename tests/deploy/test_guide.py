@@ -72,8 +72,7 @@ def test_blocks_are_valid_for_a_shell(guide: str) -> None:
 @pytest.mark.parametrize("task", ["Upgrade", "Back up", "Restore"])
 def test_commands_name_what_compose_has(task: str) -> None:
     volumes = {f"{COMPOSE['name']}_{volume}" for volume in COMPOSE["volumes"]}
-    of_postgres = COMPOSE["services"]["postgres"]["environment"]
-    assert of_postgres["POSTGRES_USER"] == of_postgres["POSTGRES_DB"] == "platform"
+    assert "CREATE DATABASE platform OWNER platform;" in COMPOSE["configs"]["database"]["content"]
     commands = of_compose(task)
     assert commands
     for words in commands:
@@ -83,8 +82,9 @@ def test_commands_name_what_compose_has(task: str) -> None:
             if option == "--volume":
                 source = value.partition(":")[0]
                 assert source in volumes or source == "$BACKUP", words
-            if option in ("--username", "--dbname"):
-                assert value == "platform", words
+            if option in ("--username", "--dbname", "--owner"):
+                makes_databases = option == "--username" and {"createdb", "dropdb"} & set(words)
+                assert value == ("postgres" if makes_databases else "platform"), words
 
 
 def test_upgrade_with_compose_replaces_each_process_of_ours_after_migrating() -> None:

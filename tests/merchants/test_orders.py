@@ -159,6 +159,12 @@ def test_export_has_no_formulas(browser, shop, start):
     assert [row["Customer"], row["Note"], row["Address"]] == [f"'{typed}"] * 3
 
 
+def test_export_quotes_every_cell(browser, shop):
+    factories.order(shop)
+    header, line = browser.get(EXPORT).getvalue().decode("utf-8-sig").splitlines()
+    assert header.count('"') == line.count('"') == 2 * len(order_export.COLUMNS)
+
+
 def test_export_of_a_bad_filter_shows_the_list_with_the_error(browser, shop):
     response = browser.get(EXPORT, {"since": "2026-07-15", "until": "2026-07-14"})
     assert response.status_code == 422

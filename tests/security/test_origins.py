@@ -2,11 +2,15 @@
 tests switch the Content-Security-Policy off: it is the second wall."""
 
 import json
+import socket
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connections
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 from accounts.models import Business
@@ -15,8 +19,11 @@ from tests import factories
 from tests.browser.app_site import AppSite
 from tests.browser.chromium import PATIENCE
 from tests.extensions.cast import define
+from tests.faults.servers import skipped_if_missing
 from tests.merchants.pages import installed, listed_app
-from tests.security.conftest import Site
+from tests.ports import free_port
+from tests.security.conftest import Site, waitress
+from tools.servers import Nginx
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -203,3 +210,53 @@ def test_cookies_never_reach_the_other_host(browser: BrowserContext, site: Site,
 
 def _all(browser: BrowserContext) -> list[Any]:
     return list(browser.cookies())
+
+
+@pytest.fixture
+def proxied(
+    transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Site]:
+    """The product behind `deploy/nginx.conf`."""
+    port = free_port()
+    settings.BASE_URL, settings.STORES_URL = site = Site(
+        f"http://127.0.0.1:{port}", f"http://{{slug}}.stores.localhost:{port}"
+    )
+    settings.ALLOWED_HOSTS = ["127.0.0.1", ".stores.localhost"]
+    monkeypatch.setitem(connections.databases["default"], "CONN_MAX_AGE", 0)
+    with waitress() as web, _proxy(tmp_path, port, web):
+        end = time.monotonic() + 10
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            assert time.monotonic() < end, (tmp_path / "nginx.log").read_text()
+            time.sleep(0.02)
+        yield site
+
+
+def _proxy(folder: Path, port: int, web: int) -> Nginx:
+    with skipped_if_missing():
+        return Nginx(folder, listen=f"127.0.0.1:{port}", web=[f"127.0.0.1:{web}"])
+
+
+def test_cookies_of_a_script_bar_visitors_from_no_other_store(
+    chromium: Browser, proxied: Site, shop: Business
+) -> None:
+    """A script can set cookies for the domain of all stores. The proxy has them cleared at the next visit."""
+    other = factories.merchant("olga@example.com", name="Olga").businesses.get()
+    context = chromium.new_context(bypass_csp=True)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(f"{proxied.store(shop)}healthz")  # which loads nothing that would meet the proxy first
+    page.evaluate(
+        """() => {
+            for (let each = 0; each < 60; each++)
+                document.cookie = `bomb${each}=${"x".repeat(3800)}; path=/; domain=stores.localhost`;
+        }"""
+    )
+    page.wait_for_function("document.cookie.length > 60 * 3800")
+    for expected, text in ((400, "Too many cookies"), (200, other.name)):
+        answer = page.goto(proxied.store(other))
+        assert answer
+        assert (answer.status, text in page.content()) == (expected, True)
+    assert not context.cookies()
+    page.goto(proxied.store(shop))
+    assert shop.name in page.content()
+    context.close()

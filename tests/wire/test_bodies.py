@@ -103,7 +103,7 @@ def test_emoji_and_other_planes_are_kept(api: Client, sandbox: Business) -> None
 
 
 @pytest.mark.parametrize(("open_", "close"), [('{"a":', "}"), ("[", "]")])
-@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 900, 100_000])
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 900, 40_000])
 def test_body_that_is_nested_too_deep_is_400(api: Client, open_: str, close: str, depth: int) -> None:
     nested = open_ * (depth - 1) + "1" + close * (depth - 1)
     answer = post(api, "/app-api/orders", f'{{"unheardOf": {nested}}}')

@@ -6,17 +6,17 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.parsers import FormParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.origins import origin_of
 from accounts.services import device_grants
 from common.errors import ERROR_CODE_HEADER
-from common.rest.parsers import JsonParser
+from common.rest.parsers import FormParser, JsonParser
 from common.rest.schema import problem
 from common.rest.views import JsonView
 from common.web.auth_limits import limit_by_address
+from common.web.form_bodies import FORM
 from developers.api.serializers.device import (
     DeviceBody,
     DeviceCodesSerializer,
@@ -26,7 +26,6 @@ from developers.api.serializers.device import (
 from developers.api.views.base import NO_STORE, validated
 from installations.serializers import OAuthErrorSerializer
 
-FORM = "application/x-www-form-urlencoded"
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 CODES = {429: "temporarily_unavailable", 503: "temporarily_unavailable", 500: "server_error"}
 

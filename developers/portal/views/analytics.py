@@ -4,7 +4,6 @@ A chart is drawn by `templates/developers/portal/chart.html`. Its geometry is in
 any width while its text keeps its size.
 """
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
@@ -15,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from common.templatetags.ui import percent
+from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.views.access import app_page
 from marketplace.models import App, AppVersion
@@ -49,13 +49,12 @@ def analytics_csv(request: HttpRequest, app: App) -> HttpResponse:
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
-    writer = csv.writer(response)
-    writer.writerow(CSV_HEADER)
+    file = CsvLines()
+    response.write(file.line(CSV_HEADER))
     for day, sent in zip(figures.installs, figures.deliveries, strict=True):
         latency = f"{sent.duration_ms / sent.answered:.1f}" if sent.answered else ""
-        writer.writerow(
-            [day.date.isoformat(), day.installs, day.uninstalls, sent.successful, sent.failed, latency]
-        )
+        cells = [day.date.isoformat(), day.installs, day.uninstalls, sent.successful, sent.failed, latency]
+        response.write(file.line(cells))
     return response
 
 

@@ -14,6 +14,7 @@ from activity.scope_use import scope_use
 from activity.threads import thread_of
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
+from common.nesting import indented
 from common.web.methods import require_safe
 from developers.portal import request_descriptions
 from developers.portal.delivery_forms import MAX_CHOICES
@@ -86,10 +87,10 @@ def request_page(request: HttpRequest, app: App, call_id: str) -> HttpResponse:
         "pill_label": label,
         "explanation": request_descriptions.explain(app, call),
         "request_headers": request_descriptions.request_headers(call),
-        "request_body": request_descriptions.pretty(call.request_body),
+        "request_body": indented(call.request_body),
         "is_request_cut": request_descriptions.is_cut(call.request_body),
         "response_headers": request_descriptions.response_headers(call),
-        "response_body": request_descriptions.pretty(call.response_body),
+        "response_body": indented(call.response_body),
         "is_response_cut": request_descriptions.is_cut(call.response_body),
         "curl": request_descriptions.as_curl(call) if call.installation.is_test else "",
     }

@@ -378,12 +378,12 @@ def test_patch_with_a_bad_picture_is_400_and_keeps_the_old(
     assert api("get", f"/developer/apps/{app.id}").json() == before
 
 
-PART = b'--edge\r\nContent-Disposition: form-data; name="name"\r\n\r\nNew\r\n'
-FORM = PART + b"--edge--\r\n"
+PART = b'--the-edge\r\nContent-Disposition: form-data; name="name"\r\n\r\nNew\r\n'
+FORM = PART + b"--the-edge--\r\n"
 
 
 def send_raw(
-    api: Api, app: App, body: bytes, content_type: str = "multipart/form-data; boundary=edge"
+    api: Api, app: App, body: bytes, content_type: str = "multipart/form-data; boundary=the-edge"
 ) -> Any:
     return api("patch", f"/developer/apps/{app.id}", data=body, content_type=content_type)
 
@@ -399,17 +399,19 @@ def send_raw(
         FORM[:-4],
         PART[:-2],
         PART + PART[:-10],
-        b"--edge--\r\n",
-        b"--edge\r\n--edge--\r\n",
-        b"--edge\r\ngarbage\r\n--edge--\r\n",
-        b"--edge\r\nContent-Disposition: form-data\r\n\r\nNew\r\n--edge--\r\n",
-        b"--edge\r\nContent-Type: text/plain\r\n\r\nNew\r\n--edge--\r\n",
-        PART + b"--edge\r\ngarbage\r\n--edge--\r\n",
-        PART[:-2] + b"--edge--\r\n",
+        b"--the-edge--\r\n",
+        b"--the-edge\r\n--the-edge--\r\n",
+        b"--the-edge\r\ngarbage\r\n--the-edge--\r\n",
+        b"--the-edge\r\nContent-Disposition: form-data\r\n\r\nNew\r\n--the-edge--\r\n",
+        b"--the-edge\r\nContent-Type: text/plain\r\n\r\nNew\r\n--the-edge--\r\n",
+        PART + b"--the-edge\r\ngarbage\r\n--the-edge--\r\n",
+        PART[:-2] + b"--the-edge--\r\n",
+        PART * 21 + b"--the-edge--\r\n",
+        PART.replace(b"form-data", b"form-data; x=" + b"x" * 4096) + b"--the-edge--\r\n",
         b"garbage\r\n" + FORM,
         FORM + FORM,
         FORM.replace(b"\r\n", b"\n"),
-        FORM.replace(b"--edge--", b"--other--"),
+        FORM.replace(b"--the-edge--", b"--other--"),
     ],
 )
 def test_patch_with_a_broken_form_is_400_and_changes_nothing(api: Api, app: App, body: bytes) -> None:
@@ -421,18 +423,22 @@ def test_patch_with_a_broken_form_is_400_and_changes_nothing(api: Api, app: App,
 
 @pytest.mark.spec("Errors", "a malformed multipart body is 400")
 def test_patch_with_an_empty_form_is_400(api: Api, app: App) -> None:
-    headers = {"CONTENT_TYPE": "multipart/form-data; boundary=edge", "CONTENT_LENGTH": "0"}
+    headers = {"CONTENT_TYPE": "multipart/form-data; boundary=the-edge", "CONTENT_LENGTH": "0"}
     response = api("patch", f"/developer/apps/{app.id}", **headers)
     assert (response.status_code, response.json()["message"]) == (400, "The multipart body is empty.")
 
 
-@pytest.mark.parametrize("parameter", ["", "; boundary=", "; boundary=é", "; boundary=" + "x" * 300])
+@pytest.mark.parametrize(
+    "parameter", ["", "; boundary=", "; boundary=é", "; boundary=7-short", "; boundary=" + "x" * 300]
+)
 def test_patch_with_a_form_of_no_boundary_is_400(api: Api, app: App, parameter: str) -> None:
     with unchanged(App):
         assert send_raw(api, app, FORM, f"multipart/form-data{parameter}").status_code == 400
 
 
-@pytest.mark.parametrize("body", [FORM, FORM[:-2], FORM + b"epilogue", PART + b"--edge--  \r\n"])
+@pytest.mark.parametrize(
+    "body", [FORM, FORM[:-2], FORM + b"epilogue", PART * 19 + FORM, PART + b"--the-edge--  \r\n"]
+)
 def test_patch_with_a_whole_form_is_taken(api: Api, app: App, body: bytes) -> None:
     assert send_raw(api, app, body).json()["name"] == "New"
 

@@ -19,6 +19,7 @@ def test_limits_of_other_doors_are_theirs() -> None:
     assert idempotency.KEPT == limits.IDEMPOTENCY_KEPT
     assert exports.KEPT == limits.EXPORT_KEPT
     assert parsers.MAX_FORM == limits.UPLOAD
+    assert parsers.MAX_PARTS == limits.UPLOAD_PARTS
     assert access.ASKING_PER_MINUTE == limits.ASKING_PER_MINUTE
 
 

@@ -1,0 +1,267 @@
+"""How much a process grows when a parser reads a body. Runs as a process of its own: a name of `CASES` in, a line out.
+
+Each case is read in a fork, by which it has its own peak and leaves nothing behind.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+MIB: Final = 2**20
+FREE: Final = 32 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`read` gets the body. `most` is how many bytes it may take; by default what the contract allows."""
+
+    read: Callable[[bytes], object]
+    body: Callable[[], bytes]
+    most: int = 0
+
+
+def filled(token: bytes, size: int, before: bytes = b"", after: bytes = b"") -> Callable[[], bytes]:
+    """A body of `size` bytes at most: a beginning, a token again and again, and an end."""
+    return lambda: before + token * ((size - len(before) - len(after)) // len(token)) + after
+
+
+# --- What reads strangers' bytes ---------------------------------------------------------------------
+
+
+def app_form(body: bytes) -> None:
+    from django.test import RequestFactory
+
+    from developers.api.parsers import PictureFormParser
+
+    kind = "multipart/form-data; boundary=" + ("a" if body.startswith(b"--a") else "boundary")
+    request = RequestFactory().patch("/", body, content_type=kind)
+    PictureFormParser().parse(request, kind, {"request": request})
+
+
+def page_form(body: bytes) -> None:
+    """Through all middleware of a page, as far as the check of the form's token."""
+    from django.test import Client
+
+    client = Client(enforce_csrf_checks=True, headers={"accept": "application/json"})
+    client.cookies["csrftoken"] = "x" * 32
+    kind = "multipart/form-data; boundary=boundary" if body.startswith(b"--") else FORM
+    assert client.post("/accounts/login/", body, content_type=kind).status_code in (400, 403, 413)
+
+
+def device_form(body: bytes) -> None:
+    from common.rest.parsers import FormParser
+
+    FormParser().parse(BytesIO(body))
+
+
+def json_body(body: bytes) -> None:
+    from appapi.serializers import OrderBody
+    from common.rest.parsers import JsonParser
+
+    checked = OrderBody(data=JsonParser().parse(BytesIO(body)), context={"currency": "EUR"})
+    checked.is_valid()
+    checked.errors  # noqa: B018
+
+
+def manifest_body(body: bytes) -> None:
+    from developers.api.views.manifests import ManifestParser
+    from extensions.manifest.problems import problems_of_manifest
+
+    problems_of_manifest(ManifestParser().parse(BytesIO(body)))
+
+
+def manifest_text(body: bytes) -> None:
+    from extensions.manifest.text import read
+
+    read(body.decode())
+
+
+def settings_schema(body: bytes) -> None:
+    from extensions.schemas import problems_of_schema
+
+    problems_of_schema(json.loads(body))
+
+
+def hook_answer(body: bytes) -> None:
+    from extensions.hooks.answers import parse, problems_of
+    from stores.hookpoints import HookPoint
+
+    list(problems_of(HookPoint.PAYMENT_METHODS, parse(body)))
+
+
+def shown_json(body: bytes) -> None:
+    from common.nesting import indented
+
+    indented(body.decode())
+
+
+def pasted_request(body: bytes) -> None:
+    from datetime import UTC, datetime
+
+    from developers.portal.signature_checker import examine
+
+    headers = {"x-webhook-timestamp": "1", "x-webhook-signature": "sha256=" + "0" * 64}
+    examine(headers=headers, body=body.decode(), secret="whsec_x", now=datetime.now(UTC))
+
+
+def log_of_calls(body: bytes) -> None:
+    from common.masking import mask
+
+    mask(body.decode(), personal=True)
+
+
+def markdown(body: bytes) -> None:
+    from common.markdown import render
+
+    render(body.decode())
+
+
+def feed_query(body: bytes) -> None:
+    from django.http import QueryDict
+
+    from appapi.serializers import FeedFilters
+
+    FeedFilters(data=QueryDict(body)).is_valid()
+
+
+def picture(body: bytes) -> None:
+    from stores.services.pictures import decode
+    from tests.pictures import upload
+
+    decode(upload(body))
+
+
+def photograph(mode: str, kind: str) -> Callable[[], bytes]:
+    from tests.pictures import picture as made
+
+    return lambda: made(kind, (5000, 5000), mode)
+
+
+# --- Bodies of the largest size, each of the smallest token --------------------------------------------
+
+FORM: Final = "application/x-www-form-urlencoded"
+PART: Final = b'--boundary\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
+END: Final = b"--boundary--\r\n"
+VALUES: Final = (b'{"a":[', b"0]}")
+
+PARTS: Final = {
+    "short boundaries": filled(b"--a", 32 * MIB),
+    "boundaries": filled(b"--boundary", 32 * MIB),
+    "parts": filled(PART + b"\r\n", 32 * MIB, after=END),
+    "header lines": filled(b"a\r\n", 32 * MIB, b"--boundary\r\n", b"\r\n\r\n" + END),
+    "line breaks": filled(b"\r\n", 32 * MIB, PART.replace(b"\r\n\r\n", b'; filename="a"\r\n\r\n'), END),
+}
+PAIRS: Final = {token: filled(token.encode(), 2 * MIB) for token in ("&=", "a&", "%", "%00", "+")}
+JSON: Final = {
+    "levels": b"[", "objects in objects": b'{"a":', "lists": b"[],", "objects": b"{},",
+    "objects of one": b'{"":0},', "objects of a list": b'{"a":[]},', "numbers": b"0,", "fractions": b"1.5,",
+    "texts": b'"ab",', "errors": b'{"items":[',
+}  # fmt: skip
+
+
+def json_of(size: int) -> dict[str, Callable[[], bytes]]:
+    return {name: filled(token, size, *VALUES) for name, token in JSON.items()} | {
+        "keys": lambda: b"{%s}" % b",".join(b'"%x":0' % number for number in range(min(size // 9, 49_990))),
+        "as many objects as are read": filled(b'{"a":{}},', min(size, 24_990 * 9), *VALUES),
+        "as many items as are read": filled(b"{},", min(size, 49_900 * 3), b'{"items":[', b"0]}"),
+        "items": filled(b"{},", size, b'{"items":[', b"0]}"),
+        "long text": filled("é".encode(), size, b'{"a":"', '\U0001f950"}'.encode()),
+        "escapes": filled(b"\\u0001", size, b'{"a":"', b'"}'),
+        "quotes": filled(b'\\"', size, b'{"a":"', b'"}'),
+        "open quotes": filled(b'\\"', size, b'{"a":[0,"', b""),
+    }
+
+
+def _cases() -> dict[str, Case]:
+    kinds: dict[Callable[[bytes], object], dict[str, Callable[[], bytes]]] = {
+        app_form: PARTS,
+        page_form: PAIRS | {name: body for name, body in PARTS.items() if name != "short boundaries"},
+        device_form: {"%": filled(b"%", MIB), "&=": filled(b"&=", MIB)},
+        json_body: json_of(MIB),
+        manifest_body: json_of(MIB),
+        manifest_text: json_of(MIB),
+        settings_schema: {
+            name: filled(token, 64 * 1024, b'{"properties":{"a":{"enum":[', b"0]}}}")
+            for name, token in JSON.items()
+            if "in" not in name and name not in ("levels", "errors")
+        },
+        hook_answer: json_of(64 * 1024) | {"methods": filled(b"{},", 64 * 1024, b'{"methods":[', b"0]}")},
+        shown_json: {"deep numbers": filled(b"0,", 256 * 1024, b"[" * 900, b"0" + b"]" * 900)},
+        pasted_request: {"deep numbers": filled(b"0,", 256 * 1024, b"[" * 900, b"0" + b"]" * 900)},
+        log_of_calls: {name: filled(token, 8 * 1024) for name, token in JSON.items()},
+        markdown: {
+            token: filled(token.encode(), 10_000) for token in ("*_", "[", "> ", "- ", "`", "&#0;", "<a:")
+        },
+        feed_query: {"commas": filled(b",", 8000, b"type="), "types": filled(b"type=&", 8000)},
+    }
+    made = {
+        f"{read.__name__}: {name}": Case(read, body)
+        for read, bodies in kinds.items()
+        for name, body in bodies.items()
+    }
+    pixels = (
+        25_000_000 * 4
+    )  # bytes that they decode to; a decoder and Pillow have several copies for a moment
+    for mode, kind in (("RGBA", "PNG"), ("P", "PNG"), ("RGB", "JPEG"), ("RGBA", "WEBP")):
+        made[f"picture: {mode} {kind}"] = Case(picture, photograph(mode, kind), 5 * pixels)
+    return made
+
+
+CASES: Final = _cases()
+
+
+# --- Measuring -----------------------------------------------------------------------------------------
+
+
+WARM: Final[set[Callable[[bytes], object]]] = set()
+
+
+def grown(case: Case) -> str:
+    """JSON: the size of the body, and by how many bytes the fork grew."""
+    if case.read not in WARM:
+        WARM.add(case.read)
+        _try(case.read, b"{}")  # imports
+    read, write = os.pipe()
+    if child := os.fork():
+        os.close(write)
+        with open(read) as answer:
+            line = answer.read()
+        os.waitpid(child, 0)
+        return line
+    body = case.body()
+    before = _resident("VmRSS")
+    outcome = _try(case.read, body)
+    figures = {"size": len(body), "grown": _resident("VmHWM") - before, "outcome": outcome}
+    os.write(write, json.dumps(figures).encode())
+    os._exit(0)
+
+
+def _try(read: Callable[[bytes], object], body: bytes) -> str:
+    """The error's text: a refusal is as good as a result."""
+    try:
+        read(body)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:200]
+    return "read"
+
+
+def _resident(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) * 1024
+
+
+def main() -> None:
+    import django
+
+    django.setup()
+    for line in sys.stdin:
+        print(grown(CASES[line.rstrip("\n")]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
