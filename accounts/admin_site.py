@@ -14,7 +14,8 @@ from django.urls import resolve
 FREE: Final = frozenset(
     {
         "logout",
-        "password_change",  # leads to our own page, which asks for the current password
+        "password_change",  # these lead to our own page, which asks for the current password
+        "password_change_done",
         # A reviewer's everyday work. Approving and suspending apps ask.
         "marketplace_submission_take",
         "marketplace_submission_release",
@@ -65,6 +66,8 @@ class StaffSite(AdminSite):
     def password_change(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """To the page that everybody has: it limits guesses, and tells the person."""
         return redirect("account_change_password")
+
+    password_change_done = password_change
 
 
 def _is_free(request: HttpRequest) -> bool:
