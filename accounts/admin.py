@@ -40,7 +40,7 @@ class PersonChangeForm(UserChangeForm):
 
 
 class PersonPasswordForm(AdminPasswordChangeForm):
-    """For somebody whose account was taken: as with a reset by mail, what the former password made ends."""
+    """For somebody whose account was taken: as with a reset by mail, what was made before ends."""
 
     @transaction.atomic
     def save(self, commit: bool = True) -> User:

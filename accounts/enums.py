@@ -47,7 +47,7 @@ class SecurityEventKind(models.TextChoices):
 
 
 class TokenRight(models.TextChoices):
-    """What a developer token may do only where that was ticked when it was created."""
+    """What a developer token may do only where that was selected when it was created."""
 
     SECRETS = "secrets", "Regenerate the client secrets of your apps"
     DELETE = "delete", "Delete your apps"

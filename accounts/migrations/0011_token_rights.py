@@ -1,4 +1,4 @@
-"""What a developer token may do. The tokens that exist get no rights: nobody has ticked any."""
+"""What a developer token may do. The tokens that exist get no rights: none were selected."""
 
 from django.db import migrations, models
 

@@ -148,7 +148,7 @@ class WrongCode(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     at = models.DateTimeField(default=now, db_index=True)
-    is_mailed = models.BooleanField(default=False)  # whether the person was told when this one came
+    is_mailed = models.BooleanField(default=False)  # whether a mail was sent when this one came
 
     def __str__(self) -> str:
         return f"{self.user_id} at {self.at:%Y-%m-%d %H:%M}"

@@ -42,7 +42,7 @@ def create_developer_token(
     origin: Origin = NOWHERE,
     now: datetime | None = None,
 ) -> IssuedToken:
-    """A new token, of which its owner is told by mail. `rights` are values of `TokenRight`.
+    """A new token. A mail notifies its owner. `rights` are values of `TokenRight`.
 
     Raises `Invalid` for a bad name or lifetime, `Conflict` for a name in use or too many tokens, `NotAllowed` until the
     address is confirmed.

@@ -1,4 +1,4 @@
-"""A new password by mail, and what ends with the former one."""
+"""A new password by mail, and what ends with the previous one."""
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
@@ -32,7 +32,7 @@ def send_password_reset(*, email: str) -> None:
 def choose_new_password(*, user: User, password: str) -> None:
     """Set a password that was chosen with a mailed link, and end everything that signs in.
 
-    Sessions and sign-ins of the API are bound to the former password. The rest could have been made by somebody who had
+    Sessions and sign-ins of the API are bound to the previous password. The rest could have been made by somebody who had
     the account before, so tokens end, and passkeys are a second factor only. The link has confirmed the address.
     """
     user.set_password(password)  # slow on purpose, so not while a transaction holds locks

@@ -27,7 +27,7 @@ def open_sessions(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def end_sessions(request: HttpRequest) -> HttpResponse:
-    """End the session that the form names, or every other one, and with them the developer tokens if that is ticked."""
+    """End the session that the form names, or every other one, and with them the developer tokens if that is selected."""
     assert isinstance(request.user, User)
     if "others" in request.POST:
         with_tokens = "tokens" in request.POST

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.urls import resolve
 
 from accounts import limits as sign_in_limits
-from accounts.services import developer_tokens, device_grants
+from accounts.services import developer_tokens, device_grants, second_factor
 from activity.services import retention as log_retention
 from activity.services import writing
 from common.http import transport, url_policy
@@ -126,6 +126,7 @@ def groups() -> list[Group]:
             Limit("Authorization code", duration(authorization.CODE_LIFETIME), "invalid_grant"),
             Limit("Code exchanges, revocations and registrations, for each address", f"{auth_limits.PER_ADDRESS} a minute", "429"),
             Limit("Failed sign-ins, for each account and network", f"{sign_in_limits.PER_ACCOUNT} a minute, with growing delays", "429"),
+            Limit("Wrong codes of a second factor after the right password, for each account", f"{second_factor.MOST_WRONG} in {duration(second_factor.COUNTED_FOR)}", "429; recovery codes and passkeys still work"),
             Limit("Developer tokens of an account", f"{developer_tokens.MOST_TOKENS}, for at most {developer_tokens.LONGEST.days} days", "409"),
             Limit("Codes of a device sign-in", duration(device_grants.LIFETIME), "expired_token"),
             Limit("Access token of a developer's sign-in", duration(settings.SIMPLE_JWT["ACCESS_TOKEN_LIFETIME"]), "401"),

@@ -223,7 +223,7 @@ def test_nothing_lasting_before_the_address_is_confirmed(dana: User, app: App) -
 
 @pytest.mark.usefixtures("confirming", "domain")
 def test_no_second_factor_while_the_mail_has_not_been_sent(client: Client, settings: Any) -> None:
-    """Nobody has confirmed anything, whether a worker has come to the mail or not."""
+    """The address is as unconfirmed as after the mail."""
     settings.MFA_ALLOW_UNVERIFIED_EMAIL = False
     body = {"email": "nora@example.com", "password": factories.PASSWORD, "name": "Nora", "role": "DEVELOPER"}
     assert post(client, "/auth/register", body).status_code == 201  # its mail waits for the commit
@@ -242,7 +242,7 @@ def mailed(act: Callable[[], Any]) -> str:
     return str(message.body)
 
 
-@pytest.mark.spec("Contract 15 Doors", "Each new developer token is told by mail")
+@pytest.mark.spec("Contract 15 Doors", "Each new developer token is reported by mail")
 def test_new_token_is_mailed(dana: User) -> None:
     browser = browser_of(dana)
     body = {"name": "CI", "days": 30, "rights": ["secrets"]}
@@ -295,7 +295,7 @@ CALLS = {
 }
 
 
-@pytest.mark.spec("Contract 15 Doors", "A developer token has the rights that were ticked when it was made")
+@pytest.mark.spec("Contract 15 Doors", "A developer token has the rights that were selected when it was made")
 @pytest.mark.parametrize("right", CALLS)
 def test_token_needs_the_right(dana: User, app: App, right: str) -> None:
     method, call, status = CALLS[right]
