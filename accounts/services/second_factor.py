@@ -46,6 +46,7 @@ def remove(*, user: User, actor: User | None = None, origin: Origin = NOWHERE) -
     removed, _ = Authenticator.objects.filter(user=user).delete()
     if not removed:
         return False
+    WrongCode.objects.filter(user=user).delete()  # or the next app would be refused for those of the last
     security_log.record(
         user_id=user.pk, kind=SecurityEventKind.SECOND_FACTOR_REMOVED, about="All", actor=actor, origin=origin
     )

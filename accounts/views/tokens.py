@@ -39,7 +39,7 @@ class DeveloperTokenForm(forms.Form):
     days = forms.TypedChoiceField(label="Expires after", choices=LIFETIMES, coerce=int, initial=90)
     rights = forms.MultipleChoiceField(
         label="It may also",
-        help_text="Without these, it does everything else that you can do with your apps by the API.",
+        help_text="Without these, it still does everything else that you can do through the API.",
         choices=TokenRight.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,

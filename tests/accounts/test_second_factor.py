@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
 from accounts.models import SecurityEvent, User
-from accounts.services.second_factor import has_second_factor
+from accounts.services.second_factor import has_second_factor, remove
 from common.db.fields import decrypt
 from marketplace.models import App
 from tests import factories
@@ -138,6 +138,14 @@ def test_codes_of_a_proof_count_too(client: Client, dana: User, app: App, settin
     asked = client.post(f"/portal/apps/{app.slug}/credentials/regenerate/", {})
     page = client.post(asked["Location"], {"code": code(secret)})
     assert (page.status_code, b"Use a passkey or a recovery code" in page.content) == (429, True)
+
+
+def test_new_app_after_a_lost_one_is_not_refused(dana: User) -> None:
+    set_up_app(dana)
+    for number in range(20):
+        guess(dana, number)
+    remove(user=dana)
+    assert guess(dana, 51, code(set_up_app(dana))).status_code == 200
 
 
 def test_refused_page_does_not_look_at_the_code(client: Client, dana: User) -> None:
