@@ -43,7 +43,8 @@ MESSAGES = {
 CHANGES = {
     "password_changed": "The password was changed.",
     "password_set": "A password was set.",
-    "password_reset": "The password was reset with a link from an e-mail.",
+    "password_reset": "The password was reset with a link from an e-mail. Your sessions and developer tokens have ended, and "
+    "passkeys work after the new password only.",
     "totp_activated": "An authenticator app was set up.",
     "totp_deactivated": "The authenticator app was removed.",
     "webauthn_added": "A passkey was added.",

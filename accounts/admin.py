@@ -5,20 +5,19 @@ from typing import Any
 from allauth.account import admin as account_pages  # registers pages of the library
 from allauth.mfa import admin as second_factor_pages
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
+from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
+from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
-from django.utils.decorators import method_decorator
 
-from accounts.enums import Role, SecurityEventKind
+from accounts.enums import Role
 from accounts.models import Business, SecurityEvent, User
 from accounts.origins import origin_of
-from accounts.services import reviewers, second_factor, security_log
+from accounts.services import reviewers, second_factor
+from accounts.services.developer_tokens import end_tokens
 from accounts.services.throwaway import OWNER_EMAIL
-from accounts.step_up import step_up
 
 RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 
@@ -40,9 +39,21 @@ class PersonChangeForm(UserChangeForm):
         field_classes: dict[str, type] = {}
 
 
+class PersonPasswordForm(AdminPasswordChangeForm):
+    """For somebody whose account was taken: as with a reset by mail, what was made before ends."""
+
+    @transaction.atomic
+    def save(self, commit: bool = True) -> User:
+        end_tokens(user=self.user)
+        second_factor.require_password_with_passkeys(user=self.user)
+        person: User = super().save(commit)
+        return person
+
+
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin):
     form = PersonChangeForm
+    change_password_form = PersonPasswordForm
     add_form = ReviewerCreationForm
     list_display = ("email", "name", "role", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("role", "is_active", "is_staff", "is_superuser")
@@ -67,10 +78,6 @@ class UserAdmin(DjangoUserAdmin):
     )
 
     actions = ("remove_second_factor",)
-
-    # Rights are changed in the one, and second factors removed in the other.
-    change_view = method_decorator(step_up)(DjangoUserAdmin.change_view)
-    changelist_view = method_decorator(step_up)(DjangoUserAdmin.changelist_view)
 
     @admin.action(description="Remove the second factor of selected people", permissions=["change"])
     def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> None:
@@ -112,32 +119,10 @@ class UserAdmin(DjangoUserAdmin):
         super().save_model(request, obj, form, change)
         if not change:
             obj.groups.add(reviewers.group())
-        _record_changes(request, obj, form)
-
-    def log_change(self, request: HttpRequest, obj: User, message: Any) -> LogEntry:
-        if request.resolver_match and request.resolver_match.url_name == "auth_user_password_change":
-            _record(request, obj, SecurityEventKind.PASSWORD_CHANGED)
-        return super().log_change(request, obj, message)
 
 
 def _may_touch(request: HttpRequest, person: User | None) -> bool:
     return request.user.is_superuser or person is None or not (person.is_staff or person.is_superuser)
-
-
-def _record_changes(request: HttpRequest, person: User, form: ModelForm) -> None:
-    """Write changes of the address and of rights into the person's security log."""
-    changed = form.changed_data
-    if "email" in changed:
-        _record(request, person, SecurityEventKind.EMAIL_CHANGED, f"From {form.initial.get('email', '')}")
-    if rights := [name for name in RIGHTS if name in changed]:
-        _record(request, person, SecurityEventKind.RIGHTS_CHANGED, ", ".join(rights))
-
-
-def _record(request: HttpRequest, person: User, kind: SecurityEventKind, about: str = "") -> None:
-    assert isinstance(request.user, User)
-    security_log.record(
-        user_id=person.pk, kind=kind, about=about, actor=request.user, origin=origin_of(request)
-    )
 
 
 @admin.register(SecurityEvent)

@@ -29,6 +29,8 @@ class SecurityEventKind(models.TextChoices):
     SECOND_FACTOR_REMOVED = "SECOND_FACTOR_REMOVED", "Second factor removed"
     RECOVERY_CODES_CREATED = "RECOVERY_CODES_CREATED", "Recovery codes created"
     RIGHTS_CHANGED = "RIGHTS_CHANGED", "Rights changed"
+    DETAILS_CHANGED = "DETAILS_CHANGED", "Details changed"
+    GROUP_CHANGED = "GROUP_CHANGED", "Group changed"
     TOKEN_CREATED = "TOKEN_CREATED", "Developer token created"
     TOKEN_REVOKED = "TOKEN_REVOKED", "Developer token revoked"
     CLIENT_SECRET_ROTATED = "CLIENT_SECRET_ROTATED", "Client secret rotated"
@@ -42,6 +44,14 @@ class SecurityEventKind(models.TextChoices):
     APP_RESUMED = "APP_RESUMED", "App resumed"
     APP_PERMISSIONS_APPROVED = "APP_PERMISSIONS_APPROVED", "App permissions approved"
     APP_UNINSTALLED = "APP_UNINSTALLED", "App uninstalled"
+
+
+class TokenRight(models.TextChoices):
+    """What a developer token may do only where that was selected when it was created."""
+
+    SECRETS = "secrets", "Regenerate the client secrets of your apps"
+    DELETE = "delete", "Delete your apps"
+    MEMBERS = "members", "Add and remove members of your apps, and transfer them"
 
 
 class MailKind(models.TextChoices):

@@ -3,6 +3,9 @@
 from typing import Any
 
 from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SetPasswordForm
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base.forms import AuthenticateForm, BaseAuthenticateForm, ReauthenticateForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.password_validation import validate_password
@@ -10,7 +13,8 @@ from django.http import HttpRequest
 
 from accounts.enums import Role
 from accounts.models import User
-from accounts.services import Registration, confirmation, profile, register
+from accounts.origins import origin_of
+from accounts.services import Registration, choose_new_password, profile, register, second_factor
 from accounts.services.registration import register_in_vain
 from accounts.validators import timezone_choices
 from common.background import enqueue_after_commit
@@ -176,8 +180,7 @@ class NewPasswordForm(NewPasswordFields, ResetPasswordKeyForm):
     """The second page of a password reset, behind the mailed link."""
 
     def save(self) -> None:
-        super().save()
-        confirmation.confirm(user=self.user)  # the link was mailed to the address
+        choose_new_password(user=self.user, password=self.cleaned_data["password1"])
 
 
 class PasswordChangeForm(NewPasswordFields, ChangePasswordForm):
@@ -186,6 +189,27 @@ class PasswordChangeForm(NewPasswordFields, ChangePasswordForm):
 
 class PasswordSetForm(NewPasswordFields, SetPasswordForm):
     """For people who have none, and sign in with a passkey."""
+
+
+class CodeField(BaseAuthenticateForm):
+    """The library's form for a code, which our own service checks and counts. Validating it raises `TooManyRequests`."""
+
+    def clean_code(self) -> str:
+        code: str = self.cleaned_data["code"]
+        found = second_factor.use_code(user=self.user, code=code, origin=origin_of(context.request))
+        if found is None:
+            raise get_adapter().validation_error("incorrect_code")
+        found.user = self.user
+        self.authenticator = found
+        return code
+
+
+class SecondStepForm(CodeField, AuthenticateForm):
+    """After the password."""
+
+
+class ProveByCodeForm(CodeField, ReauthenticateForm):
+    """For people who are signed in."""
 
 
 class AddPasskeyForm(AddWebAuthnForm):

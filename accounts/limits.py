@@ -1,7 +1,8 @@
 """How often people may try to sign in, register and ask for a new password. Each raises `TooManyRequests`.
 
 Attempts to sign in are counted as failures before the secret is looked at, so parallel guesses are counted too.
-`signed_in` undoes that. They are counted by account and network: a stranger's guesses never keep the owner out.
+`signed_in` undoes that. They are counted by account and network: a stranger's guesses never keep the owner out. Codes of a
+second factor, which come after the right password, count for the account as well (`services.second_factor`).
 """
 
 from typing import Final

@@ -5,7 +5,6 @@ from typing import Any
 from allauth.account.signals import password_changed, password_reset, password_set
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import (
-    authentication_failed,
     authenticator_added,
     authenticator_removed,
     authenticator_reset,
@@ -73,13 +72,6 @@ def note_recovery_codes(
     sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
 ) -> None:
     _note_authenticator(SecurityEventKind.RECOVERY_CODES_CREATED, request, user, authenticator)
-
-
-@receiver(authentication_failed)
-def note_failed_second_factor(
-    sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
-) -> None:
-    _note_authenticator(SecurityEventKind.SIGN_IN_FAILED, request, user, authenticator)
 
 
 def _note_authenticator(

@@ -2,14 +2,21 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from allauth.account import app_settings
+from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.reauthentication import suspend_request
+from allauth.core.exceptions import ReauthenticationRequired
 from django.conf import settings
-from django.http import HttpRequest
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.http import urlencode
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -18,10 +25,34 @@ def step_up(view: View) -> View:
     """A view whose form works for people who proved who they are within `ACCOUNT_REAUTHENTICATION_TIMEOUT` seconds.
 
     Others are asked for a passkey, a code or their password, and then the form is processed as they had sent it. Until
-    then it is in their session, so don't use this for forms with passwords. `DEBUG` turns this off.
+    then it is in their session, but for its passwords: the form then asks for these again. `DEBUG` turns this off.
     """
-    decorated: View = reauthentication_required(view, allow_get=True, enabled=_is_on)
-    return decorated
+    required = reauthentication_required(view, allow_get=True, enabled=_is_on)
+
+    @wraps(view)
+    def asking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return required(request, *args, **kwargs)
+        except ReauthenticationRequired:
+            if request.method != "POST" or not request.user.is_authenticated:
+                raise
+            return _ask(request)
+
+    return cast(View, asking)
+
+
+def _ask(request: HttpRequest) -> HttpResponse:
+    """Keeps the form and leads to the proof.
+
+    The library takes a form up again only where its address is the path alone. The query is kept with the form.
+    """
+    kept = request.POST.copy()
+    for name in [name for name in kept if name.startswith("password")]:
+        del kept[name]
+    request.POST = kept  # type: ignore[assignment]
+    page = get_adapter().get_reauthentication_methods(request.user)[0]["url"]
+    suspend_request(request, page)
+    return redirect(f"{page}?{urlencode({REDIRECT_FIELD_NAME: request.path})}")
 
 
 def proved_recently(request: HttpRequest) -> bool:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import DeviceGrant, SignIn, User
 from accounts.origins import Origin
-from accounts.services import confirmation, passwords, profile, security_log
+from accounts.services import confirmation, passwords, profile, second_factor, security_log
 from accounts.sessions import SessionStore
 
 
@@ -54,8 +54,9 @@ def remove_old_security_events() -> None:
 
 @shared_task
 def remove_ended_sign_ins() -> None:
-    """Sessions, sign-ins of the API and device codes that can't be used any more."""
+    """Sessions, sign-ins of the API and device codes that can't be used any more, and wrong codes that no longer count."""
     now = timezone.now()
     SessionStore.clear_expired()
     SignIn.objects.filter(expires_at__lt=now).delete()
     DeviceGrant.objects.filter(expires_at__lt=now).delete()
+    second_factor.forget_old_wrong_codes()

@@ -18,10 +18,9 @@ from accounts.api.serializers import (
     SignedInSerializer,
     TokenPairSerializer,
 )
-from accounts.enums import SecurityEventKind
 from accounts.models import Business, User
 from accounts.origins import origin_of
-from accounts.services import register, security_log
+from accounts.services import register
 from accounts.services.second_factor import has_second_factor, use_code
 from accounts.tokens import TokenPair
 from common.errors import Unauthenticated
@@ -68,7 +67,8 @@ class LoginView(AccountView):
                 "account has a second factor, and `otp` is missing or wrong."
             ),
             429: problem(
-                "More than 10 failures a minute for one account and network, or 60 from one address."
+                "More than 10 failures a minute for one account and network, or 60 from one address. Or 20 wrong codes "
+                "for the account within 24 hours: then `otp` takes a recovery code only."
             ),
         },
     )
@@ -80,17 +80,8 @@ class LoginView(AccountView):
         user = authenticate(request, username=body["email"], password=body["password"])
         if not isinstance(user, User):
             raise Unauthenticated(WRONG_CREDENTIALS, code="wrong_credentials")
-        if has_second_factor(user) and not use_code(user=user, code=body.get("otp", "")):
-            if body.get("otp"):
-                security_log.record(
-                    user_id=user.pk,
-                    kind=SecurityEventKind.SIGN_IN_FAILED,
-                    about="Second factor",
-                    origin=origin_of(request),
-                )
-            raise Unauthenticated(
-                WRONG_OTP, [{"field": "otp", "message": "mfa_required"}], code="mfa_required"
-            )
+        if has_second_factor(user):
+            _require_code(request, user, body.get("otp", ""))
         limits.signed_in(request, body["email"])
         update_last_login(User, user)
         return Response(_signed_in(request, user, Business.objects.main_of(user)), headers=NO_STORE)
@@ -116,6 +107,15 @@ class LogoutView(AccountView):
         """
         tokens.revoke(_validated(RefreshTokenBody, request)["refreshToken"])
         return Response(status=204)
+
+
+def _require_code(request: Request, user: User, code: str) -> None:
+    used = use_code(user=user, code=code, origin=origin_of(request))
+    if used is None:
+        raise Unauthenticated(
+            WRONG_OTP, [{"field": "otp", "message": "mfa_required"}], code="mfa_required"
+        )
+    used.record_usage()
 
 
 def _validated(body: type[Serializer], request: Request) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-from accounts.models.credentials import DeveloperToken, DeviceGrant, Session, SignIn
+from accounts.models.credentials import DeveloperToken, DeviceGrant, Session, SignIn, WrongCode
 from accounts.models.people import Business, BusinessQuerySet, User, UserManager, normalize_email
 from accounts.models.security_log import SecurityEvent
 
@@ -12,5 +12,6 @@ __all__ = [
     "SignIn",
     "User",
     "UserManager",
+    "WrongCode",
     "normalize_email",
 ]

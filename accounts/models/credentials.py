@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.timezone import now
 
+from accounts.enums import TokenRight
 from accounts.models.people import User
 from common.ids import new_id
 
@@ -87,7 +88,10 @@ class DeveloperTokenQuerySet(models.QuerySet["DeveloperToken"]):
 
 
 class DeveloperToken(models.Model):
-    """A token for the developer API that a person made for a script. Made and revoked by `services.developer_tokens`."""
+    """A token for the developer API that a person made for a script. Made and revoked by `services.developer_tokens`.
+
+    `rights` are values of `TokenRight`; without them it does everything else that the person can do by the API.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="developer_tokens")
@@ -98,11 +102,17 @@ class DeveloperToken(models.Model):
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)  # exact to a minute
     revoked_at = models.DateTimeField(null=True)
+    rights = models.JSONField(default=list, db_default=[])
 
     objects = DeveloperTokenQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def right_labels(self) -> list[str]:
+        """What its rights allow, in words."""
+        return [right.label for right in TokenRight if right in self.rights]
 
 
 class DeviceGrant(models.Model):
@@ -130,3 +140,15 @@ class DeviceGrant(models.Model):
 
     def __str__(self) -> str:
         return self.client_name
+
+
+class WrongCode(models.Model):
+    """A wrong code of somebody's second factor. Counted by `services.second_factor`, and removed after a day."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(default=now, db_index=True)
+    is_mailed = models.BooleanField(default=False)  # whether a mail was sent when this one came
+
+    def __str__(self) -> str:
+        return f"{self.user_id} at {self.at:%Y-%m-%d %H:%M}"

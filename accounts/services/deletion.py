@@ -20,7 +20,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
-from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User
+from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
 from accounts.signals import account_deleted, account_deletion_asked
 from common.background import enqueue_after_commit
@@ -28,6 +28,8 @@ from common.errors import Conflict
 
 NAME: Final = "Deleted account"
 STORE_NAME: Final = "Deleted store"
+# What signs a person in. A password reset ends or weakens each of these, too (`services.passwords`).
+SIGN_INS: Final[tuple[Any, ...]] = (Session, SignIn, DeveloperToken, DeviceGrant, Authenticator)
 SUBJECT: Final = "Your account at Extension Platform is deleted"
 
 
@@ -80,8 +82,7 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
 
 
 def _end_sign_ins(person: User) -> None:
-    models: list[Any] = [Session, SignIn, DeveloperToken, DeviceGrant, Authenticator, EmailAddress]
-    for credentials in models:
+    for credentials in (*SIGN_INS, EmailAddress, WrongCode):
         credentials.objects.filter(user=person).delete()
 
 

@@ -14,8 +14,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import DeveloperToken, DeviceGrant, User
-from accounts.services.developer_tokens import IssuedToken, create_developer_token
-from common.errors import Conflict, NotFound
+from accounts.origins import Origin
+from accounts.services.confirmation import require_confirmed
+from accounts.services.developer_tokens import IssuedToken, create_developer_token, lock_owner
+from common.errors import NotFound, ServiceError
 from common.secrets import digest
 
 LIFETIME: Final = timedelta(minutes=15)
@@ -68,8 +70,14 @@ def waiting_grant(user_code: str) -> DeviceGrant:
 
 @transaction.atomic
 def answer(*, user: User, user_code: str, agreed: bool) -> DeviceGrant:
-    """Let the command line in, or don't. The first answer counts. Raises `NotFound`."""
+    """Let the command line in, or don't. The first answer counts.
+
+    Raises `NotFound`, `NotAllowed` until the address is confirmed, and `Conflict` if the password has just changed.
+    """
     grant = waiting_grant(user_code)
+    if agreed:
+        require_confirmed(user)
+        lock_owner(user)
     grant.user, grant.answer = user, DeviceGrant.Answer.AGREED if agreed else DeviceGrant.Answer.DENIED
     if not DeviceGrant.objects.filter(pk=grant.pk, answer="").update(user=user, answer=grant.answer):
         raise NotFound("This code has been answered already.")
@@ -87,12 +95,10 @@ def redeem(*, device_code: str) -> IssuedToken:
 @transaction.atomic
 def _redeem(device_code: str, now: datetime) -> IssuedToken | DeviceError:
     """An error is returned, since raising it would undo what is written about this request."""
-    grant = (
-        DeviceGrant.objects.select_for_update(of=("self",))
-        .filter(device_digest=digest(device_code))
-        .select_related("user")
-        .first()
-    )
+    found = DeviceGrant.objects.filter(device_digest=digest(device_code))
+    # The person before the grant, in the order of what ends both.
+    list(User.objects.select_for_update().filter(pk__in=found.values("user")))
+    grant = found.select_for_update(of=("self",)).select_related("user").first()
     if grant is None or grant.used_at:
         return DeviceError("invalid_grant", "The device code is unknown or was used already.")
     if grant.expires_at <= now:
@@ -103,7 +109,7 @@ def _redeem(device_code: str, now: datetime) -> IssuedToken | DeviceError:
         return _wait(grant, now)
     grant.used_at = now
     grant.save(update_fields=["used_at"])
-    return _issue(grant.user, grant.client_name, now)
+    return _issue(grant.user, grant, now)
 
 
 def _wait(grant: DeviceGrant, now: datetime) -> DeviceError:
@@ -117,16 +123,21 @@ def _wait(grant: DeviceGrant, now: datetime) -> DeviceError:
     return DeviceError("authorization_pending", "The user code has not been approved yet.")
 
 
-def _issue(user: User, name: str, now: datetime) -> IssuedToken | DeviceError:
-    """A token under this name, or under the name with the first number that is free."""
+def _issue(user: User, grant: DeviceGrant, now: datetime) -> IssuedToken | DeviceError:
+    """A token without rights under the client's name, or under that name with the first number that is free."""
+    name = grant.client_name
     names = set(DeveloperToken.objects.usable(now).filter(user=user).values_list("name", flat=True))
     number = next(number for number in range(1, len(names) + 2) if _numbered(name, number) not in names)
     try:
         with transaction.atomic():
             return create_developer_token(
-                user=user, name=_numbered(name, number), lifetime=TOKEN_LIFETIME, now=now
+                user=user,
+                name=_numbered(name, number),
+                lifetime=TOKEN_LIFETIME,
+                origin=Origin(network=grant.network),
+                now=now,
             )
-    except Conflict as error:
+    except ServiceError as error:
         return DeviceError("access_denied", error.message)
 
 

@@ -1,13 +1,17 @@
-"""A new password by mail."""
+"""A new password by mail, and what ends with the previous one."""
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
 from django.core.mail import send_mail
+from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 
 from accounts.models import User, normalize_email
+from accounts.services import confirmation
+from accounts.services.developer_tokens import end_tokens
+from accounts.services.second_factor import require_password_with_passkeys
 
 
 def send_password_reset(*, email: str) -> None:
@@ -23,3 +27,17 @@ def send_password_reset(*, email: str) -> None:
     context = {"user": user, "base_url": settings.BASE_URL, "link": settings.BASE_URL + path}
     body = render_to_string("accounts/mail/password_reset.txt", context)
     send_mail("Choose a new password for Extension Platform", body, None, [user.email])
+
+
+def choose_new_password(*, user: User, password: str) -> None:
+    """Set a password that was chosen with a mailed link, and end everything that signs in.
+
+    Sessions and sign-ins of the API are bound to the previous password. The rest could have been made by somebody who had
+    the account before, so tokens end, and passkeys are a second factor only. The link has confirmed the address.
+    """
+    user.set_password(password)  # slow on purpose, so not while a transaction holds locks
+    with transaction.atomic():
+        end_tokens(user=user)
+        user.save(update_fields=["password"])
+        require_password_with_passkeys(user=user)
+        confirmation.confirm(user=user)

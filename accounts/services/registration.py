@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -68,6 +69,8 @@ def register(
         _insert(user)
         security_log.record(user_id=user.pk, kind=SecurityEventKind.REGISTERED)
         if settings.CONFIRM_ADDRESSES:
+            # Not only with the mail: without this row, the library would let an unconfirmed person add a passkey.
+            EmailAddress.objects.create(user=user, email=user.email)
             enqueue_after_commit("accounts.tasks.mail_confirmation", user.email, next_url, run_here=True)
         made = create_business(
             owner=user,

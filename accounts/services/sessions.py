@@ -11,9 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
-from accounts.models import Session, SignIn, User
+from accounts.models import DeviceGrant, Session, SignIn, User
 from accounts.origins import device_name
 from accounts.services import security_log
+from accounts.services.developer_tokens import end_tokens
 from common.ids import parse_id
 from common.secrets import digest
 
@@ -83,8 +84,14 @@ def end_session(*, user: User, kind: str, row_id: str) -> bool:
 
 
 @transaction.atomic
-def end_other_sessions(*, user: User, current_key: str | None) -> None:
-    """End all of the person's sessions except the one with this key."""
+def end_other_sessions(*, user: User, current_key: str | None, with_tokens: bool = False) -> None:
+    """End all of the person's sessions except the one with this key, and `with_tokens` their developer tokens.
+
+    Command lines that wait for a token get none in either case: no page lists them.
+    """
+    if with_tokens:
+        end_tokens(user=user)
+    DeviceGrant.objects.filter(user=user).delete()
     Session.objects.filter(user=user).exclude(pk=digest(current_key or "")).delete()
     _end_sign_ins(user)
     security_log.record(user_id=user.pk, kind=SecurityEventKind.SESSION_ENDED, about="All but the one in use")

@@ -4,10 +4,11 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from accounts.models import SecurityEvent, User
+from accounts.models import DeveloperToken, SecurityEvent, User
 from accounts.origins import device_name
 from accounts.services import sessions
 from common.web.pagination import page_request
@@ -18,17 +19,23 @@ from common.web.pagination import page_request
 def open_sessions(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)
     found = sessions.open_sessions(request.user, current_key=request.session.session_key)
-    return render(request, "accounts/sessions.html", {"sessions": found, "has_others": len(found) > 1})
+    tokens = DeveloperToken.objects.usable(timezone.now()).filter(user=request.user).order_by("-id")
+    context = {"sessions": found, "has_others": len(found) > 1, "tokens": tokens}
+    return render(request, "accounts/sessions.html", context)
 
 
 @require_POST
 @login_required
 def end_sessions(request: HttpRequest) -> HttpResponse:
-    """End the session that the form names, or every other one."""
+    """End the session that the form names, or every other one, and with them the developer tokens if that is selected."""
     assert isinstance(request.user, User)
     if "others" in request.POST:
-        sessions.end_other_sessions(user=request.user, current_key=request.session.session_key)
-        messages.success(request, "You’re signed out everywhere else.")
+        with_tokens = "tokens" in request.POST
+        sessions.end_other_sessions(
+            user=request.user, current_key=request.session.session_key, with_tokens=with_tokens
+        )
+        also = " Your developer tokens no longer work." if with_tokens else ""
+        messages.success(request, f"You’re signed out everywhere else.{also}")
     elif sessions.end_session(
         user=request.user, kind=request.POST.get("kind", ""), row_id=request.POST.get("id", "")
     ):

@@ -12,11 +12,13 @@ from django.shortcuts import redirect
 
 from accounts import limits
 from accounts.adapter import WRONG_PASSKEY, passkey_domain
-from accounts.forms import AddPasskeyForm
+from accounts.forms import AddPasskeyForm, ProveByCodeForm, SecondStepForm
 from accounts.models import User
-from accounts.services.second_factor import must_set_up
+from accounts.services.second_factor import must_set_up, signs_in_alone
 from accounts.views.refusals import LimitedForm
 from common.errors import TooManyRequests
+
+NOT_ALONE = "Your password was reset after you added this passkey. Sign in with your e-mail address and password, then use the passkey."
 
 
 class SecurityView(IndexView):
@@ -46,16 +48,18 @@ class AddPasskeyView(webauthn.AddWebAuthnView):
 class SecondStepView(AuthenticateView):
     """The step after the password, for people with a second factor."""
 
+    form_class = SecondStepForm
     template_name = "accounts/second_step.html"
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             limits.sign_in_from_address(request)
             limits.sign_in_to_account(request, self.stage.login.user.email)
+            response: HttpResponse = super().post(request, *args, **kwargs)
         except TooManyRequests as error:
+            self.auth_form = self.form_class(user=self.stage.login.user)  # showing a sent code would check it
             context = self.get_context_data(refusal=error.message)
             return self.render_to_response(context, status=error.status, headers=error.headers)
-        response: HttpResponse = super().post(request, *args, **kwargs)
         return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -75,6 +79,13 @@ class PasskeySignInView(webauthn.LoginWebAuthnView):
         response: HttpResponse = super().post(request, *args, **kwargs)
         return response
 
+    def form_valid(self, form: Any) -> HttpResponse:
+        if not signs_in_alone(form.cleaned_data["credential"]):
+            messages.error(self.request, NOT_ALONE)
+            return redirect("account_login")
+        response: HttpResponse = super().form_valid(form)
+        return response
+
     def form_invalid(self, form: Any) -> HttpResponse:
         messages.error(self.request, WRONG_PASSKEY)
         return redirect("account_login")
@@ -90,6 +101,7 @@ class ProveByPasswordView(LimitedForm, PasswordView):
 
 
 class ProveByCodeView(LimitedForm, CodeView):
+    form_class = ProveByCodeForm
     template_name = "accounts/prove.html"
 
     def count_attempt(self, request: HttpRequest) -> None:

@@ -13,14 +13,16 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.enums import TokenRight
 from accounts.models import DeveloperToken, User
+from accounts.origins import Origin, origin_of
 from accounts.services.developer_tokens import (
     IssuedToken,
     create_developer_token,
     revoke_developer_token,
 )
 from accounts.step_up import step_up
-from common.errors import ServiceError
+from common.errors import Conflict, Invalid
 
 LIFETIMES = [(30, "30 days"), (90, "90 days"), (365, "One year")]
 UNPROCESSABLE = 422
@@ -35,13 +37,26 @@ class DeveloperTokenForm(forms.Form):
         error_messages={"required": "Enter a name."},
     )
     days = forms.TypedChoiceField(label="Expires after", choices=LIFETIMES, coerce=int, initial=90)
+    rights = forms.MultipleChoiceField(
+        label="It may also",
+        help_text="Without these, it still does everything else that you can do through the API.",
+        choices=TokenRight.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
 
-    def create(self, user: User) -> IssuedToken | None:
-        """The new token, or None with the problem added to the name."""
+    def create(self, user: User, origin: Origin) -> IssuedToken | None:
+        """The new token, or None with the problem added to the name. Raises `NotAllowed` for an unconfirmed address."""
         data = self.cleaned_data
         try:
-            return create_developer_token(user=user, name=data["name"], lifetime=timedelta(days=data["days"]))
-        except ServiceError as error:
+            return create_developer_token(
+                user=user,
+                name=data["name"],
+                lifetime=timedelta(days=data["days"]),
+                rights=data["rights"],
+                origin=origin,
+            )
+        except (Conflict, Invalid) as error:
             self.add_error("name", error.message)
         return None
 
@@ -61,7 +76,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """The tokens that work, and a form for another one. The answer to the form is the only page with its text."""
     developer = _developer(request)
     form = DeveloperTokenForm(request.POST or None)
-    if form.is_bound and form.is_valid() and (issued := form.create(developer)):
+    if form.is_bound and form.is_valid() and (issued := form.create(developer, origin_of(request))):
         return render(request, "accounts/token.html", {"issued": issued})
     usable = DeveloperToken.objects.usable(timezone.now()).filter(user=developer).order_by("-id")
     context: dict[str, Any] = {"form": form, "tokens": usable}

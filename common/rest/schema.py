@@ -92,6 +92,8 @@ class OperationSchema(AutoSchema):
     def get_operation(self, *args: Any, **options: Any) -> Schema:
         operation = super().get_operation(*args, **options) or {}
         needs = [f"Needs the scope `{scope}`." for scope in self.scopes]
+        if right := getattr(self.view, "token_rights", {}).get(self.method):
+            needs.append(f"A developer token needs the right `{right.value}`.")
         notes = [str(self.deprecation)] if self.deprecation else []
         operation["description"] = " ".join(filter(None, [operation.get("description"), *needs, *notes]))
         operation.setdefault("security", [])

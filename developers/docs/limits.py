@@ -13,7 +13,7 @@ from django.conf import settings
 from django.urls import resolve
 
 from accounts import limits as sign_in_limits
-from accounts.services import developer_tokens, device_grants
+from accounts.services import developer_tokens, device_grants, second_factor
 from activity.services import retention as log_retention
 from activity.services import writing
 from common.http import transport, url_policy
@@ -165,6 +165,7 @@ def _apps() -> list[Limit]:
 
 def _sign_in() -> list[Limit]:
     return [
+        Limit("Wrong codes of a second factor after the right password, for each account", f"{second_factor.MOST_WRONG} in {duration(second_factor.COUNTED_FOR)}", "429; recovery codes and passkeys still work"),
         Limit("Authorization code", duration(authorization.CODE_LIFETIME), "invalid_grant"),
         Limit("Code exchanges, revocations and registrations, for each address", f"{auth_limits.PER_ADDRESS} a minute", "429"),
         Limit("Failed sign-ins, for each account and network", f"{sign_in_limits.PER_ACCOUNT} a minute, with growing delays", "429"),

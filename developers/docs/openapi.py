@@ -75,7 +75,8 @@ class DeveloperToken(OpenApiAuthenticationExtension):
     def get_security_definition(self, auto_schema: AutoSchema) -> Schema:
         about = (
             "A developer's access token (a JWT), from `/auth/login`, or a developer token (`fbdt_…`), from the page "
-            "Tokens of the account or `/developer/device`."
+            "Tokens of the account or `/developer/device`. Calls that name a right refuse developer tokens without it (403): "
+            "the rights are selected when the token is created, and a token of `/developer/device` has none."
         )
         return {"type": "http", "scheme": "bearer", "description": about}
 

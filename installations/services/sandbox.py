@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business, User
+from accounts.services.confirmation import require_confirmed
 from common.db.finders import get_or_not_found
 from common.errors import Conflict
 from installations.models import Installation
@@ -24,8 +25,9 @@ def test_install(
 
     If it is installed already, the installation and its webhook secret stay and the token is new. An installation that
     an approval converted becomes a test install again. Raises `NotFound` for an app that is not the developer's, `Conflict`
-    while the app is suspended.
+    while the app is suspended, `NotAllowed` until the developer's address is confirmed.
     """
+    require_confirmed(developer)
     apps = App.objects.of_developer(developer).select_for_update(no_key=True)
     own = get_or_not_found(apps, app.pk, "App not found")
     if own.suspended_at is not None:

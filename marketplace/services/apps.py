@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.enums import SecurityEventKind
 from accounts.models import User
 from accounts.services import security_log
+from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid
 from common.secrets import last_four, new_client_secret
 from marketplace import rules
@@ -64,7 +65,10 @@ def create_app(
     privacy_url: str = "",
     now: datetime | None = None,
 ) -> IssuedApp:
-    """Register an app as a draft. Raises `Invalid`, `SlugTaken`, and `Conflict` for a developer who has `MOST_APPS`."""
+    """Register an app as a draft. Raises `Invalid`, `SlugTaken`, `NotAllowed` until the address is confirmed, and `Conflict` for a developer who
+    has `MOST_APPS`.
+    """
+    require_confirmed(developer)
     fields = _normalized(
         {
             "name": name, "slug": slug, "description": description, "category": category, "scopes": scopes,

@@ -201,7 +201,7 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
     state = offered(app=app, user=user)
     if state is None:
         raise Problem(_why_not(app, user), 403)
-    if user.is_merchant and must_confirm(user):
+    if must_confirm(user):
         raise Problem(UNCONFIRMED.format(email=user.email), 403)
     core = authorization_core(app, state)
     try:

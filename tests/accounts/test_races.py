@@ -14,6 +14,7 @@ from accounts.models import Business, User
 from accounts.services import create_business
 from tests import factories
 from tests.accounts.api import post, refresh, sign_in
+from tests.accounts.second_factor import set_up_app
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,3 +51,18 @@ def test_businesses_of_one_name_opened_at_once(dana: User) -> None:
     owners = [factories.merchant(f"m{number}@example.com") for number in range(4)]
     made = at_once(*[lambda owner=owner: create_business(owner=owner, name="Harbour") for owner in owners])
     assert {business.slug for business in made} == {"harbour", "harbour-2", "harbour-3", "harbour-4"}
+
+
+@pytest.mark.spec("Contract 15 Doors", "Codes that are guessed at once are all counted")
+def test_codes_guessed_at_once_are_counted(dana: User) -> None:
+    set_up_app(dana)
+    body = {"email": dana.email, "password": factories.PASSWORD, "otp": "000000"}
+
+    def guess(number: int) -> int:
+        return post(Client(REMOTE_ADDR=f"203.0.{number}.7"), "/auth/login", body).status_code
+
+    for number in range(16):
+        assert guess(number) == 401
+    answers = Counter(at_once(*[lambda number=number: guess(number) for number in range(100, 112)]))
+    assert answers[401] <= 4
+    assert answers[401] + answers[429] == 12

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
 from accounts.models import SecurityEvent, User
-from accounts.services.second_factor import has_second_factor
+from accounts.services.second_factor import has_second_factor, remove
 from common.db.fields import decrypt
 from marketplace.models import App
 from tests import factories
@@ -83,6 +83,80 @@ def test_guesses_of_the_code_are_limited(client: Client, dana: User) -> None:
     assert statuses[-1] == 429
     assert client.post("/accounts/login/second-step/", {"code": code(secret)}).status_code == 429
     assert not signed_in(client)
+
+
+def guess(dana: User, number: int, otp: str = "000000") -> Any:
+    """From a network of its own: half of them on the page, half by the API."""
+    visitor = Client(REMOTE_ADDR=f"203.0.{number}.7")
+    if number % 2:
+        return post(visitor, "/auth/login", {"email": dana.email, "password": PASSWORD, "otp": otp})
+    enter_password(visitor, dana.email)
+    return visitor.post("/accounts/login/second-step/", {"code": otp})
+
+
+@pytest.mark.spec("Contract 15 Doors", "20 wrong codes in 24 hours over all networks, then 429 for codes")
+def test_wrong_codes_count_for_the_account(client: Client, dana: User) -> None:
+    secret = set_up_app(dana)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert [guess(dana, number).status_code for number in range(20)] == [200, 401] * 10
+    for number, status in ((31, 429), (32, 429)):
+        refused = guess(dana, number, code(secret))  # the right one
+        assert (refused.status_code, refused["Retry-After"]) == (status, str(24 * 3600 + 1))
+        assert "Use a passkey or a recovery code" in refused.content.decode()
+    first, second = recovery_codes(dana)[:2]
+    assert guess(dana, 33, first).status_code == 200
+    assert guess(dana, 34, second).status_code == 302
+    assert guess(dana, 35, "12345678").status_code == 429
+    with later(24 * 3600 + 1):
+        assert guess(dana, 37, code(secret)).status_code == 200
+
+
+def test_wrong_codes_are_mailed_once(dana: User) -> None:
+    set_up_app(dana)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        guess(dana, 0)
+        guess(dana, 1)
+        post(Client(), "/auth/login", {"email": dana.email, "password": "wrong", "otp": "000000"})
+    assert mail.outbox == []  # codes after a wrong password say nothing
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        for number in range(2, 6):
+            guess(dana, number)
+    (message,) = mail.outbox
+    assert message.to == ["dana@example.com"]
+    assert [
+        words in message.body for words in ("3 wrong codes", "203.0.2.0/24", "/accounts/password-reset/")
+    ] == [True] * 3
+
+
+def test_codes_of_a_proof_count_too(client: Client, dana: User, app: App, settings: Any) -> None:
+    """Who has somebody's session would guess there."""
+    settings.STEP_UP = True
+    secret = set_up_app(dana)
+    client.force_login(dana)
+    for number in range(20):
+        guess(dana, number)
+    asked = client.post(f"/portal/apps/{app.slug}/credentials/regenerate/", {})
+    page = client.post(asked["Location"], {"code": code(secret)})
+    assert (page.status_code, b"Use a passkey or a recovery code" in page.content) == (429, True)
+
+
+def test_new_app_after_a_lost_one_is_not_refused(dana: User) -> None:
+    set_up_app(dana)
+    for number in range(20):
+        guess(dana, number)
+    remove(user=dana)
+    assert guess(dana, 51, code(set_up_app(dana))).status_code == 200
+
+
+def test_refused_page_does_not_look_at_the_code(client: Client, dana: User) -> None:
+    """Refused for its network, it would use a recovery code up."""
+    set_up_app(dana)
+    enter_password(client, dana.email)
+    path, spare = "/accounts/login/second-step/", recovery_codes(dana)[0]
+    while client.post(path, {"code": "000000"}).status_code == 200:
+        pass
+    assert client.post(path, {"code": spare}).status_code == 429
+    assert spare in recovery_codes(dana)
 
 
 @pytest.mark.spec("Contract 1 Accounts", "With a second factor, /auth/login asks for otp")

@@ -149,7 +149,7 @@ def test_staff_changes_are_logged(client: Client, dana: User) -> None:
     events = SecurityEvent.objects.filter(user=dana).order_by("id")
     assert [(event.kind, event.about, event.actor) for event in events] == [
         ("EMAIL_CHANGED", "From dana@example.com", ada),
-        ("RIGHTS_CHANGED", "is_staff", ada),
+        ("RIGHTS_CHANGED", "is_staff on", ada),
         ("PASSWORD_CHANGED", "", ada),
     ]
 
@@ -210,7 +210,7 @@ def test_log_is_exported_as_json_lines(dana: User) -> None:
     gone.delete()
     out = StringIO()
     call_command("security_log", stdout=out)
-    first, second = (json.loads(line) for line in out.getvalue().splitlines())
+    _, first, second, _ = (json.loads(line) for line in out.getvalue().splitlines())
     assert (first["user"], first["kind"], second["user"], second["actor"]) == (
         None,
         "SIGNED_IN",

@@ -274,8 +274,25 @@ PROTECTIONS: Final = {
     ),
     "second factor of a sign-in": Change(
         "accounts.api.views",
-        'if has_second_factor(user) and not use_code(user=user, code=body.get("otp", "")):',
-        "if False:",
+        "        if has_second_factor(user):\n",
+        "        if False:\n",
+    ),
+    "count of wrong codes": Change(
+        "accounts.services.second_factor", "blocked = len(since) > MOST_WRONG", "blocked = False"
+    ),
+    "end of tokens with a reset": Change(
+        "accounts.services.passwords", "        end_tokens(user=user)\n", "        pass\n"
+    ),
+    "passkeys after the password": Change(
+        "accounts.services.second_factor", "return not passkey.data.get(NOT_ALONE)", "return True"
+    ),
+    "right of a token": Change(
+        "accounts.authentication",
+        "if right is None or not isinstance(request.auth, DeveloperToken) or right in request.auth.rights:",
+        "if True:",
+    ),
+    "proof of the administration": Change(
+        "accounts.admin_site", "return request.resolver_match.url_name in FREE", "return True"
     ),
     "step-up": Change("accounts.step_up", "return bool(settings.STEP_UP)", "return False"),
     "confirmed address": Change(

@@ -11,6 +11,9 @@ from django.test import Client
 from accounts import tokens
 from accounts.models import Business, User
 from developers import limits
+from accounts.models import Business, DeveloperToken, User
+from accounts.services import choose_new_password
+from accounts.services.developer_tokens import create_developer_token
 from extensions.services.extension_states import limit_discount
 from installations.models import Installation
 from marketplace.models import App
@@ -18,6 +21,7 @@ from marketplace.services import apps
 from stores.models import SitePage
 from stores.services.pages import create_page
 from tests import factories
+from tests.accounts.passkeys import Passkey
 from tests.accounts.second_factor import set_up_app
 from tests.appapi.conftest import client_of
 from tests.developers.api.test_apps import BODY
@@ -232,6 +236,63 @@ def test_developer_takes_all_the_listeners(dana: User, sam: User, sandbox: Busin
     factories.installation(other, Business.objects.sandbox_of(sam))
     answer = developer(sam).post(f"/developer/apps/{other.pk}/listener", {}, content_type=JSON)
     assert answer.status_code == 201
+@pytest.mark.attack("confirmed address")
+def test_token_is_made_under_the_address_of_another(client: Client, dana: User, settings: Any) -> None:
+    """It would work on once the owner of the address has the account."""
+    settings.CONFIRM_ADDRESSES = True
+    client.force_login(dana)
+    answer = client.post("/accounts/tokens/", {"name": "CI", "days": 365})
+    assert (answer.status_code, DeveloperToken.objects.count()) == (403, 0)
+
+
+@pytest.mark.attack("end of tokens with a reset")
+def test_thief_keeps_a_token_through_a_reset(dana: User) -> None:
+    token = create_developer_token(user=dana, name="CI", lifetime=timedelta(days=365)).text
+    choose_new_password(user=dana, password="seven quiet gardens")
+    stolen = Client(headers={"Authorization": f"Bearer {token}"})
+    assert stolen.get("/developer/apps").status_code == 401
+
+
+@pytest.mark.attack("passkeys after the password")
+def test_thief_keeps_a_passkey_through_a_reset(client: Client, dana: User, settings: Any) -> None:
+    settings.BASE_URL = "https://testserver"
+    client.post("/accounts/login/", {"email": dana.email, "password": factories.PASSWORD})
+    passkey = Passkey(dana, client)
+    choose_new_password(user=dana, password="seven quiet gardens")
+    thief = Client()
+    passkey.sign_in(thief)
+    assert thief.get("/portal/").status_code == 302
+
+
+@pytest.mark.attack("right of a token")
+@pytest.mark.parametrize(("method", "call"), [("post", "/client-secret"), ("delete", "")])
+def test_thief_of_a_token_takes_the_app(dana: User, app: App, method: str, call: str) -> None:
+    token = create_developer_token(user=dana, name="CI", lifetime=timedelta(days=365)).text
+    stolen = Client(headers={"Authorization": f"Bearer {token}"})
+    assert getattr(stolen, method)(f"/developer/apps/{app.pk}{call}").status_code == 403
+
+
+@pytest.mark.attack("count of wrong codes")
+@pytest.mark.usefixtures("stopped_clock")
+def test_codes_are_guessed_from_many_networks(client: Client, dana: User) -> None:
+    set_up_app(dana)
+    body = {"email": dana.email, "password": factories.PASSWORD, "otp": "000000"}
+    statuses = [
+        client.post("/auth/login", body, content_type=JSON, REMOTE_ADDR=f"203.0.{number}.7").status_code
+        for number in range(25)
+    ]
+    assert statuses == [401] * 20 + [429] * 5
+
+
+@pytest.mark.attack("proof of the administration")
+@pytest.mark.parametrize("page", ["auth/group/add/", "accounts/user/add/"])
+def test_thief_of_a_session_makes_staff(client: Client, db: None, settings: Any, page: str) -> None:
+    settings.STEP_UP = True
+    client.force_login(factories.reviewer(is_superuser=True))
+    answer = client.post(
+        f"/admin/{page}", {"name": "Helpers", "email": "eve@example.com", "usable_password": "false"}
+    )
+    assert answer["Location"].startswith("/accounts/prove/")
 
 
 @pytest.mark.attack("network of a guess")

@@ -7,6 +7,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.enums import TokenRight
+from accounts.services.confirmation import require_confirmed
 from common.rest.parsers import JsonParser
 from common.rest.schema import problem
 from common.web.pagination import page_body, page_request
@@ -47,6 +49,7 @@ class AppsView(DeveloperView):
 
         No other response shows the `clientSecret`.
         """
+        require_confirmed(self.developer)  # a 403 comes before a 400
         issued = create_app(developer=self.developer, **validated(NewApp, request))
         return Response(
             payload(issued.app) | {"clientSecret": issued.client_secret}, status=201, headers=NO_STORE
@@ -55,6 +58,7 @@ class AppsView(DeveloperView):
 
 class AppView(DeveloperView):
     tag = "Apps"
+    token_rights = {"DELETE": TokenRight.DELETE}
     parser_classes = [JsonParser, PictureFormParser]
 
     @extend_schema("getApp", responses=AppSerializer)
@@ -103,6 +107,7 @@ class AppView(DeveloperView):
 
 class ClientSecretView(DeveloperView):
     tag = "Apps"
+    token_rights = {"POST": TokenRight.SECRETS}
 
     @extend_schema("rotateClientSecret", responses={201: ClientSecretSerializer})
     def post(self, request: Request, app_id: str) -> Response:

@@ -1,12 +1,14 @@
 """What every call of the developer API shares."""
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from accounts.authentication import DeveloperAuthentication, IsDeveloper
+from accounts.authentication import DeveloperAuthentication, HasTokenRight, IsDeveloper
+from accounts.enums import TokenRight
 from accounts.models import User
 from common.errors import ServiceError
 from common.rest.schema import problem
@@ -21,12 +23,13 @@ NOT_INSTALLED = problem("The app is not installed on your sandbox.")
 
 
 class DeveloperView(JsonView):
-    """A call with a developer's JWT. Problems that a service finds go out under the API's names."""
+    """A call with a developer's JWT or token. Problems that a service finds go out under the API's names."""
 
     authentication_classes = [DeveloperAuthentication]
-    permission_classes = [IsDeveloper]
+    permission_classes = [IsDeveloper, HasTokenRight]
     path_fields = {"app_id": AppId()}
     is_limited = True
+    token_rights: ClassVar[Mapping[str, TokenRight]] = {}  # by method, what a developer token needs
 
     @property
     def developer(self) -> User:

@@ -82,7 +82,7 @@ class DeviceTokenView(JsonView):
     def post(self, request: Request) -> Response:
         """Get the token of a command line.
 
-        The answer is an error until the person has agreed, and then once a developer token. It is valid for 90 days.
+        The answer is an error until the person has agreed, and then once a developer token without rights. It is valid for 90 days.
         """
         limit_by_address(request, "device-token")
         body = validated(DeviceTokenBody, request)

@@ -4,6 +4,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.services.confirmation import require_confirmed
 from developers.api.serializers.responses import (
     TestInstallSerializer,
     TestStatusSerializer,
@@ -24,6 +25,7 @@ class TestInstallView(DeveloperView):
         On your sandbox. If it is installed already: the same installation and webhook secret, and a new
         access token.
         """
+        require_confirmed(self.developer)  # a 403 comes before a 404
         issued = services.test_install(app=self.own_app(app_id), developer=self.developer)
         return Response(TestInstallSerializer(issued).data, status=201, headers=NO_STORE)
 

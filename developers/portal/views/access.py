@@ -14,6 +14,7 @@ from marketplace.queries import own_app_by_slug
 
 GET_OR_POST: Final = ["GET", "HEAD", "POST"]
 UNPROCESSABLE: Final = 422
+FORBIDDEN: Final = 403
 
 Page = Callable[..., HttpResponse]
 

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
 from django.views.decorators.http import require_http_methods
 
+from accounts.services.confirmation import must_confirm
 from common.db.finders import first_or_not_found
 from common.errors import ServiceError
 from common.secrets import standard_webhooks_secret
@@ -16,6 +17,7 @@ from developers.portal import form_tokens
 from developers.portal.first_calls import exchange_call, first_calls, first_path
 from developers.portal.forms import CreateAppForm, show_problems
 from developers.portal.views.access import (
+    FORBIDDEN,
     GET_OR_POST,
     UNPROCESSABLE,
     app_page,
@@ -41,6 +43,8 @@ def app_create(request: HttpRequest) -> HttpResponse:
         if response is not None:
             return response
     status = UNPROCESSABLE if form.is_bound else 200
+    if form.is_bound and must_confirm(current_developer(request)):
+        status = FORBIDDEN
     return render(request, "developers/portal/app_create.html", {"form": form}, status=status)
 
 

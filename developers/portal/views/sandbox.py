@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
+from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
@@ -60,6 +61,7 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
 
 def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
     developer = current_developer(request)
+    require_confirmed(developer)
     if earlier := form_tokens.claim(developer, token):
         create_url = resolve_url("portal:test_install", app.slug)
         return already_shown(request, app, what="access token", at=earlier, create_url=create_url)

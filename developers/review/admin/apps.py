@@ -14,7 +14,6 @@ from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
-from accounts.step_up import step_up
 from common.errors import Conflict
 from common.templatetags.ui import moment
 from common.web.admin import ReadOnly
@@ -116,7 +115,6 @@ def show(request: HttpRequest, app: App) -> HttpResponse:
 
 @app_page
 @require_http_methods(METHODS)
-@step_up
 def suspend(request: HttpRequest, app: App) -> HttpResponse:
     form = SuspensionForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
@@ -133,7 +131,6 @@ def suspend(request: HttpRequest, app: App) -> HttpResponse:
 
 @app_page
 @require_http_methods(METHODS)
-@step_up
 def lift_suspension(request: HttpRequest, app: App) -> HttpResponse:
     if request.method == "POST":
         reviews.reinstate(app=app, reviewer=current_user(request))

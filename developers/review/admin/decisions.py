@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.step_up import step_up
 from common.errors import Conflict
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
@@ -155,7 +154,6 @@ def _next_page(request: HttpRequest, submission: Submission) -> HttpResponse:
 
 @submission_page
 @require_http_methods(["GET", "HEAD", "POST"])
-@step_up
 def approve(request: HttpRequest, submission: Submission) -> HttpResponse:
     """Lists the effects and asks for confirmation. POST with `preview` shows the e-mail with the notes so far."""
     _require_open(request, submission)
