@@ -64,11 +64,14 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
         return already_shown(request, app, what="access token", at=earlier, create_url=create_url)
     try:
         issued = services.test_install(app=app, developer=developer)
-        if inboxes.inbox_of(app):
-            inboxes.open_inbox(installation=issued.installation)  # a new install has no webhooks yet
     except ServiceError as error:
         messages.error(request, error.message)
         return redirect("portal:test_install", app.slug)
+    try:
+        if inboxes.inbox_of(app):
+            inboxes.open_inbox(installation=issued.installation)  # a new install has no webhooks yet
+    except ServiceError as error:
+        messages.warning(request, f"The inbox isn't connected: {error.message}")
     context = {
         "app": app,
         "issued": issued,
