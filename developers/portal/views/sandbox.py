@@ -22,7 +22,7 @@ from developers.portal.views.secrets import already_shown, secret_page
 from installations import services
 from installations.queries import sandbox_installation
 from marketplace.models import App
-from marketplace.scopes import SCOPES
+from marketplace.scopes import SCOPES, in_order
 from webhooks.engine import listeners
 from webhooks.services import inboxes, sandbox_changes
 from webhooks.services.samples import send_sample
@@ -47,6 +47,7 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
     context = effects | {
         "form": form,
         "scopes": [SCOPES[name] for name in held],
+        "lacking": in_order(set(app.scopes) - set(held)),
         "sandbox": Business.objects.sandbox_of(developer),
         "groups": test_store.groups(),
         "scenarios": sandbox_changes.SCENARIOS.values(),
