@@ -220,9 +220,10 @@ PROTECTIONS: Final = {
     ),
     "approved reach": Change(
         "extensions.manifest.reach",
-        'return (defined.key, defined.content["scriptUrl"]) in self.scripts',
+        "return agreed is not None and facts.stay_within(agreed)",
         "return True",
     ),
+    "pin of an approved script": Change("extensions.manifest.reach", ' and agreed.pin in ("", self.pin)', ""),
     "cap on discounts": Change(
         "extensions.hooks.fillers",
         'given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)',

@@ -113,6 +113,19 @@ def test_app_that_was_approved_empty_brings_a_script(dana: User, app: App, shop:
     assert (page.status_code, "count.js" in page.content.decode()) == (200, False)
 
 
+@pytest.mark.attack("pin of an approved script")
+def test_developer_takes_the_pin_off_a_script(dana: User, app: App, shop: Business) -> None:
+    """The merchant was told that browsers run the script only with the content that its developer pinned."""
+    pinned = script(integrity=f"sha256-{'A' * 43}=")
+    path = f"/developer/apps/{app.pk}/manifest"
+    developer(dana).put(path, {"embeds": [pinned]}, content_type=JSON)
+    factories.approve(app)
+    installed(app, shop)
+    assert developer(dana).put(path, {"embeds": [script()]}, content_type=JSON).status_code == 200
+    page = Client(headers={"host": "stores.test", "Accept": "text/html"}).get(f"/store/{shop.slug}/")
+    assert pinned["integrity"] in page.content.decode()
+
+
 @pytest.mark.attack("cap on discounts")
 def test_app_gives_everything_away(shop: Business, hooking: Hooking) -> None:
     app = hooking("order.calculate_discounts", {"discount": 10**12, "reason": "free"})

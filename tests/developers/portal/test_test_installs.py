@@ -105,7 +105,9 @@ def test_page_of_an_install_shows_its_state(browser: Client, app: App, installat
     assert "Uninstall" in page
 
 
-@pytest.mark.spec("Contract 2 Developer API", "A converted installation becomes a test install again in one press")
+@pytest.mark.spec(
+    "Contract 2 Developer API", "A converted installation becomes a test install again in one press"
+)
 def test_converted_install_becomes_a_test_install_again(browser: Client, app: App) -> None:
     App.objects.update(scopes=["read_orders"])
     app.refresh_from_db()
