@@ -13,7 +13,6 @@ SUBJECT = "The security of your account at Extension Platform has changed"
 def mail_security_change(*, user: User, change: str, address: str = "") -> None:
     """Have a worker mail the sentence `change` to its person. `address` is where the change came from."""
     facts = {
-        "user": user,
         "change": change,
         "base_url": settings.BASE_URL,
         "at": timezone.now(),

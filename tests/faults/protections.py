@@ -278,8 +278,13 @@ PROTECTIONS: Final = {
     ),
     "names that pass for another": Change(
         "accounts.public_names",
-        "if _names_platform(name) or any(looks_like(name, reserved) for reserved in STAFF):",
+        "if _names_platform(name) or _names_staff(name):",
         "if False:",
+    ),
+    "address of a page in a name": Change(
+        "accounts.public_names",
+        'if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):',
+        "if found := None:",
     ),
 }
 

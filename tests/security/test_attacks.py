@@ -235,6 +235,15 @@ def test_developer_passes_for_the_platform(client: Client, db: None) -> None:
         assert (answer.status_code, User.objects.count()) == (400, 0)
 
 
+@pytest.mark.attack("address of a page in a name")
+def test_stranger_is_named_like_a_link(client: Client, db: None) -> None:
+    """The buyer of a store, or the owner of a mailbox, would get it in a mail from the platform."""
+    body = {"email": "eve@example.com", "password": factories.PASSWORD, "role": "MERCHANT", "name": "Eve"}
+    for names in ({"name": "unlock it: https://evil.example/"}, {"businessName": "www.evil.example"}):
+        answer = client.post("/auth/register", {"businessName": "Bakery"} | body | names, content_type=JSON)
+        assert (answer.status_code, User.objects.count()) == (400, 0)
+
+
 @pytest.mark.attack("way back on this site")
 def test_link_leads_from_the_platform_to_another_site(client: Client) -> None:
     answer = client.post("/theme/", {"theme": "dark", "next": "https://phish.example/accounts/login/"})
