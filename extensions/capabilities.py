@@ -41,7 +41,7 @@ AT_CHECKOUT: Final = {
         "It reads what every order contains before it's placed. Never more than the price of the products.",
     ),
 }
-# Of facts only (`Facts`), so that what a merchant was told doesn't change without a question. The developer's texts come before them.
+# Of facts only (`Facts`), so that what a merchant has read doesn't change without a question. The developer's texts come before them.
 SENTENCES: Final = {
     "block": "A block that you can put on your pages, from {host}.",
     "script": "A script from {script} on every page of your store. It can read and change what a page shows, and read what customers type, at "
@@ -89,7 +89,7 @@ def offered_capabilities(state: App | AppVersion) -> list[Capability]:
         return capabilities_of(Definition.objects.filter(app=state, is_active=True))
     approved = reach_of(definitions_in(approved_manifest(state)))
     rows = LiveDefinition.objects.filter(version=state, definition__is_active=True)
-    return capabilities_of(_as_told(rows.select_related("definition"), approved))
+    return capabilities_of(_as_shown(rows.select_related("definition"), approved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ def placed(installation: Installation) -> Placed:
     return Placed(len(pages), len(set(pages)))
 
 
-def _as_told(rows: Iterable[LiveDefinition], approved: Reach) -> Iterator[Definition]:
+def _as_shown(rows: Iterable[LiveDefinition], approved: Reach) -> Iterator[Definition]:
     for row in rows:
         row.definition.content = row.content
-        row.definition.content = approved.as_told(_defined(row.definition))
+        row.definition.content = approved.as_shown(_defined(row.definition))
         yield row.definition
 
 

@@ -501,7 +501,7 @@ class BuyerMails(models.Model):
 class WaitingMail(models.Model):
     """A mail to a buyer that was over a new store's limit. Made, sent and removed by `stores.services.order_mails`.
 
-    `status` is the one that it tells of; empty for a new order, whose page `page_key` opens.
+    `status` is the one that it reports; empty for a new order, whose page `page_key` opens.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -1,4 +1,4 @@
-"""An app's reach: what merchants are told of its manifest, and which changes widen that (contract, section 2, "Reach").
+"""An app's reach: what merchants read about its manifest, and which changes widen that (contract, section 2, "Reach").
 
 One definition is the unit: it is covered by what was approved, or it widens the reach.
 """
@@ -17,7 +17,7 @@ _ASKED_ONE_BY_ONE: Final = (ExtensionType.HOOK, ExtensionType.EMBED)
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What merchants are told of one definition beside its developer's texts. Empty: it has no such fact.
+    """What merchants read about one definition beside its developer's texts. Empty: it has no such fact.
 
     The sentences of `extensions.capabilities` are made from these alone, so whatever they name is part of the reach.
     `script` is a script's URL and `pin` its `integrity`, `corner` a widget's position, `host` the origin that a browser loads from:
@@ -70,8 +70,8 @@ class Reach:
         agreed = self.facts.get((defined.type, defined.key))
         return agreed is not None and facts.stay_within(agreed)
 
-    def as_told(self, defined: Defined) -> dict[str, Any]:
-        """Its content without a pin that was added since: that may go again without a question, so no merchant is told of it."""
+    def as_shown(self, defined: Defined) -> dict[str, Any]:
+        """Its content without a pin that was added since: that may go again without a question, so no merchant reads about it."""
         agreed = self.facts.get((defined.type, defined.key))
         if agreed is None or agreed.pin:
             return defined.content

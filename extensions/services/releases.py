@@ -99,7 +99,9 @@ def _forms(definition: Definition, current: _Approved, agreed: _Approved) -> _Fo
         return _Forms(None, None)
     candidates = (newest, approved, agreed.content_of(definition))
     live = next((each for each in candidates if each is not None and agreed.covers(definition, each)), None)
-    asked = None if agreed.covers(definition, newest) else current.reach.as_told(_defined(definition, newest))
+    asked = (
+        None if agreed.covers(definition, newest) else current.reach.as_shown(_defined(definition, newest))
+    )
     return _Forms(live, asked)
 
 

@@ -203,16 +203,16 @@ def test_own_sandbox_follows_the_working_copy_after_its_conversion(sandbox: Busi
     assert len(running(sandbox)) == 5
 
 
-@pytest.mark.spec(REACH, "A pin that was added goes again at once, so no merchant was told of it")
-def test_added_pin_is_not_told(shop: Business, app: App) -> None:
+@pytest.mark.spec(REACH, "A pin that was added goes again at once, so no merchant reads about it")
+def test_added_pin_is_not_shown(shop: Business, app: App) -> None:
     save(app, {"embeds": [script()]})
     version = approve(app).approved_version
     install = installed(App.objects.get(pk=app.pk), shop)
     save(app, {"embeds": [script(integrity=PIN)]})
     assert running(shop)["counter"]["integrity"] == PIN
     assert version
-    (told,) = offered_capabilities(version)
-    assert "pinned" not in told.detail
+    (shown,) = offered_capabilities(version)
+    assert "pinned" not in shown.detail
     save(app, {"embeds": [script()]})
     assert "integrity" not in running(shop)["counter"]
     assert not requested_capabilities(install)

@@ -141,7 +141,7 @@ def pin(letter: str) -> str:
 
 
 # A definition for each sentence, and how to change each fact that the sentence may name.
-TOLD: dict[str, tuple[str, Document]] = {
+SHOWN: dict[str, tuple[str, Document]] = {
     "block": ("blocks", block()),
     "script": ("embeds", script()),
     "pin": ("embeds", script(integrity=pin("A"))),
@@ -149,10 +149,10 @@ TOLD: dict[str, tuple[str, Document]] = {
     "page": ("adminPages", admin_page()),
 }
 CHANGED: dict[str, Callable[[Document], Document]] = {
-    "host": lambda told: told | {"renderUrl": "https://elsewhere.example.com/"},
-    "script": lambda told: told | {"scriptUrl": "https://stars.example.com/other.js"},
-    "pin": lambda told: told | {"integrity": pin("B")},
-    "corner": lambda told: told | {"position": "bottom_left"},
+    "host": lambda shown: shown | {"renderUrl": "https://elsewhere.example.com/"},
+    "script": lambda shown: shown | {"scriptUrl": "https://stars.example.com/other.js"},
+    "pin": lambda shown: shown | {"integrity": pin("B")},
+    "corner": lambda shown: shown | {"position": "bottom_left"},
 }
 NAMED = [(name, fact) for name, text in SENTENCES.items() for _, fact, *_ in Formatter().parse(text) if fact]
 
@@ -162,11 +162,11 @@ NAMED = [(name, fact) for name, text in SENTENCES.items() for _, fact, *_ in For
 def test_each_fact_of_a_sentence_is_asked_for(
     name: str, fact: str, browser: Client, stars: App, shop: Business
 ) -> None:
-    listed, told = TOLD[name]
-    save(stars, {listed: [told]})
+    listed, shown = SHOWN[name]
+    save(stars, {listed: [shown]})
     approve(stars)
     installation = installed(App.objects.get(pk=stars.pk), shop)
-    change_is_asked_for(stars, installation, browser, {listed: [CHANGED[fact](told)]})
+    change_is_asked_for(stars, installation, browser, {listed: [CHANGED[fact](shown)]})
 
 
 @pytest.mark.spec(REACH, "Each hook point that the consent page describes is part of the reach")
@@ -177,7 +177,7 @@ def test_each_hook_point_is_asked_for(point: HookPoint, browser: Client, stars: 
 
 
 def change_is_asked_for(app: App, installation: Installation, browser: Client, document: Document) -> None:
-    """It waits for the next version, and then for the merchant, who is told of it."""
+    """It waits for the next version, and then for the merchant, who reads about it."""
     saved = save(app, document)
     assert (len(saved.reach["live"]), len(saved.reach["withNextVersion"])) == (0, 1)
     assert "asks for more permissions" not in text_of(browser.get("/merchant/"))

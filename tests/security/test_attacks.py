@@ -115,7 +115,7 @@ def test_app_that_was_approved_empty_brings_a_script(dana: User, app: App, shop:
 
 @pytest.mark.attack("pin of an approved script")
 def test_developer_takes_the_pin_off_a_script(dana: User, app: App, shop: Business) -> None:
-    """The merchant was told that browsers run the script only with the content that its developer pinned."""
+    """The merchant has read that browsers run the script only with the content that its developer pinned."""
     pinned = script(integrity=f"sha256-{'A' * 43}=")
     path = f"/developer/apps/{app.pk}/manifest"
     developer(dana).put(path, {"embeds": [pinned]}, content_type=JSON)

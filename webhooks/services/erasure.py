@@ -77,7 +77,7 @@ def cancel(*, app: App, business: Business, now: datetime) -> None:
 
 @transaction.atomic
 def bring_forward(*, erasure: Erasure, now: datetime | None = None) -> None:
-    """Make an erasure on the own sandbox store of the app's developer due now, so that they needn't wait 48 hours. It makes
+    """Make an erasure on a sandbox store of the app's own developer due now, so that they needn't wait 48 hours. It makes
     no difference whether an approval has converted the install.
 
     Raises `Conflict` for any other store, and if the erasure is not waiting for its time.
