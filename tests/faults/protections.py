@@ -223,7 +223,9 @@ PROTECTIONS: Final = {
         "return agreed is not None and facts.stay_within(agreed)",
         "return True",
     ),
-    "pin of an approved script": Change("extensions.manifest.reach", ' and agreed.pin in ("", self.pin)', ""),
+    "pin of an approved script": Change(
+        "extensions.manifest.reach", 'if agreed.pin not in ("", self.pin):', "if False:"
+    ),
     "cap on discounts": Change(
         "extensions.hooks.fillers",
         'given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)',

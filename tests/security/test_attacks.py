@@ -21,7 +21,7 @@ from tests.appapi.conftest import client_of
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooking
 from tests.extensions.hooks.conftest import hooking as hooking
-from tests.extensions.manifests import script
+from tests.extensions.manifests import block, script
 from tests.installations import oauth_client
 from tests.merchants.pages import installed, signed_in
 from tests.webhooks import helpers
@@ -101,14 +101,13 @@ def test_suspended_developer_changes_what_stores_load(dana: User, app: App) -> N
 
 
 @pytest.mark.attack("approved reach")
-def test_app_that_was_approved_empty_brings_a_script(dana: User, app: App, shop: Business) -> None:
+def test_app_that_was_approved_with_a_block_brings_a_script(dana: User, app: App, shop: Business) -> None:
     """It was approved and installed without one, so no reviewer and no merchant has agreed to it."""
+    path = f"/developer/apps/{app.pk}/manifest"
+    developer(dana).put(path, {"blocks": [block()]}, content_type=JSON)
     factories.approve(app)
     installed(app, shop)
-    saved = developer(dana).put(
-        f"/developer/apps/{app.pk}/manifest", {"embeds": [script()]}, content_type=JSON
-    )
-    assert saved.status_code == 200
+    assert developer(dana).put(path, {"embeds": [script()]}, content_type=JSON).status_code == 200
     page = Client(headers={"host": "stores.test", "Accept": "text/html"}).get(f"/store/{shop.slug}/")
     assert (page.status_code, "count.js" in page.content.decode()) == (200, False)
 
