@@ -1,24 +1,81 @@
-"""Names that merchants read on the marketplace and on the consent page: of developers and of their apps."""
+"""Names that other people read on pages and in mails: of people, stores and apps."""
 
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from common.lookalikes import disguise_problem, looks_like, skeletons
+from common.lookalikes import disguise_problem, edits, skeletons
 
 PLATFORM: Final = "Extension Platform"
-# As a whole name, each of these would pass for the platform's own staff.
+PLATFORM_EDITS: Final = 2  # letters that may differ where it still reads like its name
+
+# What a platform calls its staff. Such a name is reserved alone and with the words below around it, and free within another name.
 STAFF: Final = (
-    "Administrator", "App Review", "Moderator", "Platform", "Platform Security", "Platform Support",
-    "Platform Team", "Security Team", "Support Team", "The Platform",
+    "Admin", "Admins", "Administrator", "Administrators", "Administration", "App Review", "Customer Care", "Customer Service",
+    "Helpdesk", "Hostmaster", "Mailer Daemon", "Moderation", "Moderator", "Moderators", "No Reply", "Official", "Platform",
+    "Postmaster", "Reviewer", "Reviewers", "Security", "Staff", "Support", "Trust and Safety", "Trust Safety", "Webmaster",
 )  # fmt: skip
+BEFORE: Final = (
+    "the", "our", "account", "accounts", "app", "apps", "customer", "developer", "extension", "marketplace", "merchant",
+    "official", "platform", "seller", "site", "store", "system", "technical", "user",
+)  # fmt: skip
+AFTER: Final = (
+    "agent", "center", "centre", "department", "dept", "desk", "office", "service", "services", "staff", "team",
+)  # fmt: skip
+# Work of a platform's staff, in words that are plain without a team that does it.
+WORK: Final = (
+    "abuse", "account", "billing", "compliance", "fraud", "help", "payments", "review", "reviews", "safety", "trust",
+    "verification",
+)  # fmt: skip
+LONG: Final = 7  # letters of a word in which a wrong one is overlooked
+
+_WORD: Final = re.compile(r"[^\W_]+")
+# `://`, `www.`, or a host name with a path.
+_ADDRESS: Final = re.compile(r"\S*://\S*|\bwww\.\S*|[\w-]+(?:\.[\w-]+)+(?::\d+)?/\S*", re.IGNORECASE)
 
 
 def check_public_name(name: str) -> None:
-    """Raise `ValueError` for a name that would pass for the platform's, or that hides what it says."""
+    """Raise `ValueError` for a name that would pass for the platform's or its staff's, that hides what it says, or that
+    holds the address of a page, which people's mail programs turn into a link.
+    """
     if problem := disguise_problem(name):
         raise ValueError(problem)
-    if _names_platform(name) or any(looks_like(name, reserved) for reserved in STAFF):
+    if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):
+        raise ValueError(f"Enter a name without the address of a page: leave out {found[0]}.")
+    if _names_platform(name) or _names_staff(name):
         raise ValueError(f"{name} is reserved for the platform itself. Choose another name.")
 
 
 def _names_platform(name: str) -> bool:
-    return any(own in read for own in skeletons(PLATFORM) for read in skeletons(name))
+    pairs = ((own, read) for own in skeletons(PLATFORM) for read in skeletons(name))
+    return any(edits(own, read, anywhere=True) <= PLATFORM_EDITS for own, read in pairs)
+
+
+def _names_staff(name: str) -> bool:
+    """Whether a name is a word for staff, or work with a team, apart from words before and after that change nothing."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", name))
+    starts = _how_many(words, BEFORE)
+    ends = len(words) - _how_many(words[::-1], AFTER)
+    cores = ((start, end) for start in range(starts + 1) for end in range(max(start, ends), len(words) + 1))
+    return any(
+        _is_like("".join(words[start:end]), STAFF)
+        or (start < end < len(words) and all(_is_like(word, WORK) for word in words[start:end]))
+        for start, end in cores
+    )
+
+
+def _how_many(words: Sequence[str], known: Iterable[str]) -> int:
+    """The number of words from the first on that are known."""
+    return next((number for number, word in enumerate(words) if not _is_like(word, known)), len(words))
+
+
+def _is_like(text: str, known: Iterable[str]) -> bool:
+    """Whether a text reads like one of these: a look-alike, or a long one with one wrong letter within."""
+    return any(
+        read == own
+        or (len(own) >= LONG and read[0] == own[0] and read[-1] == own[-1] and edits(own, read) == 1)
+        for other in known
+        for own in skeletons(other)
+        for read in skeletons(text)
+    )

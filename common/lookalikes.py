@@ -22,6 +22,18 @@ def looks_like(name: str, other: str) -> bool:
     return not skeletons(name).isdisjoint(skeletons(other))
 
 
+def edits(word: str, text: str, *, anywhere: bool = False) -> int:
+    """How many letters must be added, removed or replaced to make `text` of `word` (Levenshtein); with `anywhere`, the part
+    of `text` that needs the fewest.
+    """
+    row = [0 if anywhere else column for column in range(len(text) + 1)]
+    for number, letter in enumerate(word, 1):
+        before, row = row, [number]
+        for column, other in enumerate(text, 1):
+            row.append(min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != other)))
+    return min(row) if anywhere else row[-1]
+
+
 @lru_cache(4096)
 def skeletons(name: str) -> frozenset[str]:
     """The skeleton of a name as it is written and in lower case: `I` looks like `l`, and `i` doesn't."""

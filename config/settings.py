@@ -428,6 +428,7 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Extension Platform <
 # They get mails about crashes and about data erasures that no app confirms.
 ADMINS = [(address, address) for address in env.list("ADMINS", default=[])]
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
+NEW_STORE_MAILS = whole_number("NEW_STORE_MAILS", 100)  # to buyers, of one store on one day
 EMAIL_TIMEOUT = 10  # seconds
 
 # --- The browser's side of security -----------------------------------------------------------------

@@ -36,6 +36,15 @@ def results_of(run: Run) -> list[Result]:
     ]
 
 
+def by_reason(results: Iterable[Result]) -> list[list[Result]]:
+    """Results in groups: those that weren't tried for one reason together, each other one alone."""
+    groups: dict[object, list[Result]] = {}
+    for result in results:
+        reason = tuple(result.details) if result.outcome == Outcome.SKIPPED else result.rule.id
+        groups.setdefault(reason, []).append(result)
+    return list(groups.values())
+
+
 def summary_of(run: Run) -> Counter[Outcome]:
     """How many rules had each outcome."""
     return Counter(result.outcome for result in results_of(run))

@@ -11,12 +11,15 @@ from uuid import UUID
 
 from extensions import definitions
 from extensions.enums import EmbedKind, ExtensionType
+from extensions.manifest.content import Defined, definitions_in
+from extensions.manifest.reach import Reach, facts_of, reach_of
 from extensions.models import Definition, LiveDefinition, Placement
+from extensions.queries import approved_manifest
 from installations.models import Installation
 from marketplace.models import App, AppVersion
 from stores.hookpoints import HookPoint
 
-_AT_CHECKOUT: Final = {
+AT_CHECKOUT: Final = {
     HookPoint.PAYMENT_METHODS: (
         "Offers ways to pay",
         "Beside your own, at checkout. It takes the payment, and reads the order's number and amount.",
@@ -37,6 +40,15 @@ _AT_CHECKOUT: Final = {
         "Takes discounts off orders",
         "It reads what every order contains before it's placed. Never more than the price of the products.",
     ),
+}
+# Of facts only (`Facts`), so that what a merchant has read doesn't change without a question. The developer's texts come before them.
+SENTENCES: Final = {
+    "block": "A block that you can put on your pages, from {host}.",
+    "script": "A script from {script} on every page of your store. It can read and change what a page shows, and read what customers type, at "
+    "checkout too.",
+    "pin": "Browsers run it only with the content that its developer pinned ({pin}…).",
+    "widget": "A widget from {host} on every page of your store, {corner}.",
+    "page": "A page in your sidebar, from {host}.",
 }
 _PAYMENT: Final = (HookPoint.PAYMENT_METHODS, HookPoint.CREATE_PAYMENT)
 _PLACES: Final = {"bottom_right": "at the bottom right", "bottom_left": "at the bottom left"}
@@ -72,11 +84,12 @@ def capabilities_of(found: Iterable[Definition]) -> list[Capability]:
 
 
 def offered_capabilities(state: App | AppVersion) -> list[Capability]:
-    """What an install of this state brings: the working copy's, or those of the current approved version. One query."""
+    """What an install of this state brings: the working copy's, or those of the current approved version. Two queries."""
     if isinstance(state, App):
         return capabilities_of(Definition.objects.filter(app=state, is_active=True))
+    approved = reach_of(definitions_in(approved_manifest(state)))
     rows = LiveDefinition.objects.filter(version=state, definition__is_active=True)
-    return capabilities_of(_with_content(rows.select_related("definition")))
+    return capabilities_of(_as_shown(rows.select_related("definition"), approved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,32 +107,25 @@ def placed(installation: Installation) -> Placed:
     return Placed(len(pages), len(set(pages)))
 
 
-def _with_content(rows: Iterable[LiveDefinition]) -> Iterator[Definition]:
+def _as_shown(rows: Iterable[LiveDefinition], approved: Reach) -> Iterator[Definition]:
     for row in rows:
         row.definition.content = row.content
+        row.definition.content = approved.as_shown(_defined(row.definition))
         yield row.definition
 
 
 def _block(row: Definition) -> Capability:
     block = definitions.block(row)
-    detail = f"{block.description} A block that you can put on your pages, from {_host(block.render_url)}."
+    detail = f"{block.description} {_sentence('block', row)}"
     return Capability(ExtensionType.BLOCK, block.name, detail.strip(), False, (row.pk,))
 
 
 def _embed(row: Definition) -> Capability:
     embed = definitions.embed(row)
     is_script = embed.kind == EmbedKind.GLOBAL_SCRIPT
-    if is_script:
-        what = (
-            f"A script from {_host(embed.url)}{urlsplit(embed.url).path} on every page of your store. It can read and"
-            " change what a page shows, and read what customers type, at checkout too."
-        )
-        if embed.integrity:
-            what += (
-                f" Browsers run it only with the content that its developer pinned ({embed.integrity[:20]}…)."
-            )
-    else:
-        what = f"A widget from {_host(embed.url)} on every page of your store, {_PLACES[embed.position]}."
+    what = _sentence("script" if is_script else "widget", row)
+    if embed.integrity:
+        what += f" {_sentence('pin', row)}"
     detail = f"{embed.description} {what} {_SWITCH}"
     return Capability(ExtensionType.EMBED, embed.name, detail.strip(), is_script, (row.pk,))
 
@@ -127,7 +133,7 @@ def _embed(row: Definition) -> Capability:
 def _at_checkout(rows: list[Definition]) -> Iterator[Capability]:
     """Payment methods and their payments are one capability, since neither works alone."""
     ids = {HookPoint(row.key): row.pk for row in rows}
-    for point, (title, detail) in _AT_CHECKOUT.items():
+    for point, (title, detail) in AT_CHECKOUT.items():
         if point not in ids or (point == HookPoint.CREATE_PAYMENT and HookPoint.PAYMENT_METHODS in ids):
             continue
         behind = _PAYMENT if point in _PAYMENT else (point,)
@@ -137,9 +143,19 @@ def _at_checkout(rows: list[Definition]) -> Iterator[Capability]:
 
 def _page(row: Definition) -> Capability:
     page = definitions.admin_page(row)
-    detail = f"A page in your sidebar, from {_host(page.render_url)}."
-    return Capability(ExtensionType.ADMIN_PAGE, page.title, detail, False, (row.pk,))
+    return Capability(ExtensionType.ADMIN_PAGE, page.title, _sentence("page", row), False, (row.pk,))
 
 
-def _host(url: str) -> str:
-    return urlsplit(url).netloc
+def _sentence(name: str, row: Definition) -> str:
+    facts = facts_of(_defined(row))
+    script = urlsplit(facts.script)
+    return SENTENCES[name].format(
+        host=urlsplit(facts.host).netloc,
+        script=f"{script.netloc}{script.path}",
+        pin=facts.pin[:20],
+        corner=_PLACES.get(facts.corner),
+    )
+
+
+def _defined(row: Definition) -> Defined:
+    return Defined(ExtensionType(row.type), row.key, row.position, row.content)

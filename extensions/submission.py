@@ -37,8 +37,13 @@ def waits_for_version(app: App) -> bool:
 
 
 def may_submit(app: App) -> bool:
-    """Whether the app's state allows a submission, whatever is still missing."""
-    return app.status == AppStatus.DRAFT or (app.status == AppStatus.APPROVED and waits_for_version(app))
+    """Whether the app's state allows a submission, whatever is still missing. An approved app may be submitted for a part that
+    waits, and for its developer's new name.
+    """
+    approved = app.approved_version
+    if app.status != AppStatus.APPROVED or approved is None:
+        return app.status == AppStatus.DRAFT
+    return approved.shown_developer != app.shown_developer or waits_for_version(app)
 
 
 def missing(app: App) -> list[ErrorDetail]:

@@ -279,7 +279,8 @@ class Grant(AbstractGrant):
     Written by `installations.services.authorization`. `installation` got its token from this code; for an unused code
     it is the one that already existed at the consent, which changed it at once. `narrows`: the request named a
     `scope`. `version` is the approved version that was shown; null is the working copy. If the request named a
-    `redirect_uri`, the exchange must name it too (RFC 6749 section 4.1.3).
+    `redirect_uri`, the exchange must name it too (RFC 6749 section 4.1.3). `refused_redirect_uri` is another one with
+    which an exchange came: empty if it named none, null if there was no such exchange.
     """
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="+")
@@ -288,3 +289,4 @@ class Grant(AbstractGrant):
     narrows = models.BooleanField(default=False)
     names_redirect_uri = models.BooleanField(default=False)
     used_at = models.DateTimeField(null=True, blank=True)
+    refused_redirect_uri = models.TextField(null=True, blank=True)

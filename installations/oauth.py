@@ -51,6 +51,15 @@ class CodeGrant(AuthorizationCodeGrant):
         return headers | {"Location": answer_url(request.redirect_uri, token.items())}, body, status
 
 
+class WrongRedirectUri(Exception):
+    """An exchange whose `redirect_uri` isn't that of the authorization request. Empty: it named none."""
+
+    def __init__(self, grant: Grant, redirect_uri: str) -> None:
+        super().__init__()
+        self.grant = grant
+        self.redirect_uri = redirect_uri
+
+
 class Server(oauth2.Server):
     """Authorization codes only. Checks the client before the request (contract, section 9, "Order of errors")."""
 
@@ -132,8 +141,8 @@ class Validator(OAuth2Validator):
             not grant.is_expired()
             and not grant.withdrawn
             and grant.user.is_active
-            and _leads_back(request.redirect_uri, grant)
             and _verifies(request.code_verifier, grant.code_challenge)
+            and _leads_back(request.redirect_uri, grant)
         )
 
     def validate_grant_type(self, *args: Any, **kwargs: Any) -> bool:
@@ -272,10 +281,11 @@ def token_record(issued: Issued) -> dict[str, Any]:
 
 
 def _leads_back(redirect_uri: str | None, grant: Grant) -> bool:
-    """It may be missing if the authorization request had none (RFC 6749 section 4.1.3)."""
-    if redirect_uri is None:
-        return not grant.names_redirect_uri
-    return redirect_uri == grant.redirect_uri
+    """It may be missing if the authorization request had none (RFC 6749 section 4.1.3). Raises `WrongRedirectUri`."""
+    named = redirect_uri or ""
+    if named == grant.redirect_uri or not (named or grant.names_redirect_uri):
+        return True
+    raise WrongRedirectUri(grant, named)
 
 
 def _verifies(verifier: str | None, challenge: str) -> bool:

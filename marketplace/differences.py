@@ -16,7 +16,7 @@ CONTEXT: Final = 2  # lines around a change of JSON that are shown too
 KINDS: Final[dict[str, Kind]] = {"scopes": "scopes", "icon": "pictures", "screenshot_ids": "pictures"}
 LABELS: Final[dict[str, str]] = {
     field.name: str(field.verbose_name) for field in AppFields._meta.local_fields
-} | {"screenshot_ids": "screenshots"}
+} | {"screenshot_ids": "screenshots", "developer_name": "developer\u2019s name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +49,25 @@ class Difference:
         return list(_changed_lines(_indented(self.before), _indented(self.after)))
 
 
-def differences(before: AppFields, after: AppFields) -> list[Difference]:
-    """The frozen fields that differ, in the model's order: `differences(version, app)`."""
-    found = [_difference(field, before, after) for field in FROZEN_FIELDS]
+def differences(before: AppFields, after: AppFields, developer: str = "") -> list[Difference]:
+    """The frozen fields that differ, in the model's order, then the developer's name: `differences(version, app)`.
+
+    `developer` is the name that a submission holds, if it isn't that of `after`.
+    """
+    found = [_difference(field, _values(field, before), _values(field, after)) for field in FROZEN_FIELDS]
+    names = (before.shown_developer, developer or after.shown_developer)
+    found.append(_difference("developer_name", names[:1], names[1:]))
     return [difference for difference in found if difference.before != difference.after]
 
 
-def _difference(field: str, before: AppFields, after: AppFields) -> Difference:
+def _difference(field: str, before: Sequence[str], after: Sequence[str]) -> Difference:
     label = LABELS[field]
     return Difference(
         field=field,
         label=label[:1].upper() + label[1:],
         kind=KINDS.get(field, "text"),
-        before=tuple(_values(field, before)),
-        after=tuple(_values(field, after)),
+        before=tuple(before),
+        after=tuple(after),
     )
 
 

@@ -28,7 +28,11 @@ WITHOUT_SCOPES: Final[dict[str, tuple[str, ...]]] = {
     Without.CUSTOMERS: ("read_orders", "write_orders", "read_reviews"),
     Without.CHANGES: tuple(scope.name for scope in SCOPES.values() if scope.writes),
 }
-SEARCHED: Final = ("approved_version__name", "approved_version__description", "developer__name")
+SEARCHED: Final = (
+    "approved_version__name",
+    "approved_version__description",
+    "approved_version__developer_name",
+)
 ORDER: Final[dict[str, tuple[str, ...]]] = {
     Sort.INSTALLS: ("-installs", "lower_name"),
     Sort.UPDATED: ("-approved_version__approved_at",),

@@ -83,6 +83,11 @@ class AppFields(models.Model):
         abstract = True
 
     @property
+    def shown_developer(self) -> str:
+        """The developer's name as it goes with this state."""
+        raise NotImplementedError
+
+    @property
     def icon_url(self) -> str | None:
         return picture_url(self.icon_id) if self.icon_id else None
 
@@ -184,6 +189,10 @@ class App(AppFields, AbstractApplication):
         return self.name
 
     @property
+    def shown_developer(self) -> str:
+        return self.developer.name
+
+    @property
     def redirect_uris(self) -> str:
         """The Redirect URLs that the library may accept: the working copy's and the approved version's."""
         approved = self.approved_version.redirect_url if self.approved_version else ""
@@ -219,6 +228,9 @@ class AppVersion(AppFields):
         help_text="Why more scopes are asked for, in the developer's words to merchants.",
     )
     followed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    developer_name = models.CharField(
+        max_length=120, blank=True, default="", db_default="", help_text="As it was submitted."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["app", "number"], name="app_version_number")]
@@ -232,6 +244,11 @@ class AppVersion(AppFields):
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
+
+    @property
+    def shown_developer(self) -> str:
+        """A version of a deleted account has no name."""
+        return self.developer_name or self.app.developer.name
 
 
 class AppTotals(models.Model):
@@ -271,6 +288,7 @@ class Submission(models.Model):
         max_length=16, choices=SubmissionStatus.choices, default=SubmissionStatus.PENDING_REVIEW
     )
     version = models.CharField(max_length=64)
+    developer_name = models.CharField(max_length=120, blank=True, default="", db_default="")
     added_scopes = models.JSONField(default=list, blank=True)
     removed_scopes = models.JSONField(default=list, blank=True)
     scope_reason = models.CharField(max_length=500, blank=True)
@@ -313,6 +331,11 @@ class Submission(models.Model):
 
     def __str__(self) -> str:
         return f"{self.app} {self.version}"
+
+    @property
+    def shown_developer(self) -> str:
+        """The name that the approval freezes. A submission of before there was this rule has none."""
+        return self.developer_name or self.app.developer.name
 
 
 class CheckRun(models.Model):

@@ -72,11 +72,21 @@ def versions_of(app: App) -> QuerySet[AppVersion]:
 
 def listed_lookalikes(app: App) -> list[AppVersion]:
     """Listed apps of other developers with a name that people may confuse with this one's."""
+    return [version for version in _listed_by_others(app) if looks_like(version.name, app.name)]
+
+
+def listed_developer_lookalikes(app: App) -> list[str]:
+    """Names of other developers of listed apps that people may confuse with this app's developer, as submitted."""
+    waiting = app.submissions.filter(status=SubmissionStatus.PENDING_REVIEW).first()
+    own = waiting.shown_developer if waiting else app.shown_developer
+    names = {version.shown_developer for version in _listed_by_others(app)}
+    return sorted(name for name in names if looks_like(name, own))
+
+
+def _listed_by_others(app: App) -> QuerySet[AppVersion]:
     listed = App.objects.listed().exclude(developer=app.developer_id)
-    versions = AppVersion.objects.filter(pk__in=listed.values("approved_version")).select_related(
-        "app__developer"
-    )
-    return [version for version in versions.order_by("name", "pk") if looks_like(version.name, app.name)]
+    versions = AppVersion.objects.filter(pk__in=listed.values("approved_version"))
+    return versions.select_related("app__developer").order_by("name", "pk")
 
 
 def with_last_submission(apps: AppQuerySet) -> AppQuerySet:

@@ -480,3 +480,36 @@ class Cart(models.Model):
 
     def __str__(self) -> str:
         return f"Cart {self.pk}"
+
+
+class BuyerMails(models.Model):
+    """How many mails a store has sent to buyers on its newest day with any, in UTC. Only in a store's first days."""
+
+    business = models.OneToOneField(
+        Business, on_delete=models.CASCADE, primary_key=True, related_name="buyer_mails"
+    )
+    day = models.DateField()
+    sent = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "buyer mails"
+
+    def __str__(self) -> str:
+        return f"{self.sent} on {self.day}"
+
+
+class WaitingMail(models.Model):
+    """A mail to a buyer that was over a new store's limit. Made, sent and removed by `stores.services.order_mails`.
+
+    `status` is the one that it reports; empty for a new order, whose page `page_key` opens.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="waiting_mails")
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="waiting_mails")
+    status = models.CharField(max_length=16, blank=True, choices=OrderStatus.choices)
+    page_key = EncryptedTextField(default="")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return f"Mail about {self.order_id}"

@@ -38,5 +38,10 @@ def mail_order_placed(order_id: str, encrypted_key: str) -> None:
 
 
 @shared_task
+def send_waiting_mails() -> None:
+    order_mails.send_waiting()
+
+
+@shared_task
 def mail_order_status(order_id: str, status: str) -> None:
     order_mails.send_status(order_id=order_id, status=status)

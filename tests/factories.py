@@ -142,7 +142,10 @@ def approve(app: App, **fields: Any) -> AppVersion:
     `fields` differ in the approved version. No signal is sent: nothing follows from it.
     """
     submission = app.submissions.filter(status=SubmissionStatus.PENDING_REVIEW).first() or submit(app)
-    frozen = {name: getattr(app, name) for name in FROZEN_FIELDS} | {"scope_reason": submission.scope_reason}
+    frozen = {name: getattr(app, name) for name in FROZEN_FIELDS} | {
+        "scope_reason": submission.scope_reason,
+        "developer_name": app.developer.name,
+    }
     version = AppVersion.objects.create(app=app, number=app.versions.count() + 1, **(frozen | fields))
     app.status, app.approved_version = AppStatus.APPROVED, version
     app.save(update_fields=["status", "approved_version"])

@@ -11,8 +11,9 @@ from django.utils.crypto import get_random_string
 from django.utils.text import slugify
 
 from accounts.models import Business, User
+from accounts.public_names import check_public_name
 from accounts.signals import business_created
-from common.errors import Conflict
+from common.errors import Conflict, Invalid
 from common.validation import check_fields
 
 # The columns that a caller fills, and their names on the wire.
@@ -25,6 +26,14 @@ WIRE_NAMES = {
     "timezone": "timezone",
 }
 
+# A store's slug is a part of its host name, where these names mean something to programs, or to people.
+RESERVED_SLUGS = frozenset(
+    "abuse account accounts admin administrator api app apps assets auth autoconfig autodiscover billing cdn console dashboard "
+    "developer developers dns docs extension-platform ftp git health healthz help hostmaster imap internal isatap localhost login mail "
+    "mailer-daemon marketplace media merchant metrics mta-sts mx no-reply noreply ns ns1 ns2 oauth official openpgpkey payment payments "
+    "platform pop pop3 portal postmaster readyz root secure security signin smtp sso staff staging static status support system "
+    "vpn webmail webmaster wpad www www1 www2".split()
+)
 COUNTED_SLUGS = 9
 MAX_BASE = 56  # characters; the longest ending has 7
 SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that two people read differently
@@ -47,7 +56,8 @@ def create_business(
 
     With `expires_at` it is a throwaway store, of which an owner may have several.
 
-    Raises `Invalid` naming each bad field, and `Conflict` where the owner has a sandbox already.
+    Raises `Invalid` naming each bad field, and `Conflict` where the owner has a sandbox already. The name of a sandbox is
+    made of its owner's, who chose none.
     """
     business = Business(
         owner=owner,
@@ -62,6 +72,8 @@ def create_business(
         created_at=now or clock.now(),
     )
     check_fields(business, WIRE_NAMES)
+    if not is_sandbox:
+        _check_name(business.name)
     with transaction.atomic():
         _insert_under_free_slug(business)
         business_created.send(sender=Business, business=business, now=business.created_at)
@@ -78,10 +90,21 @@ class BusinessChanges(TypedDict, total=False):
 
 def update_business(*, business: Business, **changes: Unpack[BusinessChanges]) -> None:
     """Change what the owner may change. The slug stays, because links contain it. Raises `Invalid` naming each bad field."""
+    before = business.name
     for column, value in changes.items():
         setattr(business, column, str(value).strip())
     check_fields(business, {column: WIRE_NAMES[column] for column in changes})
+    if business.name != before:  # a name of before there was this rule stays
+        _check_name(business.name)
     business.save(update_fields=list(changes))
+
+
+def _check_name(name: str) -> None:
+    """Shoppers read it in mails that come from the platform."""
+    try:
+        check_public_name(name)
+    except ValueError as problem:
+        raise Invalid.field("name", str(problem)) from None
 
 
 def _insert_under_free_slug(business: Business) -> None:
@@ -103,10 +126,11 @@ def _insert_under_free_slug(business: Business) -> None:
 def _slugs(name: str) -> Iterator[str]:
     """`harbour-bakery`, `harbour-bakery-2`, …, and random endings if many have the name.
 
-    Each can be a part of a host name (RFC 1123): at most 63 characters, without underscores.
+    Each can be a part of a host name (RFC 1123): at most 63 characters, without underscores. A reserved one has an ending.
     """
     base = slugify(name.replace("_", " "))[:MAX_BASE].strip("-") or "store"
-    yield base
+    if base not in RESERVED_SLUGS:
+        yield base
     for number in range(2, COUNTED_SLUGS + 1):
         yield f"{base}-{number}"
     for _ in count():

@@ -65,12 +65,12 @@ def send_confirmation(*, user: User, next_url: str = "") -> None:
     link = settings.BASE_URL + reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
     if next_url:
         link += "?" + urlencode({"next": next_url})
-    context = {"user": user, "base_url": settings.BASE_URL, "link": link}
+    context = {"base_url": settings.BASE_URL, "link": link}
     body = render_to_string("accounts/mail/confirm.txt", context)
     send_mail("Confirm your e-mail address for Extension Platform", body, None, [user.email])
 
 
 def send_account_exists(*, user: User) -> None:
     """Tell the owner of an address that somebody tried to register with it."""
-    body = render_to_string("accounts/mail/account_exists.txt", {"user": user, "base_url": settings.BASE_URL})
+    body = render_to_string("accounts/mail/account_exists.txt", {"base_url": settings.BASE_URL})
     send_mail("You already have an account at Extension Platform", body, None, [user.email])

@@ -71,9 +71,7 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
     person = User.objects.select_for_update().get(pk=user.pk)
     if person.deleted_at is not None:
         raise Conflict("This account is deleted already.")
-    body = render_to_string(
-        "accounts/mail/account_deleted.txt", {"user": person, "base_url": settings.BASE_URL}
-    )
+    body = render_to_string("accounts/mail/account_deleted.txt", {"base_url": settings.BASE_URL})
     enqueue_after_commit("accounts.tasks.send_mail", SUBJECT, body, person.email, run_here=True)
     _end_sign_ins(person)
     _empty(person, now)

@@ -24,7 +24,7 @@ def send_password_reset(*, email: str) -> None:
         kwargs={"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)},
     )
     # The link leads to this site, whatever Host the request had.
-    context = {"user": user, "base_url": settings.BASE_URL, "link": settings.BASE_URL + path}
+    context = {"base_url": settings.BASE_URL, "link": settings.BASE_URL + path}
     body = render_to_string("accounts/mail/password_reset.txt", context)
     send_mail("Choose a new password for Extension Platform", body, None, [user.email])
 

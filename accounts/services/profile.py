@@ -37,7 +37,8 @@ def rename(*, user: User, name: str) -> None:
     try:
         if not name:
             raise ValueError("Enter your name.")
-        check_public_name(name)
+        if name != user.name:  # a name of before there was this rule stays
+            check_public_name(name)
     except ValueError as problem:
         raise Invalid(str(problem), [{"field": "name", "message": str(problem)}]) from None
     user.name = name
@@ -74,9 +75,7 @@ def mail_new_email(*, user: User) -> None:
         return
     token = signing.dumps([str(user.pk), user.email, user.pending_email], salt=_SALT)
     link = settings.BASE_URL + reverse("accounts:confirm_new_email", args=[token])
-    body = render_to_string(
-        "accounts/mail/new_email.txt", {"user": user, "base_url": settings.BASE_URL, "link": link}
-    )
+    body = render_to_string("accounts/mail/new_email.txt", {"base_url": settings.BASE_URL, "link": link})
     send_mail("Confirm your new e-mail address for Extension Platform", body, None, [user.pending_email])
 
 
@@ -98,8 +97,10 @@ def change_email(*, user: User, token: str, origin: Origin) -> None:
         with transaction.atomic():
             locked = User.objects.select_for_update().get(pk=user.pk)
             new_email_of(user=locked, token=token)  # another request may have changed it
+            # An address that isn't confirmed may be a stranger's, who gets no words of this person.
+            to = f" to {new}" if confirmation.is_confirmed(locked) else ""
             mail_security_change(
-                user=locked, change=f"The e-mail address was changed to {new}.", address=origin.network
+                user=locked, change=f"The e-mail address was changed{to}.", address=origin.network
             )
             locked.email, locked.pending_email = new, ""
             locked.save(update_fields=["email", "pending_email"])

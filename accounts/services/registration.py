@@ -113,19 +113,19 @@ def _check(user: User, password: str, business: Business) -> None:
     problems += _password_problems(password, user)
     if user.role not in SELF_REGISTERED:
         problems.append({"field": "role", "message": f"Must be one of: {', '.join(SELF_REGISTERED)}."})
-    elif user.role == Role.MERCHANT:
+    problems += _name_problems("name", user.name)
+    if user.role == Role.MERCHANT:
         problems += field_problems(business, BUSINESS_FIELDS)
-    else:
-        problems += _public_name_problems(user)
+        problems += _name_problems("businessName", business.name)
     if problems:
         raise Invalid.fields(problems)
 
 
-def _public_name_problems(developer: User) -> list[ErrorDetail]:
+def _name_problems(field: str, name: str) -> list[ErrorDetail]:
     try:
-        check_public_name(developer.name)
+        check_public_name(name)
     except ValueError as error:
-        return [{"field": "name", "message": str(error)}]
+        return [{"field": field, "message": str(error)}]
     return []
 
 

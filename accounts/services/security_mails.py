@@ -15,7 +15,6 @@ WRONG_CODES = "Wrong codes were entered for your account at Extension Platform"
 def mail_security_change(*, user: User, change: str, address: str = "", device: str = "") -> None:
     """Have a worker mail the sentence `change` to its person. `address` and `device` are where the change came from."""
     facts = {
-        "user": user,
         "change": change,
         "base_url": settings.BASE_URL,
         "at": timezone.now(),

@@ -25,7 +25,7 @@ TOO_MANY = 429
 class NameForm(forms.Form):
     name = forms.CharField(
         label="Your name",
-        help_text="Merchants see a developer’s name on the pages of their apps.",
+        help_text="Merchants see a developer’s name on the pages of their apps: a new one with the next approved version.",
         max_length=120,
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": "Enter your name."},

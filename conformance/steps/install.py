@@ -73,8 +73,7 @@ class Concluded(Step):
             return
         said = subject.state["install"]["said"]
         if subject.installation is None:
-            text = f"The app hasn't exchanged the code at /oauth/token. {said}"
-            yield Finding(self.rule, Outcome.FAIL, text)
+            yield Finding(self.rule, Outcome.FAIL, f"{_why_not_exchanged(subject)} {said}")
         elif subject.state["install"]["failed"]:
             yield Finding(
                 self.rule, Outcome.FAIL, f"The app is installed, but the merchant sees an error. {said}"
@@ -136,6 +135,18 @@ class ForgedState(Step):
         if Grant.objects.filter(pk=subject.state["forged"]).exclude(used_at=None).exists():
             text = "The app exchanged the code, although the state wasn't issued to this browser: anybody could connect a store of theirs to someone else's account."
             yield Finding("IN003", Outcome.FAIL, text)
+
+
+def _why_not_exchanged(subject: Subject) -> str:
+    refused = Grant.objects.filter(business=subject.store, refused_redirect_uri__isnull=False).last()
+    if refused is None:
+        return "The app hasn't exchanged the code at /oauth/token."
+    came = refused.refused_redirect_uri
+    named = f"the redirect_uri {came}" if came else "no redirect_uri"
+    return (
+        f"The app sent the code to /oauth/token with {named}, which was refused. The code came to {refused.redirect_uri}, and the "
+        "app must send that one."
+    )
 
 
 def _is_tried(rule: str, subject: Subject) -> bool:

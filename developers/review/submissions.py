@@ -53,15 +53,20 @@ def counts() -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedContent:
-    """The submitted `fields`, or None if they may have been edited since; and the approved version `before` them."""
+    """The submitted `fields`, or None if they may have been edited since; the approved version `before` them; and the
+    developer's name that was submitted.
+    """
 
     fields: AppFields | None
     before: AppVersion | None
+    developer: str
 
     @property
     def changes(self) -> list[Difference]:
         """Empty for a first version, in which everything is new."""
-        return differences(self.before, self.fields) if self.before and self.fields else []
+        if self.before is None or self.fields is None:
+            return []
+        return differences(self.before, self.fields, self.developer)
 
     @property
     def screenshot_paths(self) -> list[str]:
@@ -71,11 +76,11 @@ class SubmittedContent:
 def content_of(submission: Submission) -> SubmittedContent:
     """During the review the working copy, which can't be edited then. After an approval, the approved version."""
     if submission.status == SubmissionStatus.PENDING_REVIEW:
-        return SubmittedContent(submission.app, submission.app.approved_version)
+        return SubmittedContent(submission.app, submission.app.approved_version, submission.shown_developer)
     approved = submission.approved_version
     if approved is None:
-        return SubmittedContent(None, None)
-    return SubmittedContent(approved, _version_before(approved))
+        return SubmittedContent(None, None, submission.shown_developer)
+    return SubmittedContent(approved, _version_before(approved), approved.shown_developer)
 
 
 def _version_before(version: AppVersion) -> AppVersion | None:

@@ -66,8 +66,7 @@ class _Approved:
     reach: Reach
 
     def covers(self, definition: Definition, content: Content) -> bool:
-        kind = ExtensionType(definition.type)
-        return self.reach.covers(Defined(kind, definition.key, definition.position, content))
+        return self.reach.covers(_defined(definition, content))
 
     def content_of(self, definition: Definition) -> Content | None:
         return self.contents.get((definition.type, definition.key))
@@ -100,4 +99,11 @@ def _forms(definition: Definition, current: _Approved, agreed: _Approved) -> _Fo
         return _Forms(None, None)
     candidates = (newest, approved, agreed.content_of(definition))
     live = next((each for each in candidates if each is not None and agreed.covers(definition, each)), None)
-    return _Forms(live, None if agreed.covers(definition, newest) else newest)
+    asked = (
+        None if agreed.covers(definition, newest) else current.reach.as_shown(_defined(definition, newest))
+    )
+    return _Forms(live, asked)
+
+
+def _defined(definition: Definition, content: Content) -> Defined:
+    return Defined(ExtensionType(definition.type), definition.key, definition.position, content)

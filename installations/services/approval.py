@@ -102,8 +102,11 @@ def _lock_app(version: AppVersion, *, wait: bool) -> App | None:
 
 
 def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]:
-    """Read like `with_app()`, but without the secrets, each of which would have to be decrypted."""
-    rows = Installation.objects.active().filter(app=app, id__gt=after).order_by("id")
+    """Read like `with_app()`, but without the secrets, each of which would have to be decrypted.
+
+    Installs of reviewers and checks are left out: they stay test installs of the working copy until they end.
+    """
+    rows = Installation.objects.active().filter(app=app, is_review=False, id__gt=after).order_by("id")
     rows = rows.select_related("business").defer("webhook_secret")
     locked = list(rows.select_for_update(of=("self",), no_key=True)[:limit])
     for row in locked:

@@ -21,6 +21,7 @@ from marketplace.models import App, AppVersion
 from marketplace.services.locks import lock_app
 
 CODE_LIFETIME = timedelta(seconds=60)
+MAX_NOTED = 2048  # characters of a refused redirect_uri
 
 
 @transaction.atomic
@@ -112,6 +113,12 @@ def exchange(*, grant: Grant, now: datetime | None = None) -> Issued:
     grant.installation, grant.used_at = issued.installation, now
     grant.save(update_fields=["installation", "used_at"])
     return issued
+
+
+def note_redirect_uri(*, grant: Grant, redirect_uri: str) -> None:
+    """Keep the `redirect_uri` of a refused exchange on the store of a check, which names it to the developer."""
+    noted = redirect_uri.replace("\0", "")[:MAX_NOTED]
+    Grant.objects.filter(pk=grant.pk, business__expires_at__isnull=False).update(refused_redirect_uri=noted)
 
 
 @transaction.atomic

@@ -20,7 +20,7 @@ from common.rest.schema import problem
 from common.web.auth_limits import limit_by_address
 from common.web.form_bodies import FORM, check_form
 from installations import code_replay
-from installations.oauth import CodeUsedAgain
+from installations.oauth import CodeUsedAgain, WrongRedirectUri
 from installations.serializers import (
     CodeExchangeSerializer,
     OAuthErrorSerializer,
@@ -134,6 +134,9 @@ class TokenView(ClientView):
             except CodeUsedAgain as again:
                 if use.is_replay(again.used_at):
                     authorization.end_token(grant=again.grant)
+                return self.refusal(400, "invalid_grant", INVALID_GRANT)
+            except WrongRedirectUri as wrong:
+                authorization.note_redirect_uri(grant=wrong.grant, redirect_uri=wrong.redirect_uri)
                 return self.refusal(400, "invalid_grant", INVALID_GRANT)
 
     def _exchange(self, request: HttpRequest) -> HttpResponse:

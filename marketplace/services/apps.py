@@ -151,6 +151,7 @@ def _end(locked: App, now: datetime) -> None:
     locked.deleted_at = locked.updated_at = now
     locked.icon, locked.screenshot_ids, locked.alt_texts = None, [], {}
     locked.save(update_fields=["deleted_at", "updated_at", "icon", "screenshot_ids", "alt_texts"])
+    locked.versions.update(developer_name="")
     pictures.drop_unused(locked)
     app_deleted.send(App, app=locked, now=now)
 

@@ -110,6 +110,7 @@ def submit(
         submission = Submission.objects.create(
             app=locked,
             version=locked.version,
+            developer_name=locked.developer.name,
             submitted_at=now,
             checks_due_at=now,
             **remarks,
@@ -345,6 +346,7 @@ def _freeze(app: App, submission: Submission, now: datetime) -> AppVersion:
         number=newest + 1,
         approved_at=now,
         scope_reason=submission.scope_reason,
+        developer_name=submission.shown_developer,
         **{name: getattr(app, name) for name in FROZEN_FIELDS},
     )
 

@@ -1,16 +1,25 @@
 """E-mails to buyers: their order was placed, and it has come further.
 
 Only orders from the storefront have them, and no order of a sandbox store. They hold no words of the buyer, so that a store can't be
-used to send someone else's words to strangers; their number for one address is limited.
+used to send someone else's words to strangers; their number for one address is limited. They hold the store's words, so
+the sender names the platform, too, and a new store has a limit for each day: what is over waits.
 """
 
+import logging
+from datetime import UTC, datetime, timedelta
 from email.utils import formataddr, parseaddr
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import F, QuerySet
 from django.template.loader import render_to_string
+from django.utils import timezone
 
+from accounts.models import Business
+from accounts.public_names import PLATFORM
 from common.background import enqueue_after_commit
 from common.db.fields import decrypt, encrypt
 from common.errors import TooManyRequests
@@ -18,9 +27,14 @@ from common.web.auth_limits import limit_failures
 from stores import queries
 from stores.addresses import store_url
 from stores.enums import DeliveryMethod, OrderStatus
-from stores.models import LINES, Order
+from stores.models import LINES, BuyerMails, Order, WaitingMail
+
+log = logging.getLogger(__name__)
 
 MAILS_PER_WINDOW: Final = 20  # to one address
+NEW: Final = timedelta(days=7)  # how long a store is new
+GIVEN_UP: Final = timedelta(days=14)  # after its first time, a waiting mail that can't be sent
+BATCH: Final = 500
 SUBJECTS: Final = {
     OrderStatus.READY: "Order {number} is ready",
     OrderStatus.IN_DELIVERY: "Order {number} is on its way",
@@ -50,40 +64,120 @@ def mail_status(*, order: Order) -> None:
         enqueue_after_commit("stores.tasks.mail_order_status", str(order.pk), order.status)
 
 
-def send_placed(*, order_id: str, encrypted_key: str) -> None:
+def send_placed(*, order_id: str, encrypted_key: str, now: datetime | None = None) -> None:
     order = _order(order_id)
     if order:
-        page = store_url(order.business.slug, "orders", decrypt(encrypted_key))
-        _send(order, f"Order {order.number} at {order.business.name}", "placed", page)
+        _send_or_keep(WaitingMail(order=order, page_key=decrypt(encrypted_key)), now or timezone.now())
 
 
-def send_status(*, order_id: str, status: str) -> None:
+def send_status(*, order_id: str, status: str, now: datetime | None = None) -> None:
     """Nothing is sent if the order has gone further since."""
     order = _order(order_id)
     if order and order.status == status:
-        subject = SUBJECTS[OrderStatus(status)].format(number=order.number)
-        _send(order, f"{subject} – {order.business.name}", "status", "")
+        _send_or_keep(WaitingMail(order=order, status=status), now or timezone.now())
+
+
+def send_waiting(*, now: datetime | None = None) -> int:
+    """Send what waited for another day, the oldest first, as far as each store's limit allows. Returns how many are done.
+
+    Run by beat. Safe to run twice at once. A mail that can't be sent stays for the next run.
+    """
+    now = now or timezone.now()
+    stores = Business.objects.filter(waiting_mails__isnull=False).distinct()
+    done = sum(_send_waiting_of(store, now) for store in stores)
+    for lost in WaitingMail.objects.filter(created_at__lt=now - GIVEN_UP):
+        log.warning("%s of %s could not be sent for %s.", lost, lost.business_id, GIVEN_UP)
+        lost.delete()
+    return done
 
 
 def _order(order_id: str) -> Order | None:
-    return Order.objects.select_related("business").prefetch_related(LINES).filter(pk=order_id).first()
+    return _orders().filter(pk=order_id).first()
 
 
-def _send(order: Order, subject: str, name: str, page: str) -> None:
+def _orders() -> QuerySet[Order]:
+    return Order.objects.select_related("business").prefetch_related(LINES)
+
+
+def _send_or_keep(mail: WaitingMail, now: datetime) -> None:
     try:
-        limit_failures("order-mails", key=order.customer_email.lower(), per_window=MAILS_PER_WINDOW)
+        _count_for_address(mail.order)
     except TooManyRequests:
         return
-    store = order.business
+    if _count_for_store(mail.order.business, now):
+        _compose(mail).send()
+    else:
+        mail.business, mail.created_at = mail.order.business, now
+        mail.save(force_insert=True)
+
+
+def _send_waiting_of(store: Business, now: datetime) -> int:
+    done = 0
+    waiting = WaitingMail.objects.filter(business=store).order_by("pk")
+    for pk in list(waiting.values_list("pk", flat=True)[:BATCH]):
+        try:
+            if not _send_kept(pk, now):
+                break
+        except (OSError, TooManyRequests) as error:  # OSError includes smtplib's errors
+            log.warning("A waiting mail of %s could not be sent: %s", store.slug, error)
+        else:
+            done += 1
+    return done
+
+
+@transaction.atomic
+def _send_kept(pk: UUID, now: datetime) -> bool:
+    """Send and remove one, unless another run has it or the order has gone further. False if the store's limit is reached.
+
+    Whatever fails leaves the row, and nothing counted.
+    """
+    mail = WaitingMail.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
+    if mail is None:
+        return True
+    mail.order = _orders().get(pk=mail.order_id)
+    is_due = is_mailed(mail.order) and mail.status in ("", mail.order.status)
+    if is_due:
+        _count_for_address(mail.order)
+        if not _count_for_store(mail.order.business, now):
+            return False
+    letter = _compose(mail)
+    mail.delete()
+    if is_due:
+        letter.send()
+    return True
+
+
+def _count_for_address(order: Order) -> None:
+    """Raises `TooManyRequests`."""
+    limit_failures("order-mails", key=order.customer_email.lower(), per_window=MAILS_PER_WINDOW)
+
+
+def _count_for_store(store: Business, now: datetime) -> bool:
+    """Count one mail of a store. False, with nothing counted, if it is new and has sent its mails of this day."""
+    if store.created_at <= now - NEW:
+        return True
+    day, limit = now.astimezone(UTC).date(), settings.NEW_STORE_MAILS
+    mails = BuyerMails.objects
+    mails.get_or_create(business=store, defaults={"day": day})
+    mails.filter(business=store, day__lt=day).update(day=day, sent=0)
+    return mails.filter(business=store, sent__lt=limit).update(sent=F("sent") + 1) == 1
+
+
+def _compose(mail: WaitingMail) -> EmailMessage:
+    order, store = mail.order, mail.order.business
+    if mail.status:
+        subject = f"{SUBJECTS[OrderStatus(mail.status)].format(number=order.number)} – {store.name}"
+    else:
+        subject = f"Order {order.number} at {store.name}"
     context = {
         "order": order,
         "store": store,
-        "page": page,
+        "page": store_url(store.slug, "orders", mail.page_key) if mail.page_key else "",
         "home": store_url(store.slug),
         "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,
         "tagline": queries.store_settings(store).tagline,
     }
-    body = render_to_string(f"stores/mail/order_{name}.txt", context)
+    body = render_to_string(f"stores/mail/order_{'status' if mail.status else 'placed'}.txt", context)
     _, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
-    sender = formataddr((" ".join(store.name.split()), address))
-    EmailMessage(" ".join(subject.split()), body, sender, [order.customer_email]).send()
+    sender = formataddr((f"{' '.join(store.name.split())} via {PLATFORM}", address))
+    return EmailMessage(" ".join(subject.split()), body, sender, [order.customer_email])

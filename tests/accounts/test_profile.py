@@ -12,6 +12,7 @@ from django.test import Client, TestCase
 from django.utils import timezone
 
 from accounts.models import SecurityEvent, User
+from accounts.services import confirmation
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.services.notifications import mail_decision
@@ -72,6 +73,7 @@ def test_name_is_changed_unless_it_passes_for_the_platform(browser: Client, dana
 def test_new_address_counts_once_it_is_confirmed_and_the_old_one_is_notified(
     browser: Client, dana: User
 ) -> None:
+    confirmation.confirm(user=dana)
     page = text_of(send(browser, "email/", email=NEW.upper()))
     assert "Waiting for your confirmation" in page
     assert mail.outbox[-1].to == [NEW]

@@ -13,12 +13,16 @@ from accounts.models import User
 from conformance.enums import RunStatus, Sender
 from conformance.models import Run
 from conformance.services.runs import start
+from examples.sample_app.server import Server
 from marketplace.models import App
 from tests.conformance.conftest import OrderBell, SignIn
 from tests.conformance.mutants import ignores_the_timestamp
 from tests.developers.portal.test_apps import HTML, signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+
+
+ELSEWHERE = "http://localhost:9/callback"
 
 
 def text_of(page: Any) -> str:
@@ -65,3 +69,38 @@ def test_one_check_at_a_time_is_run_for_a_developer(order_bell: OrderBell, dana:
     page = signed_in(dana).post(checks_of(app), follow=True, **HTML)
     assert "A check is running already. Wait until it has ended." in text_of(page)
     assert [run.status for run in Run.objects.all()] == [RunStatus.RUNNING]
+
+
+def exchanges_with_another_redirect_uri(server: Server) -> None:
+    """As when the server runs on another port than its settings say."""
+    assert server.app.installing
+    oauth = server.app.installing._oauth  # noqa: SLF001
+    exchange = oauth.exchange
+
+    def elsewhere(*args: Any, **options: Any) -> Any:
+        right, oauth.redirect_uri = oauth.redirect_uri, ELSEWHERE
+        try:
+            return exchange(*args, **options)
+        finally:
+            oauth.redirect_uri = right
+
+    oauth.exchange = elsewhere  # type: ignore[method-assign]
+
+
+def test_another_redirect_uri_is_named_with_the_expected_one(
+    order_bell: OrderBell, sign_in: SignIn, dana: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = order_bell(exchanges_with_another_redirect_uri)
+    page = signed_in(dana).post(checks_of(app), follow=True, **HTML)
+    cause = (
+        f"The app sent the code to /oauth/token with the redirect_uri {ELSEWHERE}, which was refused. The code came to "
+        f"{app.redirect_url}, and the app must send that one."
+    )
+    assert cause in text_of(page)
+    assert text_of(page).count("Not tried: something that it needs failed.") == 1
+
+    sign_in()
+    assert main(["check"]) == 1
+    out = capsys.readouterr().out
+    assert cause in out
+    assert out.count("Not tried: something that it needs failed.") == 1

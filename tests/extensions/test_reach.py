@@ -1,15 +1,21 @@
 """Which changes widen an app's reach, and what stores run until their merchants agreed (contract, section 2, "Reach")."""
 
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 
 from accounts.models import Business, User
+from extensions.capabilities import offered_capabilities
 from extensions.enums import ExtensionType
 from extensions.hooks.live import live_hooks
+from extensions.manifest.content import definitions_in
 from extensions.manifest.reach import added_reach
 from extensions.models import LiveDefinition, ReachRequest
 from extensions.queries import extensions_on
+from extensions.reach_requests import requested_capabilities
 from extensions.services.manifests import save_manifest
 from installations.models import Installation
 from installations.services import approve_scopes
@@ -22,7 +28,9 @@ from tests.extensions.manifests import Document, admin_page, block, full, hook, 
 from tests.merchants.pages import installed
 
 REACH = "Contract 2 Reach"
+agree_to_pins = import_module("extensions.migrations.0010_agreed_pins").agree
 SCRIPT = "https://stars.example.com/count.js"
+PIN, OTHER_PIN = f"sha256-{'A' * 43}=", f"sha256-{'B' * 43}="
 
 # What is saved after the approval of `full()`, by the list that it replaces; and what of it widens.
 CHANGES: list[tuple[str, Document, list[str]]] = [
@@ -39,7 +47,9 @@ CHANGES: list[tuple[str, Document, list[str]]] = [
     ("a script's place", {"embeds": [script(position="body_end", name="Count"), widget()]}, []),
     ("another script URL", {"embeds": [script(scriptUrl=f"{SCRIPT}?v=2")]}, ["counter"]),
     ("the same script once more", {"embeds": [script(), script(embedType="twin")]}, ["twin"]),
-    ("a widget's path and corner", {"embeds": [widget(renderUrl="https://stars.example.com/x")]}, []),
+    ("an added pin", {"embeds": [script(integrity=PIN)]}, []),
+    ("a widget's path", {"embeds": [widget(renderUrl="https://stars.example.com/x")]}, []),
+    ("a widget's corner", {"embeds": [widget(position="bottom_left")]}, ["chat"]),
     ("a new widget on a known host", {"embeds": [widget(embedType="help")]}, ["help"]),
     ("a widget that becomes a script", {"embeds": [script(embedType="chat")]}, ["chat"]),
     ("a script that becomes a widget", {"embeds": [widget(embedType="counter")]}, ["counter"]),
@@ -54,6 +64,20 @@ CHANGES: list[tuple[str, Document, list[str]]] = [
 )
 def test_what_widens(change: Document, expected: list[str]) -> None:
     assert [each.key for each in added_reach(full(), full() | change)] == expected
+
+
+@pytest.mark.spec(REACH, "An integrity that changes or goes widens the reach")
+@pytest.mark.parametrize(
+    ("saved", "widens"), [(PIN, False), (OTHER_PIN, True), (None, True)], ids=["same", "changed", "gone"]
+)
+def test_pin_is_kept(saved: str | None, widens: bool) -> None:
+    embed = script() if saved is None else script(integrity=saved)
+    added = added_reach({"embeds": [script(integrity=PIN)]}, {"embeds": [embed]})
+    assert [each.key for each in added] == (["counter"] if widens else [])
+
+
+def content(document: Document, key: str) -> Any:
+    return next(each.content for each in definitions_in(document) if each.key == key)
 
 
 # --- What stores run ------------------------------------------------------------------------------------
@@ -177,3 +201,33 @@ def test_own_sandbox_follows_the_working_copy_after_its_conversion(sandbox: Busi
     assert not Installation.objects.get().is_test
     save(app, full())
     assert len(running(sandbox)) == 5
+
+
+@pytest.mark.spec(REACH, "A pin that was added goes again at once, so no merchant reads about it")
+def test_added_pin_is_not_shown(shop: Business, app: App) -> None:
+    save(app, {"embeds": [script()]})
+    version = approve(app).approved_version
+    install = installed(App.objects.get(pk=app.pk), shop)
+    save(app, {"embeds": [script(integrity=PIN)]})
+    assert running(shop)["counter"]["integrity"] == PIN
+    assert version
+    (shown,) = offered_capabilities(version)
+    assert "pinned" not in shown.detail
+    save(app, {"embeds": [script()]})
+    assert "integrity" not in running(shop)["counter"]
+    assert not requested_capabilities(install)
+
+
+def test_upgrade_keeps_the_pins_and_corners_that_run(shop: Business, app: App) -> None:
+    """Before they belonged to the reach, a save changed them at once."""
+    widgets = [widget(position=corner) for corner in ("bottom_right", "bottom_left")]
+    save(app, {"embeds": [script(integrity=PIN), widgets[0]]})
+    installed(approve(app), shop)
+    document = {"embeds": [script(integrity=OTHER_PIN), widgets[1]]}
+    LiveDefinition.objects.filter(definition__key="counter").update(content=content(document, "counter"))
+    LiveDefinition.objects.filter(definition__key="chat").update(content=content(document, "chat"))
+    agree_to_pins(apps, connection.schema_editor())
+    save(app, document)
+    now = running(shop)
+    assert (now["counter"]["integrity"], now["chat"]["position"]) == (OTHER_PIN, "bottom_left")
+    assert not ReachRequest.objects.exists()

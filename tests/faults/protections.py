@@ -235,8 +235,11 @@ PROTECTIONS: Final = {
     ),
     "approved reach": Change(
         "extensions.manifest.reach",
-        'return (defined.key, defined.content["scriptUrl"]) in self.scripts',
+        "return agreed is not None and facts.stay_within(agreed)",
         "return True",
+    ),
+    "pin of an approved script": Change(
+        "extensions.manifest.reach", 'if agreed.pin not in ("", self.pin):', "if False:"
     ),
     "cap on discounts": Change(
         "extensions.hooks.fillers",
@@ -319,8 +322,13 @@ PROTECTIONS: Final = {
     ),
     "names that pass for another": Change(
         "accounts.public_names",
-        "if _names_platform(name) or any(looks_like(name, reserved) for reserved in STAFF):",
+        "if _names_platform(name) or _names_staff(name):",
         "if False:",
+    ),
+    "address of a page in a name": Change(
+        "accounts.public_names",
+        'if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):',
+        "if found := None:",
     ),
 }
 

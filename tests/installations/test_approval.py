@@ -118,6 +118,16 @@ def test_test_install_of_another_developer_is_converted_too(app: App, sam: User)
     assert call(theirs, "/app-api/orders") == 200
 
 
+@pytest.mark.spec("Contract 6 Extensions", "An approval leaves installs of checks and reviewers as they are")
+def test_install_of_a_check_is_not_converted(app: App, mira: User, shop: Business) -> None:
+    store = factories.business(mira, is_sandbox=True, expires_at=NOW + timedelta(hours=1))
+    checks = installed(app, store, "read_products", is_test=True, is_review=True)
+    follow(version=approve(app, "read_products", "read_orders"), now=NOW)
+    after = seen(checks)
+    assert (after.is_test, after.granted_scopes) == (True, ["read_products"])
+    assert told(after) == []
+
+
 def test_scope_that_narrowed_a_test_install_is_over_with_it(app: App, sandbox: Business) -> None:
     narrowed = installed(app, sandbox, "read_products", is_test=True, narrowed_scopes=["read_products"])
     follow(version=approve(app, "read_products", "read_orders"), now=NOW)

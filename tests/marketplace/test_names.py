@@ -5,15 +5,23 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import User
+from accounts.models import Business, User
+from accounts.services import create_reviewer, profile
 from common.lookalikes import looks_like
 from developers.review.checks import name as name_check
+from developers.review.risks import assess, risks_of
 from extensions.evidence import Outcome
+from extensions.submission import submit_app
 from marketplace.models import App
+from marketplace.services import reviews
 from tests import factories
 from tests.accounts.api import post
 from tests.developers.conftest import Api, api
 from tests.developers.portal.test_apps import signed_in, text_of
+from tests.developers.review.reviewing import client_of
+from tests.installations.oauth_client import address
+from tests.installations.oauth_client import browser as consenting
+from tests.merchants.pages import installed, listed_app
 
 __all__ = ["api"]
 NAMES = "Contract 3 OAuth"
@@ -69,15 +77,11 @@ def test_names_in_any_language_are_accepted(api: Api, name: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.spec(NAMES, "A developer's name can't pass for the platform's; merchants may use any name")
+@pytest.mark.spec(NAMES, "A developer's name can't pass for the platform's")
 def test_misleading_names_of_developers_are_refused(client: Client) -> None:
-    def register(role: str, **fields: str) -> Any:
-        account = {"email": f"{role}@example.com", "password": "a-long-passphrase", "role": role}
-        return post(client, "/auth/register", account | {"name": "Extension Platform"} | fields)
-
-    refused = register("DEVELOPER")
+    account = {"email": "dev@example.com", "password": "a-long-passphrase", "role": "DEVELOPER"}
+    refused = post(client, "/auth/register", account | {"name": "Extension Platform"})
     assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, "name")
-    assert register("MERCHANT", businessName="Bakery").status_code == 201
 
 
 @pytest.mark.spec(
@@ -92,3 +96,63 @@ def test_lookalike_of_a_listed_app_is_flagged(dana: User, sam: User) -> None:
     [found] = name_check(other)
     assert (found.outcome, "Order Bell, a listed app by Dana" in found.text) == (Outcome.WARN, True)
     assert [each.outcome for each in name_check(own)] == [Outcome.PASS]
+
+
+@pytest.mark.spec(
+    "Contract 15 Doors", "The developer's name on consent and listing is that of the approved version"
+)
+def test_renamed_developer_keeps_the_approved_name_until_the_next_version(
+    dana: User, mira: User, shop: Business, client: Client
+) -> None:
+    app = listed_app(dana, ["read_pages"], name="Order Bell")
+    installation = installed(app, shop)
+    merchant = signed_in(mira)
+    pages = {
+        f"/marketplace/{app.slug}/": client, "/marketplace/": client, address(app): consenting(mira),
+        f"/merchant/apps/{installation.pk}/": merchant,
+    }  # fmt: skip
+
+    def shown() -> set[str]:
+        found = {path: text_of(browser.get(path)) for path, browser in pages.items()}
+        names = {
+            name for name in ("Dana", "Stripe Payments Europe") for page in found.values() if name in page
+        }
+        assert all(name in page for name in names for page in found.values())
+        return names
+
+    profile.rename(user=dana, name="Stripe Payments Europe")
+    assert shown() == {"Dana"}
+    assert client.get("/marketplace/?q=Stripe+Payments").text.count("Order Bell") == 0
+
+    submission = submit_app(app=app, developer=dana)
+    profile.rename(user=dana, name="Somebody Else")
+    submission.refresh_from_db()
+    desk = text_of(
+        client_of(create_reviewer(email="desk@example.com", name="Rae Ito")).get(
+            f"/admin/marketplace/submission/{submission.pk}/change/"
+        )
+    )
+    assert "Developer’s name" in desk
+    assert "Stripe Payments Europe" in desk
+    assert 'by <strong dir="auto">Stripe Payments Europe</strong>' in desk
+    reviews.approve(submission=submission, reviewer=factories.reviewer())
+    assert shown() == {"Stripe Payments Europe"}
+
+
+@pytest.mark.spec(
+    NAMES, "A developer's name that looks like another's with a listed app is flagged to reviewers"
+)
+def test_lookalike_of_a_developer_is_flagged(dana: User, sam: User) -> None:
+    profile.rename(user=dana, name="Bell Works")
+    profile.rename(user=sam, name="BeII Works")
+    factories.approve(factories.app(dana, name="Order Bell"))
+    own = factories.app(dana, name="Chimes")
+    other = factories.app(sam, name="Quotes", slug="quotes")
+    page = text_of(signed_in(sam).get("/portal/apps/quotes/review/submit/"))
+    assert "A developer called <bdi>Bell Works</bdi> has a listed app." in page
+    warnings = [each.text for each in name_check(other) if each.outcome == Outcome.WARN]
+    assert warnings == ["The developer's name looks like Bell Works, another developer with a listed app."]
+    assert not [each for each in name_check(own) if each.outcome == Outcome.WARN]
+    submission = factories.submit(other)
+    assess(submission)
+    assert "Developer’s name looks like another’s" in [each.text for each in risks_of(submission)]

@@ -1,20 +1,23 @@
 """A new version brings scripts, widgets and hooks: the merchant is asked, and nothing of it runs before a yes."""
 
+from collections.abc import Callable
+from string import Formatter
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from accounts.models import Business, User
+from extensions.capabilities import AT_CHECKOUT, SENTENCES
 from extensions.hooks.live import live_hooks
-from extensions.services.manifests import save_manifest
+from extensions.services.manifests import Saved, save_manifest
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
 from marketplace.services import reviews
 from stores.hookpoints import HookPoint
 from tests import factories
-from tests.extensions.manifests import hook, script
+from tests.extensions.manifests import Document, admin_page, block, hook, script, widget
 from tests.installations.oauth_client import address
 from tests.installations.oauth_client import browser as consenting
 from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
@@ -105,24 +108,98 @@ def test_a_later_version_asks_again_after_a_no(browser: Client, asking: Installa
 
 
 @pytest.mark.spec(
-    "Contract 6 Extensions", "integrity of a script is on its tag; changing it doesn't widen the reach"
+    "Contract 6 Extensions",
+    "integrity of a script is on its tag; another one waits for a review and the merchant's yes",
 )
-def test_integrity_is_on_the_tag(stars: App, shop: Business, client: Client) -> None:
-    def saved(letter: str) -> str:
-        pinned = f"sha256-{letter * 43}="
-        document = {"embeds": [script(integrity=pinned)]}
-        save_manifest(app=stars, developer=stars.developer, document=document)
-        return f'count.js" integrity="{pinned}" crossorigin="anonymous" data-app='
+def test_integrity_is_on_the_tag(stars: App, shop: Business, browser: Client, client: Client) -> None:
+    def tag(letter: str) -> str:
+        return f'count.js" integrity="{pin(letter)}" crossorigin="anonymous" data-app='
 
-    first = saved("A")
-    reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
-    installed(App.objects.get(pk=stars.pk), shop)
-    store = Client(SERVER_NAME=STORES_HOST, headers={"accept": "text/html"})
-    assert first in store.get(f"/store/{shop.slug}/").text
+    def store() -> str:
+        return (
+            Client(SERVER_NAME=STORES_HOST, headers={"accept": "text/html"}).get(f"/store/{shop.slug}/").text
+        )
+
+    save(stars, {"embeds": [script(integrity=pin("A"))]})
+    approve(stars)
+    installation = installed(App.objects.get(pk=stars.pk), shop)
+    assert tag("A") in store()
     listing = text_of(client.get(f"/marketplace/{stars.slug}/"))
     assert "Browsers run it only with the content that its developer pinned (sha256-AAAA" in listing
-    second = saved("B")
-    assert second in store.get(f"/store/{shop.slug}/").text
+
+    save(stars, {"embeds": [script(integrity=pin("B"))]})
+    assert tag("A") in store()
+    approve(stars)
+    assert tag("A") in store()
+    assert "pinned (sha256-BBBB" in text_of(browser.get(page_of(installation, "permissions/")))
+    answer(browser, installation, "approve", version=current(stars))
+    assert tag("B") in store()
+
+
+def pin(letter: str) -> str:
+    return f"sha256-{letter * 43}="
+
+
+# A definition for each sentence, and how to change each fact that the sentence may name.
+SHOWN: dict[str, tuple[str, Document]] = {
+    "block": ("blocks", block()),
+    "script": ("embeds", script()),
+    "pin": ("embeds", script(integrity=pin("A"))),
+    "widget": ("embeds", widget()),
+    "page": ("adminPages", admin_page()),
+}
+CHANGED: dict[str, Callable[[Document], Document]] = {
+    "host": lambda shown: shown | {"renderUrl": "https://elsewhere.example.com/"},
+    "script": lambda shown: shown | {"scriptUrl": "https://stars.example.com/other.js"},
+    "pin": lambda shown: shown | {"integrity": pin("B")},
+    "corner": lambda shown: shown | {"position": "bottom_left"},
+}
+NAMED = [(name, fact) for name, text in SENTENCES.items() for _, fact, *_ in Formatter().parse(text) if fact]
+
+
+@pytest.mark.spec(REACH, "Whatever a sentence of the consent page names is part of the reach")
+@pytest.mark.parametrize(("name", "fact"), NAMED)
+def test_each_fact_of_a_sentence_is_asked_for(
+    name: str, fact: str, browser: Client, stars: App, shop: Business
+) -> None:
+    listed, shown = SHOWN[name]
+    save(stars, {listed: [shown]})
+    approve(stars)
+    installation = installed(App.objects.get(pk=stars.pk), shop)
+    change_is_asked_for(stars, installation, browser, {listed: [CHANGED[fact](shown)]})
+
+
+@pytest.mark.spec(REACH, "Each hook point that the consent page describes is part of the reach")
+@pytest.mark.parametrize("point", AT_CHECKOUT)
+def test_each_hook_point_is_asked_for(point: HookPoint, browser: Client, stars: App, shop: Business) -> None:
+    installation = installed(stars, shop)
+    change_is_asked_for(stars, installation, browser, {"hooks": [hook(hookPoint=point.value)]})
+
+
+def change_is_asked_for(app: App, installation: Installation, browser: Client, document: Document) -> None:
+    """It waits for the next version, and then for the merchant, who reads about it."""
+    saved = save(app, document)
+    assert (len(saved.reach["live"]), len(saved.reach["withNextVersion"])) == (0, 1)
+    assert "asks for more permissions" not in text_of(browser.get("/merchant/"))
+    approve(app)
+    assert "asks for more permissions" in text_of(browser.get("/merchant/"))
+    answer(browser, installation, "approve", version=current(app))
+    assert "asks for more permissions" not in text_of(browser.get("/merchant/"))
+
+
+def current(app: App) -> int:
+    version = App.objects.get(pk=app.pk).approved_version
+    assert version
+    return version.number
+
+
+def save(app: App, document: Document) -> Saved:
+    return save_manifest(app=app, developer=app.developer, document=document)
+
+
+def approve(app: App) -> None:
+    reviews.approve(submission=factories.submit(app), reviewer=factories.reviewer())
+    follow_all()
 
 
 @pytest.mark.spec(REACH, "Install on the consent page is a yes")

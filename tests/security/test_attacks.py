@@ -28,7 +28,7 @@ from tests.developers.api.test_apps import BODY
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooking
 from tests.extensions.hooks.conftest import hooking as hooking
-from tests.extensions.manifests import script
+from tests.extensions.manifests import block, script
 from tests.installations import oauth_client
 from tests.merchants.pages import installed, signed_in
 from tests.webhooks import helpers
@@ -108,16 +108,28 @@ def test_suspended_developer_changes_what_stores_load(dana: User, app: App) -> N
 
 
 @pytest.mark.attack("approved reach")
-def test_app_that_was_approved_empty_brings_a_script(dana: User, app: App, shop: Business) -> None:
+def test_app_that_was_approved_with_a_block_brings_a_script(dana: User, app: App, shop: Business) -> None:
     """It was approved and installed without one, so no reviewer and no merchant has agreed to it."""
+    path = f"/developer/apps/{app.pk}/manifest"
+    developer(dana).put(path, {"blocks": [block()]}, content_type=JSON)
     factories.approve(app)
     installed(app, shop)
-    saved = developer(dana).put(
-        f"/developer/apps/{app.pk}/manifest", {"embeds": [script()]}, content_type=JSON
-    )
-    assert saved.status_code == 200
+    assert developer(dana).put(path, {"embeds": [script()]}, content_type=JSON).status_code == 200
     page = Client(headers={"host": "stores.test", "Accept": "text/html"}).get(f"/store/{shop.slug}/")
     assert (page.status_code, "count.js" in page.content.decode()) == (200, False)
+
+
+@pytest.mark.attack("pin of an approved script")
+def test_developer_takes_the_pin_off_a_script(dana: User, app: App, shop: Business) -> None:
+    """The merchant has read that browsers run the script only with the content that its developer pinned."""
+    pinned = script(integrity=f"sha256-{'A' * 43}=")
+    path = f"/developer/apps/{app.pk}/manifest"
+    developer(dana).put(path, {"embeds": [pinned]}, content_type=JSON)
+    factories.approve(app)
+    installed(app, shop)
+    assert developer(dana).put(path, {"embeds": [script()]}, content_type=JSON).status_code == 200
+    page = Client(headers={"host": "stores.test", "Accept": "text/html"}).get(f"/store/{shop.slug}/")
+    assert pinned["integrity"] in page.content.decode()
 
 
 @pytest.mark.attack("cap on discounts")
@@ -311,6 +323,15 @@ def test_developer_passes_for_the_platform(client: Client, db: None) -> None:
     body = {"email": "eve@example.com", "password": factories.PASSWORD, "role": "DEVELOPER"}
     for name in ("Extension Platform", "extension-platform", "Platform Support"):
         answer = client.post("/auth/register", body | {"name": name}, content_type=JSON)
+        assert (answer.status_code, User.objects.count()) == (400, 0)
+
+
+@pytest.mark.attack("address of a page in a name")
+def test_stranger_is_named_like_a_link(client: Client, db: None) -> None:
+    """The buyer of a store, or the owner of a mailbox, would get it in a mail from the platform."""
+    body = {"email": "eve@example.com", "password": factories.PASSWORD, "role": "MERCHANT", "name": "Eve"}
+    for names in ({"name": "unlock it: https://evil.example/"}, {"businessName": "www.evil.example"}):
+        answer = client.post("/auth/register", {"businessName": "Bakery"} | body | names, content_type=JSON)
         assert (answer.status_code, User.objects.count()) == (400, 0)
 
 

@@ -268,7 +268,7 @@ def test_buyer_is_mailed_the_order_and_its_link(
     key = page.rstrip("/").rpartition("/")[2]
     assert mail.to == ["kim@example.com"]
     assert mail.subject.endswith(" at Harbour Bakery")
-    assert mail.from_email.startswith("Harbour Bakery <")
+    assert mail.from_email.startswith("Harbour Bakery via Extension Platform <")
     assert store_url(shop.slug, "orders", key) in mail.body
     assert "Total: $10.00" in mail.body
     assert "Words of the buyer" not in mail.body

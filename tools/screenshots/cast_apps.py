@@ -90,6 +90,8 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     installed_and_sent(till)
     test_install(app=till, developer=developer)
     test_uninstall(app=till, developer=developer)
+    converted = test_install(app=till, developer=developer).installation
+    type(converted).objects.filter(pk=converted.pk).update(is_test=False, granted_scopes=["read_orders"])
     sent["calls"] = logged_calls(installation)
     made = {"stars": stars, "parcels": parcels, "till": till, "wall": wall, "chat": chat}
     return made | {"sent": sent, "on_sandbox": installation, "first_save": first_save}

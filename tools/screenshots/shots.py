@@ -122,6 +122,7 @@ SHOTS = [
     ),
     Shot("portal-test", "/portal/apps/{parcels.slug}/test/", "dana"),
     Shot("portal-test-installed", "/portal/apps/{stars.slug}/test/", "dana"),
+    Shot("portal-test-converted", "/portal/apps/{till.slug}/test/", "dana"),
     Shot("portal-test-played", "/portal/apps/{stars.slug}/test/", "dana", acts.play_a_day),
     Shot("portal-test-erasure", "/portal/apps/{wall.slug}/test/", "dana"),
     Shot("portal-inbox", "/portal/apps/{stars.slug}/inbox/", "dana", acts.open_entry),

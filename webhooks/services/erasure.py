@@ -77,14 +77,15 @@ def cancel(*, app: App, business: Business, now: datetime) -> None:
 
 @transaction.atomic
 def bring_forward(*, erasure: Erasure, now: datetime | None = None) -> None:
-    """Make the erasure of a test install on a sandbox store due now, so that developers needn't wait 48 hours.
+    """Make an erasure on a sandbox store of the app's own developer due now, so that they needn't wait 48 hours. It makes
+    no difference whether an approval has converted the install.
 
-    Raises `Conflict` for any other installation, and if the erasure is not waiting for its time.
+    Raises `Conflict` for any other store, and if the erasure is not waiting for its time.
     """
     now = now or timezone.now()
     locked = _locked(Erasure.objects.filter(pk=erasure.pk)).get()
-    if not (locked.installation.is_test and locked.installation.business.is_sandbox):
-        raise Conflict("Only the erasure of a test install on a sandbox store can be brought forward.")
+    if locked.installation.own_sandbox_id is None:
+        raise Conflict("Only the erasure of your own sandbox store can be sent early.")
     if locked.state != ErasureState.DUE or locked.due_at <= now:
         raise Conflict(
             f"This erasure isn't waiting for its time. It is: {locked.get_state_display()}.",

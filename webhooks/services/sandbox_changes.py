@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Final
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
@@ -235,8 +236,9 @@ def erase_now(app: App, developer: User) -> Erasure:
     return erasure
 
 
+@transaction.atomic
 def uninstall_and_erase(app: App, developer: User) -> Erasure:
-    """The same, also for an app that is still installed."""
+    """The same, also for an app that is still installed. If the erasure is refused, the app stays installed."""
     if sandbox_installation(app=app, developer=developer) is not None:
         test_uninstall(app=app, developer=developer)
     return erase_now(app, developer)

@@ -13,7 +13,7 @@ from common.errors import ServiceError
 from common.web.methods import require_safe
 from conformance.enums import RunStatus
 from conformance.models import Run
-from conformance.results import results_of, summary_of
+from conformance.results import by_reason, results_of, summary_of
 from conformance.services.disposal import KEPT
 from conformance.services.sending import check_for_developer
 from developers.portal.views.access import GET_OR_POST, app_page
@@ -85,6 +85,6 @@ def check(request: HttpRequest, app: App, run_id: str) -> HttpResponse:
     context = {
         "app": app,
         "row": RunRow(run),
-        "results": [(result, *PILLS[result.outcome]) for result in results],
+        "groups": [(group, *PILLS[group[0].outcome]) for group in by_reason(results)],
     }
     return render(request, "developers/portal/check.html", context)

@@ -24,7 +24,7 @@ from developers.portal.views.secrets import already_shown, secret_page
 from installations import services
 from installations.queries import sandbox_installation
 from marketplace.models import App
-from marketplace.scopes import SCOPES
+from marketplace.scopes import SCOPES, in_order
 from webhooks.engine import listeners
 from webhooks.services import inboxes, sandbox_changes
 from webhooks.services.samples import send_sample
@@ -49,6 +49,7 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
     context = effects | {
         "form": form,
         "scopes": [SCOPES[name] for name in held],
+        "lacking": in_order(set(app.scopes) - set(held)),
         "sandbox": Business.objects.sandbox_of(developer),
         "groups": test_store.groups(),
         "scenarios": sandbox_changes.SCENARIOS.values(),
@@ -67,11 +68,14 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
         return already_shown(request, app, what="access token", at=earlier, create_url=create_url)
     try:
         issued = services.test_install(app=app, developer=developer)
-        if inboxes.inbox_of(app):
-            inboxes.open_inbox(installation=issued.installation)  # a new install has no webhooks yet
     except ServiceError as error:
         messages.error(request, error.message)
         return redirect("portal:test_install", app.slug)
+    try:
+        if inboxes.inbox_of(app):
+            inboxes.open_inbox(installation=issued.installation)  # a new install has no webhooks yet
+    except ServiceError as error:
+        messages.warning(request, f"The inbox isn't connected: {error.message}")
     context = {
         "app": app,
         "issued": issued,

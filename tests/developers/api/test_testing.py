@@ -11,8 +11,9 @@ from accounts.models import User
 from activity.log import flush
 from extensions.enums import CallOutcome, ExtensionType
 from installations.models import Installation
+from installations.services.approval import follow_all
 from marketplace.models import App
-from tests import hook_calls
+from tests import factories, hook_calls
 from tests.developers.conftest import Api, api_of
 from tests.extensions.cast import define
 from tests.receivers import Receiver
@@ -70,6 +71,31 @@ def test_erasure_comes_at_once(api: Api, app: App, installation: Installation, r
     drain()
     assert receiver.requests[-1].headers["x-webhook-event"] == "business.data_erasure"
     assert api("post", path, {"event": "order.created"}).status_code == 409
+
+
+def test_erasure_of_a_converted_install_comes_at_once(
+    api: Api, app: App, installation: Installation, receiver: Receiver
+) -> None:
+    factories.approve(app)
+    follow_all()
+    installation.refresh_from_db()
+    assert not installation.is_test
+    webhook(installation, receiver.url, ["business.data_erasure"])
+    path = f"/developer/apps/{app.id}/test-changes"
+    assert api("post", path, {"event": "business.data_erasure"}).status_code == 200
+    drain()
+    assert receiver.requests[-1].headers["x-webhook-event"] == "business.data_erasure"
+    assert api("get", f"/developer/apps/{app.id}/test-status").json()["installed"] is False
+
+
+def test_erasure_that_is_refused_keeps_the_app_installed(
+    api: Api, app: App, installation: Installation, settings: Any
+) -> None:
+    """With no delay the erasure is due when the app is uninstalled, so there is nothing to bring forward."""
+    settings.DATA_ERASURE_DELAY = 0
+    path = f"/developer/apps/{app.id}/test-changes"
+    assert api("post", path, {"event": "business.data_erasure"}).status_code == 409
+    assert api("get", f"/developer/apps/{app.id}/test-status").json()["installed"] is True
 
 
 @pytest.mark.parametrize(

@@ -108,18 +108,31 @@ def test_page_of_an_install_shows_its_state(browser: Client, app: App, installat
     assert "Uninstall" in page
 
 
-def test_page_of_a_converted_install_explains_what_a_new_token_does(browser: Client, app: App) -> None:
+@pytest.mark.spec(
+    "Contract 2 Developer API", "A converted installation becomes a test install again in one press"
+)
+def test_converted_install_becomes_a_test_install_again(browser: Client, app: App) -> None:
+    App.objects.update(scopes=["read_orders"])
+    app.refresh_from_db()
     token = TOKEN.search(text_of(install(browser, app)))
     assert token
     factories.approve(app)
     follow_all()
+    App.objects.update(scopes=[*app.scopes, "read_reviews"])
     path = f"/portal/apps/{app.slug}/test/"
     page = text_of(browser.get(path))
     assert "became a production install" in page
     assert f">fbat_test_…{token[0][-4:]}<" in page
-    assert "back into a test install" in page
-    install(browser, app, "another form")
-    assert "back into a test install" not in text_of(browser.get(path))
+    assert 'Calls that need <span class="mono nowrap">read_reviews</span> answer 403' in page
+    assert page.count("Make it a test install again</button>") == 1
+    fresh = TOKEN.search(text_of(install(browser, app, "another form")))
+    assert fresh
+    made = Installation.objects.with_app().get()
+    assert made.is_test
+    assert "read_reviews" in made.effective_scopes
+    record = Client(headers={"authorization": f"Bearer {fresh[0]}"}).get("/app-api/installation").json()
+    assert "read_reviews" in record["scopes"]
+    assert "Make it a test install again" not in text_of(browser.get(path))
 
 
 def test_uninstall_asks_and_then_ends_the_token(

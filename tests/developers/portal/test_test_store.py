@@ -195,18 +195,18 @@ def test_erasure_of_a_test_install_is_sent_now(
     assert "No data erasure" in text_of(browser.post(f"/portal/apps/{app.slug}/test/erase/", follow=True))
 
 
-@pytest.mark.parametrize("kept", ["production", "merchant"])
+@pytest.mark.parametrize("kept", ["another developer's sandbox", "merchant"])
 def test_erasure_elsewhere_keeps_its_time(
-    dana: User, mira: User, app: App, installation: Installation, kept: str
+    dana: User, sam: User, app: App, installation: Installation, kept: str
 ) -> None:
     if kept == "merchant":
         Business.objects.filter(pk=installation.business_id).update(is_sandbox=False)
     else:
-        Installation.objects.update(is_test=False)
+        Installation.objects.update(business=Business.objects.sandbox_of(sam))
     fresh = Installation.objects.with_app().get()
     uninstall(installation=fresh, by=dana)
     waiting = Erasure.objects.get()
     due = Delivery.objects.values_list("due_at", flat=True).get()
-    with pytest.raises(Conflict, match="test install on a sandbox store"):
+    with pytest.raises(Conflict, match="your own sandbox store"):
         erasures.bring_forward(erasure=waiting)
     assert Delivery.objects.values_list("due_at", flat=True).get() == due

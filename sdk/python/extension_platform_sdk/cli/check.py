@@ -118,9 +118,12 @@ def _reason(error: requests.RequestException) -> str:
 
 
 def _lines(results: Sequence[Record], *, verbose: bool) -> Iterator[str]:
+    """The reason for rules that weren't tried is given once, below the last of them that has it."""
+    not_tried = {tuple(each["details"]): each["rule"] for each in results if each["outcome"] == "SKIPPED"}
     for result in results:
         yield f"{MARKS.get(result['outcome'], result['outcome']):>4}  {result['rule']}  {result['title']}"
-        if verbose or result["outcome"] in ("WARN", "FAIL"):
+        is_last = not_tried.get(tuple(result["details"])) == result["rule"]
+        if is_last or result["outcome"] in ("WARN", "FAIL") or (verbose and result["outcome"] != "SKIPPED"):
             yield from (f"        {detail}" for detail in result["details"])
         if result["outcome"] in ("WARN", "FAIL"):
             yield f"        {result['documentation']}"

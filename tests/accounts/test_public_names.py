@@ -1,0 +1,111 @@
+"""Names of people and stores, which strangers read on pages and in mails from the platform."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Business, User
+from accounts.public_names import check_public_name
+from accounts.services.businesses import create_business
+from stores.models import StoreSettings
+from tests import factories
+from tests.accounts.api import post
+from tests.merchants.pages import signed_in, text_of
+
+DOORS = "Contract 15 Doors"
+RESERVED = [
+    "Extension Platform", "extension-platform", "Extention Platform", "Extension Plattform", "My ExtensionPlatform",
+    "Ехtеnsion-PIatform Support", "Platform", "The Platform", "Platform Support", "Extension Platform Security", "Admin",
+    "Store Admin", "Administrater", "System Administrator", "Support", "SUPPORT", "Suport", "Support Team", "Official Support",
+    "Oficial Support", "App Review", "App Review Team", "Account Verification Team", "Trust and Safety", "Trust & Safety Team",
+    "Security Team", "Help Desk", "Customer Service Team", "Moderator", "no-reply", "Postmaster",
+]  # fmt: skip
+ADDRESSES = [
+    "https://evil.example", "your account is blocked, unlock it at https://evil.example/unlock", "visit www.evil.example",
+    "evil.example/unlock", "Pay at evil.example:8080/x", "ｈｔｔｐｓ：//evil.example", "javascript://x",
+]  # fmt: skip
+PLAIN = [
+    "Support Local Coffee", "The Office", "The Review", "Stuff", "Moderato", "Roots", "Safety First Shoes", "Security Store",
+    "Official Merch", "Trust Bakery", "Team Sports", "Reviews Weekly", "Platform 9 Café", "Extension Cords", "Admin Supplies",
+    "Admiral", "Helpful Hands", "Harbour Bakery", "Booking.com", "Amazon.de", "Dr. Oetker", "AC/DC Fans", "Kaffee/Tee", "Wwwow",
+    "Söhne & Müller", "Колокол", "東京", "👩‍💻 Ωmega", "Sam O'Neill", "Mira Lind", "Store", "Test",
+]  # fmt: skip
+
+
+@pytest.mark.spec(DOORS, "A name can't pass for the platform's or its staff's")
+@pytest.mark.parametrize("name", RESERVED)
+def test_names_of_the_platform_and_its_staff_are_reserved(name: str) -> None:
+    with pytest.raises(ValueError, match=r"reserved for the platform|in one alphabet"):
+        check_public_name(name)
+
+
+@pytest.mark.spec(DOORS, "A name holds no address of a page")
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_names_with_an_address_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="without the address of a page: leave out"):
+        check_public_name(name)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_ordinary_names_are_accepted(name: str) -> None:
+    check_public_name(name)
+
+
+@pytest.mark.spec(DOORS, "Names of stores and people pass the check wherever they are chosen")
+@pytest.mark.parametrize("name", ["Official Support", "see evil.example/unlock"])
+def test_every_door_refuses_a_misleading_name(client: Client, mira: User, dana: User, name: str) -> None:
+    factories.business(mira)
+    before = list(Business.objects.values_list("pk", "name"))
+    account = {
+        "email": "eve@example.com",
+        "password": factories.PASSWORD,
+        "name": "Eve",
+        "businessName": "Bakery",
+    }
+    for role, field in (("DEVELOPER", "name"), ("MERCHANT", "name"), ("MERCHANT", "businessName")):
+        refused = post(client, "/auth/register", account | {"role": role, field: name})
+        assert (refused.status_code, [each["field"] for each in refused.json()["details"]]) == (400, [field])
+    page = account | {"role": "MERCHANT", "business_name": name, "currency": "USD", "timezone": "UTC"}
+    assert_refused(client.post("/accounts/register/", page), 200)
+
+    merchant = signed_in(mira)
+    assert_refused(merchant.post("/accounts/profile/name/", {"name": name}))
+    assert_refused(
+        merchant.post("/merchant/businesses/add/", {"name": name, "currency": "USD", "timezone": "UTC"})
+    )
+    settings = {"name": name, "accent": "teal", "delivery_fee": "1", "currency": "USD", "timezone": "UTC"}
+    assert_refused(merchant.post("/merchant/store/", settings))
+    assert_refused(signed_in(dana).post("/merchant/store/", settings))
+    assert User.objects.filter(email="eve@example.com").count() == 0
+    assert set(Business.objects.values_list("pk", "name")) == set(before)
+
+
+def assert_refused(response: Any, status: int = 422) -> None:
+    assert response.status_code == status
+    page = text_of(response)
+    assert "reserved for the platform itself" in page or "without the address of a page" in page
+
+
+@pytest.mark.spec(DOORS, "Names of before there was this rule stay")
+def test_earlier_names_stay(mira: User, shop: Business) -> None:
+    User.objects.filter(pk=mira.pk).update(name="Support")
+    Business.objects.filter(pk=shop.pk).update(name="Platform Support")
+    browser = signed_in(mira)
+    settings = {
+        "name": "Platform Support",
+        "accent": "teal",
+        "delivery_fee": "1",
+        "currency": "USD",
+        "timezone": "UTC",
+    }
+    assert browser.post("/merchant/store/", settings | {"tagline": "Ours"}).status_code == 302
+    assert StoreSettings.objects.get(business=shop).tagline == "Ours"
+    assert browser.post("/accounts/profile/name/", {"name": "Support"}).status_code == 302
+
+
+@pytest.mark.spec(DOORS, "A reserved slug isn't given to a store")
+@pytest.mark.parametrize("name", ["www", "Mail", "MTA-STS", "API", "Status", "autoconfig", "Docs"])
+def test_store_with_a_reserved_slug_gets_another(mira: User, name: str) -> None:
+    first, second = (create_business(owner=mira, name=name) for _ in range(2))
+    assert (first.slug, second.slug) == (f"{name.lower()}-2", f"{name.lower()}-3")
