@@ -10,6 +10,7 @@ from accounts.services.developer_tokens import owner_of
 from accounts.tokens import read_access_token
 from common.errors import Unauthenticated
 from common.secrets import DEVELOPER_TOKEN_PREFIX
+from common.web import bearer
 
 ADVICE = "Send the access token of /auth/login or a developer token"
 
@@ -18,9 +19,8 @@ class DeveloperAuthentication(BaseAuthentication):
     """`Authorization: Bearer`, with an access token of /auth/login or a developer token; anything else is a 401."""
 
     def authenticate(self, request: Request) -> tuple[User, str]:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        token = token.strip()
-        if scheme.lower() != "bearer" or not token:
+        token = bearer.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
+        if not token:
             raise Unauthenticated(f"{ADVICE}: Authorization: Bearer <token>.")
         if token.startswith("fbat_"):
             raise Unauthenticated(f"This is an app's access token. {ADVICE}.")
