@@ -29,11 +29,11 @@ def after(moment: datetime) -> datetime:
 
 
 def shifted(moment: datetime, by: timedelta) -> datetime:
-    """`moment + by`, or the first or last moment that there is."""
+    """`moment + by` in UTC, or the first or last moment that there is, if that is beyond. `by` is in the zone of `moment`."""
     try:
-        return moment + by
+        return (moment + by).astimezone(UTC)
     except OverflowError:
-        return LAST if by > timedelta(0) else FIRST
+        return FIRST if moment.year == FIRST.year else LAST
 
 
 def not_before(moment: datetime) -> datetime:

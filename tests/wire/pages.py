@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -20,6 +20,7 @@ from marketplace.models import Picture
 from stores.models import ProductPicture, SitePage
 
 PLATFORM, STORES = "platform", "stores"
+URLCONFS = {PLATFORM: settings.ROOT_URLCONF, STORES: "config.store_urls"}
 
 Values = dict[str, Any]
 
@@ -51,7 +52,7 @@ class Subject:
 def routes() -> list[Route]:
     return [
         route
-        for host, urlconf in ((PLATFORM, settings.ROOT_URLCONF), (STORES, "config.store_urls"))
+        for host, urlconf in URLCONFS.items()
         for route in _routes(get_resolver(urlconf).url_patterns, host)
     ]
 
@@ -168,8 +169,7 @@ def _admin(person: User) -> dict[str, Subject]:
     Group.objects.get_or_create(name="Helpers")
     return {
         f"admin/{model._meta.app_label}/{model._meta.model_name}/": Subject(
-            person, {"object_id": model._default_manager.order_by("pk")[0].pk, "id": person.pk}
+            person, {"object_id": model.objects.order_by("pk")[0].pk, "id": person.pk}
         )
-        for model in apps.get_models()
-        if model._default_manager.exists()
+        for model in admin.site._registry  # noqa: SLF001
     }

@@ -42,7 +42,9 @@ class Visitor:
             session = client.session
             session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
             session.save()
-            self.cookies += f"; {settings.SESSION_COOKIE_NAME}={session.session_key}"
+            self.cookies += (
+                f"; {settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+            )
 
     def ask(self, method: str, url: str, body: bytes = b"", *, host: str = "", **headers: str) -> Answer:
         """`headers` by their names in WSGI: `CONTENT_TYPE`, `HTTP_ACCEPT`."""
