@@ -29,17 +29,19 @@ class NotUtf8(ServiceError):
 
 
 class Request(WSGIRequest):
-    """Django's request with three differences.
+    """Django's request with four differences.
 
     1. Text is UTF-8, whatever `charset` the Content-Type names, and a form in other bytes is a 415. Django would read the
        query by that charset, and fail for some before any middleware.
     2. An Accept header that can't be read is one that accepts nothing by name.
-    3. `Accept-Encoding` has only what the client takes: Django and WhiteNoise look for the word `gzip`, without its weight.
+    3. NUL in a header is a space (RFC 9110, section 5.5).
+    4. `Accept-Encoding` has only what the client takes: Django and WhiteNoise look for the word `gzip`, without its weight.
     """
 
     refuses_nul = False  # in forms: `ZoneMiddleware` sets it for pages
 
     def __init__(self, environ: dict[str, Any]) -> None:
+        _replace_nul(environ)
         if "CONTENT_TYPE" in environ:
             environ["CONTENT_TYPE"] = without_charset(environ["CONTENT_TYPE"])
         if "HTTP_ACCEPT_ENCODING" in environ:
@@ -99,6 +101,12 @@ def accepted_codings(header: str) -> str:
     return ",".join(coding for coding in header.split(",") if not _REFUSED_CODING.search(coding))
 
 
+def _replace_nul(environ: dict[str, Any]) -> None:
+    with_nul = [name for name, value in environ.items() if name.startswith("HTTP_") and "\0" in value]
+    for name in with_nul:
+        environ[name] = environ[name].replace("\0", " ")
+
+
 def _check_utf8(body: bytes) -> None:
     """Raises `UnicodeDecodeError` unless the values of a form are UTF-8. Most have ASCII only, which a search shows sooner."""
     if _BEYOND_ASCII.search(body):
@@ -109,7 +117,8 @@ def refuse_nul(fields: QueryDict) -> None:
     """Raises `Invalid` for the character that PostgreSQL has no place for in text."""
     for name, values in fields.lists():
         if any("\0" in text for text in (name, *values)):
-            raise Invalid.field(name.replace("\0", ""), "Must not contain the character NUL.")
+            message = "Must not contain the character NUL."
+            raise Invalid.fields([{"field": name.replace("\0", ""), "message": message}])
 
 
 # Django's parser of multipart forms replaces what it can't decode; it asks the codec of this name, which doesn't.
