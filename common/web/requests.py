@@ -56,17 +56,20 @@ class Request(WSGIRequest):
             return []
 
     def _load_post_and_files(self) -> None:
-        if self.method != "POST" or self.content_type not in (FORM, MULTIPART):
+        is_form = self.method == "POST" and self.content_type in (FORM, MULTIPART)
+        was_read = self._read_started and not hasattr(self, "_body")  # type: ignore[attr-defined]
+        if not is_form or was_read:
             return super()._load_post_and_files()
         try:
             self._read_form()
             if self.refuses_nul:
-                refuse_nul(self._post)
+                refuse_nul(self.POST)
         except Exception:
-            self._mark_post_parse_error()  # type: ignore[attr-defined]  # whoever shows the error may look at the form again
+            self._mark_post_parse_error()  # type: ignore[attr-defined]  # the error page may look at the form again
             raise
 
     def _read_form(self) -> None:
+        encoding: Any = self._encoding  # type: ignore[has-type]
         try:
             if self.content_type == FORM:
                 _check_utf8(self.body)
@@ -76,7 +79,7 @@ class Request(WSGIRequest):
         except UnicodeDecodeError:
             raise NotUtf8 from None
         finally:
-            self._encoding = None
+            self._encoding = encoding
 
 
 class Handler(WSGIHandler):
@@ -131,7 +134,7 @@ def _utf8_only(name: str) -> codecs.CodecInfo | None:
     return codecs.CodecInfo(codecs.lookup("utf-8").encode, _decode, name=_UTF8_ONLY)
 
 
-def _decode(data: bytes, errors: str = "strict") -> tuple[str, int]:
+def _decode(data: Any, errors: str = "strict", /) -> tuple[str, int]:
     return codecs.utf_8_decode(data, "strict", True)
 
 

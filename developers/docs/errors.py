@@ -152,6 +152,7 @@ PROBLEMS: Final = (
     Problem("cursor", 410, "Events right after this cursor are no longer kept. The oldest cursor is <cursor>", "The feed keeps events for 30 days.", "Continue from the cursor at the end of `message`, and make a new export for what is missing."),
     Problem("body-size", 413, "The body is too large.", "A JSON body may have 1 MiB, and an upload of pictures 32 MiB.", "Send less in one request."),
     Problem("content-type", 415, "Content-Type <type> is not accepted. Send <type>.", "The header names a format that the endpoint doesn't read.", "Send `Content-Type: application/json`."),
+    Problem("form-encoding", 415, "Send the form in UTF-8. Some of its bytes are in another encoding.", "The form has bytes of another encoding, such as ISO-8859-1.", "Encode the form's values in UTF-8. The name of the charset in the Content-Type header doesn't matter."),
     Problem("no-content-type", 415, "The Content-Type header is missing. Send <type>.", "The body has no Content-Type.", "Send `Content-Type: application/json`."),
     Problem("range", 416, "The file has <number> bytes.", "`Range` begins after the end of the file.", "Start again without `Range`."),
     Problem("refused-order", 422, "<the reason of the app>", "An app with the hook `order.validate` refused the order.", "Show `message` to the buyer."),

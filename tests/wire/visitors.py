@@ -32,7 +32,7 @@ class Answer:
 
 
 class Visitor:
-    """A signed-in person, or nobody, who has proven to be the person."""
+    """A person with a fresh sign-in, or someone without an account."""
 
     def __init__(self, person: User | None) -> None:
         self.cookies = f"{settings.CSRF_COOKIE_NAME}={CSRF}"
