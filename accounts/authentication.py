@@ -15,6 +15,7 @@ from accounts.services.developer_tokens import usable_token
 from accounts.tokens import read_access_token
 from common.errors import NotAllowed, Unauthenticated
 from common.secrets import DEVELOPER_TOKEN_PREFIX
+from common.web import bearer
 
 ADVICE = "Send the access token of /auth/login or a developer token"
 LACKS_RIGHT = (
@@ -30,9 +31,8 @@ class DeveloperAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[User, DeveloperToken | str]:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        token = token.strip()
-        if scheme.lower() != "bearer" or not token:
+        token = bearer.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
+        if not token:
             raise Unauthenticated(f"{ADVICE}: Authorization: Bearer <token>.", code="missing_token")
         if token.startswith("fbat_"):
             raise Unauthenticated(f"This is an app's access token. {ADVICE}.", code="wrong_kind_of_token")

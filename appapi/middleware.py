@@ -16,12 +16,13 @@ from common.errors import ERROR_CODE_HEADER
 from common.rest.deprecation import documented_path
 from common.rest.parsers import RAW_BODY
 from common.secrets import digest, last_four
+from common.web import bearer
 
 KEPT_OF_ERROR: Final = 64 * 1024  # bytes: the whole error, from which the log takes message and details
 KEPT_OF_BODY: Final = 8 * 1024  # bytes: twice what the log keeps, since it masks secrets before it cuts
 
 _CALL: Final = "appapi.call"  # in the request's environ, where a client's headers can't reach
-_TOKEN: Final = re.compile(r"bearer +(fbat_[\w-]{20,100})", re.IGNORECASE | re.ASCII)
+_TOKEN: Final = re.compile(r"fbat_[\w-]{20,100}", re.ASCII)
 
 
 class RateHeadersMiddleware:
@@ -68,10 +69,11 @@ def call_of(request: HttpRequest) -> log.Call:
 
 def _has_known_form(request: HttpRequest, call: log.Call) -> bool:
     """Whether a call without a valid token has one that may have ended."""
-    found = _TOKEN.fullmatch(request.META.get("HTTP_AUTHORIZATION", ""))
-    if found:
-        call.token_digest = digest(found[1])
-    return found is not None
+    token = bearer.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
+    has_form = _TOKEN.fullmatch(token) is not None
+    if has_form:
+        call.token_digest = digest(token)
+    return has_form
 
 
 def _complete(call: log.Call, request: HttpRequest, response: HttpResponse) -> None:

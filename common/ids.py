@@ -39,8 +39,11 @@ def sql_id_from(first: UUID, second: str) -> tuple[str, list[bytes]]:
 
 
 def first_id_at(moment: datetime) -> UUID:
-    """A bound for ids: none of this moment or later is less, none of an earlier millisecond is greater."""
-    return UUID(int=int(moment.timestamp() * 1000) << 80)
+    """A bound for ids: none of this moment or later is less, none of an earlier millisecond is greater.
+
+    Ids begin with 1970, so an earlier moment has the bound of all.
+    """
+    return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)
 
 
 def moment_of(id_: UUID) -> datetime:

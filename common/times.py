@@ -7,7 +7,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 
 UNITS = (("day", "d", 86_400), ("hour", "h", 3600), ("minute", "min", 60), ("second", "s", 1))
-LAST = datetime.max.replace(tzinfo=UTC) - timedelta(milliseconds=1)
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC) - timedelta(milliseconds=1)
 
 
 def iso(moment: datetime) -> str:
@@ -26,6 +26,14 @@ def after(moment: datetime) -> datetime:
     if moment > LAST:
         return moment
     return moment - timedelta(microseconds=moment.microsecond % 1000) + timedelta(milliseconds=1)
+
+
+def shifted(moment: datetime, by: timedelta) -> datetime:
+    """`moment + by` in UTC, or the first or last moment that there is, if that is beyond. `by` is in the zone of `moment`."""
+    try:
+        return (moment + by).astimezone(UTC)
+    except OverflowError:
+        return FIRST if moment.year == FIRST.year else LAST
 
 
 def not_before(moment: datetime) -> datetime:

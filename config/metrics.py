@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from common.errors import Unauthenticated
+from common.web import bearer
 from common.web.methods import require_safe
 from config import gauges
 from config.views import not_found
@@ -21,8 +22,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """Needs `METRICS_TOKEN` as bearer token; a 404 if that isn't set."""
     if not settings.METRICS_TOKEN:
         return not_found(request)
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not constant_time_compare(token.strip(), settings.METRICS_TOKEN):
+    token = bearer.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
+    if not constant_time_compare(token, settings.METRICS_TOKEN):
         raise Unauthenticated("Send METRICS_TOKEN: Authorization: Bearer <token>.")
     text = generate_latest(_of_processes()) + generate_latest(gauges.registry())
     return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)

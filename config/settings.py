@@ -127,8 +127,10 @@ MIDDLEWARE = [
 ZONE_OF = "config.zones.zone_of"
 ZONES: dict[str, dict[str, Any]] = {
     "platform": {
+        "refuses_nul": True,  # views of APIs do it by themselves, with the path of the field
         "middleware": [
             "django.middleware.security.SecurityMiddleware",
+            "common.web.opener_policy.OpenerPolicyMiddleware",
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "django.middleware.gzip.GZipMiddleware",
             "common.web.policy.ContentPolicy",
@@ -151,10 +153,21 @@ ZONES: dict[str, dict[str, Any]] = {
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],
     },
+    # Load balancers ask each machine by its address, so nothing here looks at the host.
+    "probes": {
+        "refuses_nul": True,
+        "middleware": [
+            "django.middleware.security.SecurityMiddleware",
+            "common.web.api.ApiMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
     "stores": {
+        "refuses_nul": True,
         "urlconf": "config.store_urls",
         "middleware": [
             "django.middleware.security.SecurityMiddleware",
+            "common.web.opener_policy.OpenerPolicyMiddleware",
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "django.middleware.gzip.GZipMiddleware",
             "common.web.policy.ContentPolicy",
@@ -450,6 +463,8 @@ TRUSTED_PROXIES = trusted_proxies()
 # `common.web.zones` removes the header from requests of others.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
+# An app's page may be opened in a frame, and a window from there shows these only without an opener policy (docs/decisions/0070).
+OPENED_FROM_FRAMES = ("/accounts/login/", "/accounts/register/", "/oauth/authorize", "/store/")
 X_FRAME_OPTIONS = "DENY"
 # On every answer, unless its view says otherwise: pictures and static files are there for both hosts.
 ANSWER_HEADERS = {

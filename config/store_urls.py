@@ -2,13 +2,11 @@
 
 from django.urls import include, path, re_path
 
-from common.web.routes import json_path
-from config import health, views
+from config import views
 from merchants.views import pictures
 
 urlpatterns = [
     path("theme/", views.theme, name="theme"),
-    *json_path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
     path("media/pictures/<uuid:picture_id>", pictures.picture),
     path("media/stores/<uuid:picture_id>", pictures.store_picture),

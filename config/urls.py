@@ -6,7 +6,6 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from common.web.methods import require_safe
-from common.web.routes import json_path
 from config import crawlers, health, metrics, styleguide, views
 from developers.portal.views import inbox_receiver
 from merchants.views import marketplace
@@ -18,11 +17,11 @@ urlpatterns = [
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
-    *json_path("healthz", health.healthz),
+    path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
     path("robots.txt", crawlers.robots_txt),
     path("sitemap.xml", require_safe(sitemap), {"sitemaps": crawlers.SITEMAPS}),
-    *json_path("readyz", health.readyz),
+    path("readyz", health.readyz),
     path("metrics", metrics.metrics),
     # One sign-in page for everyone, so that its rate limits apply to the admin, too.
     path("admin/login/", RedirectView.as_view(pattern_name="account_login", query_string=True)),

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from common.web.errors import error_response, is_api_path
-from common.web.methods import require_safe
+from common.web.methods import at_no_page, require_safe
 from common.web.own_pages import is_own_page
 from stores.addresses import store_url
 
@@ -73,6 +73,7 @@ def to_store(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @csrf_exempt
+@at_no_page
 def not_found(request: HttpRequest) -> HttpResponse:
     """Answer an unknown path. It is the last route, so that Django's own page for `DEBUG` isn't used.
 

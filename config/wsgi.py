@@ -4,12 +4,13 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+import django
 from django.conf import settings
-from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
 from common.garbage import collect_regularly
 from common.web.chunked_bodies import Application, Environ, Start, with_length
+from common.web.requests import Handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -45,6 +46,7 @@ def load_all_pages() -> None:
         assert get_resolver(urlconf).url_patterns
 
 
-application = without_body_to_head(with_length(get_wsgi_application()))
+django.setup(set_prefix=False)
+application = without_body_to_head(with_length(Handler()))
 load_all_pages()
 collect_regularly()

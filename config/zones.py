@@ -7,9 +7,13 @@ from django.http.request import split_domain_port
 from common.web.errors import is_api_path
 from stores.addresses import is_stores_host
 
+PROBES = ("/healthz", "/readyz")
+
 
 def zone_of(request: HttpRequest) -> str:
-    """The host decides between platform and stores, the path between pages and API."""
+    """The host decides between platform and stores, the path between pages and API. Probes are the same on every host."""
+    if request.path_info.removesuffix("/") in PROBES:
+        return "probes"
     try:
         host, _ = split_domain_port(request.get_host())
     except DisallowedHost:  # refused by the zone's middleware, in the error shape

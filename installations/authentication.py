@@ -8,7 +8,7 @@ from typing import Any, cast
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import CharField, Q
 from django.utils import timezone
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from common.db.compiled import Compiled, Param
 from common.errors import Coded
 from common.secrets import digest
+from common.web import bearer
 from installations.models import Installation
 
 USE_RECORDED_EVERY = timedelta(minutes=1)
@@ -66,16 +67,16 @@ class TokenAuthentication(BaseAuthentication):
 
 def bearer_token(request: Request) -> str:
     """The token in the Authorization header. Raises `AuthenticationFailed` if there is none."""
-    scheme, _, token = get_authorization_header(request).decode("latin-1").partition(" ")
-    if not scheme:
+    header = request.META.get("HTTP_AUTHORIZATION", "").strip()
+    if not header:
         raise AuthenticationFailed(
             "Send the access token in the header: Authorization: Bearer <token>.", code="missing_token"
         )
-    if scheme.lower() != "bearer" or not token or " " in token:
-        raise AuthenticationFailed(
-            "The Authorization header must read: Bearer <token>.", code="malformed_authorization"
-        )
-    return token
+    if token := bearer.token_of(header):
+        return token
+    raise AuthenticationFailed(
+        "The Authorization header must read: Bearer <token>.", code="malformed_authorization"
+    )
 
 
 def installation_of(token: str) -> Installation:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.db.finders import get_or_not_found
+from common.times import shifted
 from stores.enums import OrderStatus, ProductStatus
 from stores.models import Order, Product, Review, SitePage
 from stores.order_search import SearchText, matching
@@ -50,7 +51,7 @@ def orders_found(
     if first_day:
         narrowed &= Q(created_at__gte=_midnight(business, first_day))
     if last_day:
-        narrowed &= Q(created_at__lt=_midnight(business, last_day + timedelta(days=1)))
+        narrowed &= Q(created_at__lt=_midnight(business, last_day, days_later=1))
     if len(search) >= INDEXED:
         rows = rows.alias(found_in=SearchText())
         narrowed &= matching(search)
@@ -60,8 +61,9 @@ def orders_found(
     return Listing(business, rows.prefetch_related("items").order_by("-id"), None if narrowed else "orders")
 
 
-def _midnight(business: Business, day: date) -> datetime:
-    return datetime.combine(day, time.min, tzinfo=ZoneInfo(business.timezone))
+def _midnight(business: Business, day: date, *, days_later: int = 0) -> datetime:
+    start = datetime.combine(day, time.min, tzinfo=ZoneInfo(business.timezone))
+    return shifted(start, timedelta(days=days_later))
 
 
 def orders_of_customer(order: Order) -> int:

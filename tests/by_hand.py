@@ -84,6 +84,10 @@ class Page(HTMLParser):
         return _plain("".join(self._words))
 
     @property
+    def forms(self) -> list[Form]:
+        return list(self._forms.values())
+
+    @property
     def buttons(self) -> Iterator[Button]:
         for form in self._forms.values():
             yield from form.buttons

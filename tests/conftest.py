@@ -6,6 +6,7 @@ from functools import partialmethod
 from typing import Any
 from uuid import uuid4
 
+import django.test.client
 import pytest
 import time_machine
 from celery import Task
@@ -14,6 +15,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from activity.log import CallLog
 from common.web import rate_limits
+from common.web.requests import Request
 from common.write_behind import WriteBehind
 from config.celery import app as celery_app
 from extensions.hooks.skipped import SkippedCalls
@@ -21,6 +23,8 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.payloads import hold_to_schemas
+
+django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # as `config.wsgi` makes them
 
 
 @pytest.fixture(autouse=True)

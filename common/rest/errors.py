@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import (
+    BadRequest,
     DisallowedHost,
     PermissionDenied,
     RequestDataTooBig,
@@ -68,6 +69,8 @@ def status_and_message(error: Exception) -> tuple[int, str]:
         return 503, "The database can't be reached right now. Try again in a few seconds."
     if isinstance(error, SessionInterrupted):
         return 400, "You were signed out in the meantime. Sign in again."
+    if isinstance(error, BadRequest):
+        return 400, "The request can't be understood."
     return 500, "Something went wrong on our side. It has been recorded."
 
 

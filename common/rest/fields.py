@@ -1,7 +1,7 @@
 """Serializer fields that accept only their own JSON type, and document themselves.
 
-DRF reads `"5"`, `5.0` and `true` as the integer 5 or 1. In a public API that hides mistakes, so here a wrong type is a
-400 with the field's name.
+DRF reads `"5"` and `true` as the integer 5 or 1. In a public API that hides mistakes, so here a wrong type is a 400 with the
+field's name. `5.0` is an integer, as JSON Schema says.
 
 Each field has a description and an example for the documentation: `Text("The name.", "Espresso beans")`. They are DRF's
 `help_text` and `initial`. `schema` has JSON Schema keywords that the field's options can't express.
@@ -45,6 +45,8 @@ class Integer(Described, serializers.IntegerField):
     default_error_messages = {"invalid": "Must be an integer."}
 
     def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, float) and data.is_integer():
+            data = int(data)
         if not isinstance(data, int) or isinstance(data, bool):
             self.fail("invalid")
         return super().to_internal_value(data)

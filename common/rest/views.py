@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.http import HttpRequest
 from rest_framework.fields import Field
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
@@ -34,7 +32,3 @@ class JsonView(APIView):
             for name, value in deprecation.headers.items():
                 response[name] = value
         return response
-
-    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
-        """An empty response. The `Allow` header lists the methods."""
-        return Response(status=204)

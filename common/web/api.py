@@ -18,4 +18,6 @@ class ApiMiddleware:
         request.path_info = request.path_info.removesuffix("/")  # only one: an empty id stays invalid
         response = self.get_response(request)
         response.headers["Content-Security-Policy"] = POLICY
+        if not response.streaming:  # as CommonMiddleware does, which probes don't meet
+            response.headers.setdefault("Content-Length", str(len(response.content)))
         return response

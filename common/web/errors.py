@@ -9,14 +9,13 @@ from django.shortcuts import render
 
 from common.errors import ERROR_CODE_HEADER, default_code, error_body, status_name
 from common.rest.errors import code_of, headers_of, status_and_message
+from common.web.methods import PAGE_METHODS
 
 log = logging.getLogger(__name__)
 
 API_ROOTS: Final = (
     "/app-api", "/webhooks", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
 )  # fmt: skip
-
-PAGE_METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST")
 
 
 def is_api_path(path: str) -> bool:

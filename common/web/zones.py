@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.utils.module_loading import import_string
 
 from common.errors import ERROR_CODE_HEADER, default_code
 from common.web.client_address import forget_untrusted_scheme
 from common.web.errors import answer_to, method_not_allowed
+from common.web.methods import methods_of
+from common.web.requests import refuse_nul
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 ViewStep = Callable[[HttpRequest, Callable[..., HttpResponse], Sequence[Any], dict[str, Any]], Any]
@@ -32,6 +34,7 @@ class ZoneMiddleware:
         name = self._zone_of(request)
         zone = self._zones[name]
         request.zone = name  # type: ignore[attr-defined]
+        request.refuses_nul = zone.refuses_nul  # type: ignore[attr-defined]
         if zone.urlconf:
             request.urlconf = zone.urlconf
         response = zone.get_response(request)
@@ -48,8 +51,16 @@ class ZoneMiddleware:
         args: Sequence[Any],
         kwargs: dict[str, Any],
     ) -> HttpResponse | None:
-        steps = self._zones[request.zone].view_steps  # type: ignore[attr-defined]
-        return next(filter(None, (step(request, view, args, kwargs) for step in steps)), None)
+        """What all views have in common, and the steps of the zone. An exception here would get Django's HTML."""
+        zone = self._zones[request.zone]  # type: ignore[attr-defined]
+        if request.method == "OPTIONS" and (methods := methods_of(view)):
+            return HttpResponse(status=204, headers={"Allow": ", ".join(methods)})
+        try:
+            if zone.refuses_nul:
+                _refuse_nul(request)
+            return next(filter(None, (step(request, view, args, kwargs) for step in zone.view_steps)), None)
+        except Exception as error:
+            return answer_to(request, error)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
         """Handles exceptions of views, even in `DEBUG`, so that stack traces are never shown."""
@@ -57,10 +68,21 @@ class ZoneMiddleware:
 
 
 class Zone:
-    """The chain of middleware of one zone. It supports the hooks `__call__` and `process_view`."""
+    """The chain of middleware of one zone. It supports the hooks `__call__` and `process_view`.
 
-    def __init__(self, get_response: GetResponse, *, middleware: Sequence[str], urlconf: str = "") -> None:
+    With `refuses_nul` no view meets the character NUL in its path, query or form.
+    """
+
+    def __init__(
+        self,
+        get_response: GetResponse,
+        *,
+        middleware: Sequence[str],
+        urlconf: str = "",
+        refuses_nul: bool = False,
+    ) -> None:
         self.urlconf = urlconf
+        self.refuses_nul = refuses_nul
         self.view_steps: list[ViewStep] = []
         self.get_response = _with_error_shape(get_response)
         for path in reversed(middleware):
@@ -86,9 +108,12 @@ def _with_error_shape(get_response: GetResponse) -> GetResponse:
 
 
 def _of_another_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpResponse:
-    """Answers OPTIONS for functions, as classes of views do for themselves; any other method is a 405."""
     methods = refused["Allow"].split(", ")
-    allow = ", ".join(methods if "OPTIONS" in methods else [*methods, "OPTIONS"])
-    if request.method == "OPTIONS":
-        return HttpResponse(status=204, headers={"Allow": allow})
-    return method_not_allowed(request, allow)
+    return method_not_allowed(request, ", ".join(methods if "OPTIONS" in methods else [*methods, "OPTIONS"]))
+
+
+def _refuse_nul(request: HttpRequest) -> None:
+    """Raises `Http404` for a path with the character, `Invalid` for a query."""
+    if "\0" in request.path_info:
+        raise Http404
+    refuse_nul(request.GET)

@@ -156,6 +156,7 @@ PROBLEMS: Final = (
     Problem("gone", 410, "<what is gone>", "The object was removed for good.", "Stop asking for it."),
     Problem("body_too_large", 413, "The body is too large.", "A JSON body may have 1 MiB, and an upload of pictures 32 MiB.", "Send less in one request."),
     Problem("unsupported_media_type", 415, "Content-Type <type> is not accepted. Send <type>.", "The header is missing, or names a format that the endpoint doesn't read.", "Send `Content-Type: application/json`."),
+    Problem("form_not_utf8", 415, "Send the form in UTF-8. Some of its bytes are in another encoding.", "The form has bytes of another encoding, such as ISO-8859-1.", "Encode the form's values in UTF-8. The name of the charset in the Content-Type header doesn't matter."),
     Problem("range_not_satisfiable", 416, "The file has <number> bytes.", "`Range` begins after the end of the file.", "Start again without `Range`."),
     Problem("refused_by_app", 422, "<the reason of the app>", "An app with the hook `order.validate` refused the order.", "Show `message` to the buyer."),
     Problem("unprocessable", 422, "<what is wrong>", "The request is well-formed, but can't be carried out.", "`message` or the body says why."),

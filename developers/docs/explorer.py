@@ -16,7 +16,6 @@ from urllib.parse import quote, unquote_to_bytes, urlencode
 from uuid import uuid4
 
 from django import forms
-from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.db.models import Q
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -25,6 +24,7 @@ from accounts.models import User
 from common.errors import status_name
 from common.nesting import indented
 from common.tracing import REQUEST_ID_HEADER
+from common.web.requests import Handler, Request
 from developers.docs.reference import Endpoint
 from developers.docs.samples import PARAMETER
 from installations.authentication import act_as_holder
@@ -218,7 +218,7 @@ def run(outer: HttpRequest, installation: Installation, form: CallForm) -> Answe
     act_as_holder(environ, installation)
     began = perf_counter()
     # A context of its own, since the call has its own request ID and trace.
-    response: HttpResponseBase = copy_context().run(_handler().get_response, WSGIRequest(environ))
+    response: HttpResponseBase = copy_context().run(_handler().get_response, Request(environ))
     took = perf_counter() - began
     text = getattr(response, "content", b"").decode("utf-8", "replace")
     return Answer(
@@ -236,5 +236,5 @@ def _as_wsgi(path: str) -> str:
 
 
 @cache
-def _handler() -> WSGIHandler:
-    return WSGIHandler()
+def _handler() -> Handler:
+    return Handler()

@@ -15,6 +15,7 @@ from django.db.models.functions import StrIndex
 
 from common.db.finders import get_or_not_found
 from common.ids import first_id_at, parse_id
+from common.times import shifted
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
@@ -161,8 +162,8 @@ def _to_recover(since: datetime) -> QuerySet[Delivery]:
 def _created(rows: QuerySet[Delivery], since: datetime | None, until: datetime | None) -> QuerySet[Delivery]:
     """Those created from `since` to before `until`. Their ids say nearly as much, by which an index finds them."""
     if since:
-        rows = rows.filter(created_at__gte=since, id__gte=first_id_at(since - ABOUT))
-    return rows.filter(created_at__lt=until, id__lt=first_id_at(until + ABOUT)) if until else rows
+        rows = rows.filter(created_at__gte=since, id__gte=first_id_at(shifted(since, -ABOUT)))
+    return rows.filter(created_at__lt=until, id__lt=first_id_at(shifted(until, ABOUT))) if until else rows
 
 
 def oldest_time(app: App) -> datetime | None:

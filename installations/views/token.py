@@ -125,8 +125,8 @@ class TokenView(ClientView):
 
         This installs the app. Client ID and secret may be in the body instead of the header.
         """
+        limit_by_address(request, "token-exchange")  # first, so that a form that can't be read counts
         with code_replay.use_of(request.POST.get("code", "")) as use:
-            limit_by_address(request, "token-exchange")
             if refusal := self.unreadable(request):
                 return refusal
             try:

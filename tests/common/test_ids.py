@@ -1,11 +1,13 @@
 """Ids as text: opaque, with one spelling."""
 
+from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
 import pytest
 from django.test import Client
 
-from common.ids import new_id, parse_id
+from common.ids import first_id_at, new_id, parse_id
+from common.times import FIRST, LAST, shifted
 from installations.models import Installation
 from tests import factories
 
@@ -42,3 +44,19 @@ def test_another_spelling_of_an_id_is_404(installation: Installation) -> None:
     assert caller.get(f"/app-api/products/{product.pk}").status_code == 200
     for spelling in (str(product.pk).upper(), product.pk.hex):
         assert caller.get(f"/app-api/products/{spelling}").status_code == 404
+
+
+@pytest.mark.spec("Contract 15 Doors", "a well-formed date of any year works")
+def test_bound_of_any_moment_is_an_id() -> None:
+    years = [1, 2, 1969, 1970, 2026, 9999]
+    bounds = [first_id_at(datetime(year, 1, 1, tzinfo=UTC)) for year in years]
+    assert bounds == sorted(bounds)
+    assert bounds[0] == bounds[3] == UUID(int=0)
+    assert first_id_at(datetime.max.replace(tzinfo=UTC)) > new_id()
+
+
+def test_moment_beyond_all_others_is_the_first_or_last() -> None:
+    east, minute = timezone(timedelta(hours=14)), timedelta(minutes=1)
+    assert shifted(FIRST, -minute) == shifted(FIRST.replace(tzinfo=east), minute) == FIRST
+    assert shifted(LAST, minute) == LAST
+    assert shifted(datetime(2026, 1, 1, tzinfo=east), minute) == datetime(2025, 12, 31, 10, 1, tzinfo=UTC)

@@ -243,10 +243,9 @@ def healthy(*arguments: str, **environment: str) -> bool:
 
 
 @pytest.mark.timed
-def test_container_is_healthy_while_it_answers_in_the_platforms_name() -> None:
+def test_container_is_healthy_while_it_answers() -> None:
     with Receiver() as server:
-        assert healthy(f"{server.url}healthz", BASE_URL="https://platform.example")
-        assert server.requests[0].headers["host"] == "platform.example"
+        assert healthy(f"{server.url}healthz")
         server.respond_with(Answer(status=503))
         assert not healthy(f"{server.url}healthz")
     assert not healthy(f"http://127.0.0.1:{free_port()}/healthz")

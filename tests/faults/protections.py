@@ -180,6 +180,7 @@ PROTECTIONS: Final = {
         "if missed >= HOSTS and missed >= SHARE * count:\n                return True",
         "if False:\n                return True",
     ),
+    "NUL in a query": Change("common.web.zones", "    refuse_nul(request.GET)\n", ""),
     "budget of a flow's hooks": Change(
         "extensions.hooks.asking", "min(hook.timeout, question.budget.left)", "hook.timeout"
     ),

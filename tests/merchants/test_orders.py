@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.models import Business
 from merchants import order_export
 from stores.enums import ActorKind, OrderStatus
 from stores.hookpoints import PaymentMethod, filled
@@ -125,6 +126,20 @@ def exported(browser, **query):
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     text = b"".join(response.streaming_content).decode("utf-8-sig")
     return list(csv.DictReader(StringIO(text)))
+
+
+@pytest.mark.spec("Contract 15 Doors", "a well-formed date of any year works")
+@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Pacific/Honolulu"])
+def test_days_of_any_year_narrow_the_list(browser, shop, zone):
+    Business.objects.filter(pk=shop.pk).update(timezone=zone)
+    factories.order(shop, number="4001")
+    for since, until, is_found in (
+        ("0001-01-01", "9999-12-31", True), ("0002-11-25", "", True), ("9999-12-31", "", False), ("", "0001-01-01", False),
+    ):  # fmt: skip
+        for path in (LIST, EXPORT):
+            response = browser.get(path, {"since": since, "until": until})
+            text = b"".join(response).decode() if response.streaming else text_of(response)
+            assert (response.status_code, "4001" in text) == (200, is_found)
 
 
 def test_export_has_the_orders_of_the_filters_newest_first(browser, shop, monkeypatch):

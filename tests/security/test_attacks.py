@@ -48,6 +48,14 @@ def developer(user: User) -> Client:
     return Client(headers={"Authorization": f"Bearer {tokens.issue(user).access}"})
 
 
+# The database
+
+
+@pytest.mark.attack("NUL in a query")
+def test_visitor_sends_text_that_the_database_has_no_place_for(db: None) -> None:
+    assert Client().get("/marketplace/?q=a%00b").status_code == 400
+
+
 # Other tenants
 
 

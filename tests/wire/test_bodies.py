@@ -47,7 +47,8 @@ def fields(answer: Any) -> list[str]:
     ("field", "value", "path"),
     [
         ("items", [{"productId": "x", "quantity": True}], "items[0].quantity"),
-        ("items", [{"productId": "x", "quantity": 1.0}], "items[0].quantity"),
+        ("items", [{"productId": "x", "quantity": 1.5}], "items[0].quantity"),
+        ("items", [{"productId": "x", "quantity": 1e300}], "items[0].quantity"),
         ("items", [{"productId": "x", "quantity": "1"}], "items[0].quantity"),
         ("items", [{"productId": "x", "quantity": 10**30}], "items[0].quantity"),
         ("items", [{"productId": "x", "quantity": 0}], "items[0].quantity"),

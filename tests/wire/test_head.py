@@ -23,9 +23,9 @@ def site(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[st
         yield f"http://127.0.0.1:{port}"
 
 
-def conversation(url: str, *requests: str) -> bytes:
+def conversation(url: str, *requests: str, version: str = "1.1", host: str = "Host: 127.0.0.1\r\n") -> bytes:
     """Everything that comes back over one connection, which the last request has closed."""
-    heads = [f"{request} HTTP/1.1\r\nHost: 127.0.0.1\r\n" for request in requests]
+    heads = [f"{request} HTTP/{version}\r\n{host}" for request in requests]
     heads[-1] += "Connection: close\r\n"
     place = urlsplit(url)
     received = b""

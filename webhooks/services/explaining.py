@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Business
+from common.times import shifted
 from installations.enums import GRANTING
 from installations.models import HistoryEntry, Installation
 from marketplace.enums import ReviewKind
@@ -72,7 +73,7 @@ def explain(
     right to learn of are not looked for, so an answer never tells that they happened.
     """
     now = now or timezone.now()
-    if at + WITHIN < now - KEPT:
+    if shifted(at, WITHIN) < now - KEPT:
         return [Reason(Cause.OLDER_THAN_KEPT)]
     installation = _installation_at(app, business, at)
     if installation is None:
@@ -101,7 +102,8 @@ def explain(
 
 def _installation_at(app: App, business: Business, at: datetime) -> Installation | None:
     """The one that was installed at that time, or else the newest that was within 15 minutes of it."""
-    around = Q(installed_at__lte=at + WITHIN) & (Q(uninstalled_at=None) | Q(uninstalled_at__gt=at - WITHIN))
+    still_there = Q(uninstalled_at=None) | Q(uninstalled_at__gt=shifted(at, -WITHIN))
+    around = Q(installed_at__lte=shifted(at, WITHIN)) & still_there
     rows = Installation.objects.with_app().filter(around, app=app, business=business)
     found = list(rows.defer("webhook_secret").order_by("-installed_at", "-id"))
     return next((each for each in found if _was_installed(each, at)), found[0] if found else None)
@@ -177,8 +179,8 @@ def _events(installation: Installation, event_type: str, at: datetime) -> list[E
         Q(installation=None) | Q(installation=installation),
         business=installation.business_id,
         type=event_type,
-        occurred_at__gte=at - WITHIN,
-        occurred_at__lte=at + WITHIN,
+        occurred_at__gte=shifted(at, -WITHIN),
+        occurred_at__lte=shifted(at, WITHIN),
     )
     return list(rows.defer("data").order_by("-occurred_at", "-id")[:MOST_EVENTS])
 
