@@ -158,11 +158,13 @@ PROBLEMS: Final = (
     Problem("rate", 429, "More than <number> requests in a minute. Try again in <number> seconds.", "The installation, or an address without a valid token, made too many requests.", "Wait. Read lists with a larger `limit`, and use webhooks or the feed instead of polling."),
     Problem("listeners", 429, "Too many developers are listening at the moment. Try again in a minute.", "The platform lets a limited number of developers listen at once.", "Wait. The command `listen` tries again by itself."),
     Problem("attempts", 429, "Too many attempts. Try again in <number> seconds.", "Too many sign-ins, registrations or code exchanges from one address.", "Wait. Exchange codes from one server, one at a time."),
+    Problem("tests", 429, "<number> test calls of this app are under way. Wait until one of them has ended.", "The app's webhooks are being tested, and an endpoint takes its time.", "Wait until a test has ended, at most ten seconds."),
     Problem("checks", 429, "That is more than <number> checks a minute. Try again in <number> seconds.", "Too many checks were started.", "Wait."),
     Problem("crash", 500, "Something went wrong on our side. It has been recorded.", "A fault of the platform.", "Retry once, then send us the `X-Request-Id`."),
     Problem("database", 503, "The database can't be reached right now. Try again in a few seconds.", "An outage of the platform's database.", "Retry with the same Idempotency-Key."),
     Problem("away", 503, "The platform didn't answer. Try again in a second.", "One of the platform's servers failed or is being replaced. What you sent may have been done.", "Retry with the same Idempotency-Key. Without one, look first whether it was done."),
-    Problem("busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many orders of this store wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
+    Problem("busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many requests wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
+    Problem("no-place", 503, "Too many requests are waiting for apps' servers at the moment. Try again in a few seconds.", "Your server took over half a second, and the requests that may wait longer are all under way.", "Respond faster, or retry after `Retry-After` seconds."),
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from activity.models import ApiCall
 from common.errors import Conflict
 from common.rest.query import Query
 from common.rest.schema import problem
+from common.strangers import may_wait_for_strangers
 from common.times import iso
 from developers.api.serializers.testing import (
     EVENTS,
@@ -59,6 +60,7 @@ class TestChangesView(DeveloperView):
         return Response({"changes": changes, "scenarios": scenarios})
 
 
+@may_wait_for_strangers
 class MakeTestChangeView(DeveloperView):
     tag = "Testing"
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, ServiceError
+from common.strangers import NoPlace, may_wait_for_strangers
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from common.web.rate_limits import consume
@@ -67,6 +68,7 @@ class OutlineGroup:
     lines: list[tuple[Defined, str, bool]]
 
 
+@may_wait_for_strangers
 @csp_update({"style-src": [SELF, NONCE]})  # the editor writes a style element
 @require_http_methods(GET_OR_POST)
 @app_page
@@ -173,7 +175,11 @@ def _check_frames(request: HttpRequest, app: App, text: str, reading: Reading) -
         wait = f"Try again in {state.retry_after} seconds."
         messages.error(request, f"You can check URLs {FRAME_CHECKS} times a minute. {wait}")
         return _editor(request, app, text, reading, status=429)
-    found = list(check_addresses(addresses_of(definitions_in(reading.document or {}))))
+    try:
+        found = list(check_addresses(app, addresses_of(definitions_in(reading.document or {}))))
+    except NoPlace as error:
+        messages.error(request, error.message)
+        return _editor(request, app, text, reading, status=error.status)
     return _editor(request, app, text, reading, evidence=found)
 
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
 from common.errors import Conflict, Invalid, ServiceError
+from common.strangers import may_wait_for_strangers
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
 from developers.portal import form_tokens, test_store
@@ -78,6 +79,7 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
     return secret_page(request, "developers/portal/test_token.html", context)
 
 
+@may_wait_for_strangers
 @require_POST
 @app_page
 def test_change(request: HttpRequest, app: App) -> HttpResponse:
