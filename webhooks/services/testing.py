@@ -4,7 +4,7 @@ A caller waits for it, so an app has at most two such calls under way, in all pr
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,6 +14,7 @@ import orjson
 from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
+from redis import RedisError
 
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, TooManyRequests
@@ -86,14 +87,20 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
 
 @contextmanager
 def _one_of_few(app_id: UUID) -> Iterator[UUID]:
+    """While the cache is unavailable, any number passes."""
     keys = [f"webhook-test:{app_id}:{number}" for number in range(AT_ONCE)]
-    taken = next((key for key in keys if cache.add(key, 1, FORGOTTEN_AFTER)), None)
+    try:
+        taken = next((key for key in keys if cache.add(key, 1, FORGOTTEN_AFTER)), None)
+    except RedisError:
+        yield app_id
+        return
     if taken is None:
         raise TooManyRequests(TOO_MANY, retry_after=FORGOTTEN_AFTER)
     try:
         yield app_id
     finally:
-        cache.delete(taken)
+        with suppress(RedisError):  # it is forgotten all the same
+            cache.delete(taken)
 
 
 @transaction.atomic
