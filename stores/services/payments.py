@@ -94,11 +94,11 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     parts: list[HookPart] = []
     began = monotonic()
     details = hookpoints.ask_create_payment(order=order, budget=Budget.start(), parts=parts)
-    took = strangers.LONGEST if strangers.was_refused() else monotonic() - began
+    seconds = monotonic() - began
     with transaction.atomic():
         now = now or timezone.now()
         payment = _lock(order)
-        _remember(payment.provider, took)
+        _remember(payment.provider, seconds, is_made=details is not None)
         record_parts(payment.order, parts, now=now)
         if details is not None:
             _keep(payment, details)
@@ -110,10 +110,12 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     return payment.order
 
 
-def _remember(provider: str, seconds: float) -> None:
+def _remember(provider: str, seconds: float, *, is_made: bool) -> None:
+    """One that failed says nothing, unless it was not waited for."""
     if len(_took) >= MOST_KNOWN:
         _took.clear()
-    _took[provider] = seconds
+    if is_made or strangers.was_refused():
+        _took[provider] = seconds if is_made else strangers.LONGEST
 
 
 def _keep(payment: Payment, details: PaymentDetails) -> None:

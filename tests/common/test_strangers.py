@@ -2,18 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
-from django.http import HttpRequest, HttpResponse
 
 from common import strangers
 from common.http import transport
-from common.strangers import CROWDED, FREE, NoPlace, StrangersMiddleware, may_wait_for_strangers
+from common.strangers import CROWDED, FREE, NoPlace
 from tests.receivers import Answer, Receiver
+from tests.waiting import others, visit
 
 THREADS = 8  # so there are two places, and an app may have one
 
@@ -24,46 +23,6 @@ def bound(settings: Any) -> Iterator[strangers.Bound]:
     strangers.bound.cache_clear()
     yield strangers.bound()
     strangers.bound.cache_clear()
-
-
-def visit(work: Callable[[], Any], *, is_marked: bool = True) -> Any:
-    """What `work` returns within a web request of this thread."""
-    found: list[Any] = []
-
-    def view(request: HttpRequest) -> HttpResponse:
-        found.append(work())
-        return HttpResponse()
-
-    def get_response(request: HttpRequest) -> HttpResponse:
-        middleware.process_view(request, view, (), {})
-        return view(request)
-
-    if is_marked:
-        may_wait_for_strangers(view)
-    middleware = StrangersMiddleware(get_response)
-    middleware(HttpRequest())
-    return found[0]
-
-
-@contextmanager
-def others(*who: str, work: Callable[..., Any] = strangers.require) -> Iterator[None]:
-    """Requests in progress on threads of their own, which have done this with each of `who` and not ended."""
-    over, ready = threading.Event(), threading.Barrier(len(who) + 1)
-
-    def stay(name: str) -> None:
-        work(name)
-        ready.wait(10)
-        over.wait(10)
-
-    with ThreadPoolExecutor(len(who)) as pool:
-        running = [pool.submit(visit, lambda name=name: stay(name)) for name in who]
-        ready.wait(10)
-        try:
-            yield
-        finally:
-            over.set()
-            for each in running:
-                each.result()
 
 
 def seconds_until_refused(*who: str) -> float:
