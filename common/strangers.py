@@ -6,8 +6,8 @@
 
 A request waits freely for half a second, all its waits together. Beyond that it needs a place, which it keeps to its
 end; without one the wait ends with `NoPlace`. A process has places for a quarter of its threads, and one app or store
-has at most half of them. While every thread of the process is taken, the free wait is a tenth of a second: it ends
-one request after another until a thread is free again.
+has at most half of them. While every thread of the process is taken, the free wait is a twentieth of a second, so that
+one request after another ends until a thread is free again, and trials (`enter`) begin with a place only.
 
 A view without the mark waits for nobody. Threads that answer no request, such as a worker's, wait without a bound.
 """
@@ -28,7 +28,7 @@ from common.errors import Unavailable
 log = logging.getLogger(__name__)
 
 FREE: Final = 0.5  # seconds
-CROWDED: Final = 0.1  # seconds, while every thread is taken
+CROWDED: Final = 0.05  # seconds, while every thread is taken
 LOOK_EVERY: Final = 0.05  # seconds, at whether it is crowded
 LONGEST: Final = 60.0  # seconds; whatever is waited for ends by itself long before
 RETRY_AFTER: Final = 10  # seconds; few waits take longer
@@ -90,9 +90,14 @@ class Bound:
         self._taken = 0
         self._taken_by: Counter[str] = Counter()
 
+    @property
+    def is_crowded(self) -> bool:
+        return len(self.visits) >= self.threads
+
+    @property
     def free_time(self) -> float:
         """Seconds that a request may wait without a place."""
-        return FREE if len(self.visits) < self.threads else CROWDED
+        return CROWDED if self.is_crowded else FREE
 
     def take(self, visit: Visit, who: Iterable[object]) -> bool:
         """Give the visit a place that counts for these, too. Whether it has one now."""
@@ -187,6 +192,12 @@ def require(*who: object) -> None:
         raise NoPlace
 
 
+def enter(*who: object) -> None:
+    """Begin a trial that nobody buys by. While every thread is taken it needs a place at once. Raises `NoPlace`."""
+    if _visit() is not None and bound().is_crowded:
+        require(*who)
+
+
 def has_room(*who: object) -> bool:
     """Whether there is a place for a request of these at this moment."""
     visit = _visit()
@@ -196,7 +207,7 @@ def has_room(*who: object) -> bool:
 def free_time() -> float:
     """Seconds that this request may still wait without a place."""
     visit = _visit()
-    return LONGEST if visit is None else max(0.0, bound().free_time() - visit.waited)
+    return LONGEST if visit is None else max(0.0, bound().free_time - visit.waited)
 
 
 def was_refused() -> bool:
@@ -217,7 +228,7 @@ def _freely(pending: Pending[T_co], visit: Visit, seconds: float = FREE) -> T_co
     try:
         while True:
             waited = monotonic() - began
-            left = max(0.0, min(seconds - waited, within.free_time() - visit.waited - waited))
+            left = max(0.0, min(seconds - waited, within.free_time - visit.waited - waited))
             try:
                 return pending.result(min(left, LOOK_EVERY))
             except TimeoutError:

@@ -87,6 +87,7 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
     """
     if not installation.webhook_url:
         raise Conflict("The app has no Webhook URL to call.")
+    strangers.enter(definition.app_id)
     state = consume(f"hook-trial:{definition.app_id}", limit=PER_MINUTE)
     if not state.allowed:
         raise TooManyRequests(

@@ -5,7 +5,6 @@ apps' server never answers.
 """
 
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -57,6 +56,7 @@ APPS = 4
 REQUESTS = 3 * THREADS
 HANGS = Answer(delay=60)
 CSRF = "c" * 32
+WITHIN = 0.5  # seconds
 POINTS = ("order.validate", "checkout.payment_methods", "checkout.create_payment")
 COMMANDS = {
     "waitress": ["-m", "waitress", "--listen=127.0.0.1:{port}", f"--threads={THREADS}", "config.wsgi:application"],
@@ -291,33 +291,37 @@ def site(dana: User, sandbox: Business) -> Iterator[Site]:
 
 
 def measure(server: Server, site: Site, route: str) -> list[str]:
-    """What is wrong with the route."""
-    Breaker.objects.all().delete()
-    asks = [ROUTES[route](site, number) for number in range(REQUESTS)]
-    for ask in asks:
-        if ask.who:
-            session_of(ask.who)
-    site.receiver.respond_with(200)
-    server.send(ROUTES[route](site, REQUESTS))  # it loads what it needs
-    site.receiver.respond_with(HANGS)
+    """What is wrong with the route. On a busy machine its requests take a while by themselves, so they are sent twice."""
+    quick, _ = burst(server, site, route, Answer(body=b"{}"))
     site.receiver.requests.clear()
-    took: list[float] = []
-    with ThreadPoolExecutor(REQUESTS) as pool:
-        answers = [pool.submit(server.send, ask) for ask in asks]
-        for _ in range(15):
-            took.append(server.healthz())
-            time.sleep(0.1)
-        site.receiver.hang_up()
-        statuses = Counter(answer.result() for answer in answers)
-    print(
-        route, f"{max(took):.2f} {statistics.median(took):.3f}", dict(statuses), len(site.receiver.requests)
-    )
-    problems = [f"{route}: /healthz took {max(took):.2f} s"] if max(took) >= 0.5 else []
+    hanging, statuses = burst(server, site, route, HANGS)
+    print(f"{route}: /healthz within {quick:.2f} s, while the app hangs {hanging:.2f} s, {dict(statuses)}")
+    problems = []
+    if hanging >= WITHIN + quick:
+        problems.append(f"{route}: /healthz took {hanging:.2f} s")
     if any(status >= 500 and status != 503 for status in statuses):
         problems.append(f"{route}: {dict(statuses)}")
     if not site.receiver.requests and route != "receive":
         problems.append(f"{route}: nothing was asked: {dict(statuses)}")
     return problems
+
+
+def burst(server: Server, site: Site, route: str, answer: Answer) -> tuple[float, Counter[int]]:
+    """The longest that /healthz took, in seconds, and the statuses of the requests."""
+    Breaker.objects.all().delete()
+    site.receiver.respond_with(answer)
+    asks = [ROUTES[route](site, number) for number in range(REQUESTS)]
+    for ask in asks:
+        if ask.who:
+            session_of(ask.who)
+    took: list[float] = []
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        answers = [pool.submit(server.send, ask) for ask in asks]
+        for _ in range(10):
+            took.append(server.healthz())
+            time.sleep(0.1)
+        site.receiver.hang_up()
+        return max(took), Counter(each.result() for each in answers)
 
 
 def test_each_route_that_waits_is_started_here() -> None:

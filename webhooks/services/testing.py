@@ -16,6 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 from redis import RedisError
 
+from common import strangers
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, TooManyRequests
 from common.http import transport
@@ -55,6 +56,7 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
     forbid_transaction()
     if webhook.installation.app.suspended_at is not None:
         raise Conflict(SUSPENDED)
+    strangers.enter(webhook.installation.app_id)
     now = now or timezone.now()
     event = Event(
         type=catalogue.WEBHOOK_TEST,

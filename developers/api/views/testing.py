@@ -68,7 +68,11 @@ class MakeTestChangeView(DeveloperView):
         "makeTestChange",
         request=TestChangeBody,
         examples=[OpenApiExample("Event", {"event": "order.created"}, request_only=True)],
-        responses={200: TestStepsSerializer, 409: NOT_INSTALLED},
+        responses={
+            200: TestStepsSerializer,
+            409: NOT_INSTALLED,
+            503: problem("Too many requests are waiting for apps' servers."),
+        },
     )
     def post(self, request: Request, app_id: str) -> Response:
         """Make a test change.

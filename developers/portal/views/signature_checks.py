@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from common import strangers
 from common.errors import ComeAgain
 from common.strangers import may_wait_for_strangers
 from common.web.auth_limits import limit
@@ -50,6 +51,7 @@ def signature_checks(request: HttpRequest, app: App) -> HttpResponse:
     status = 200
     if request.method == "POST":
         try:
+            strangers.enter(app.pk)
             limit(request, "signature-checks", key=str(app.pk), per_minute=RUNS_A_MINUTE)
             context |= _run(app)
         except ComeAgain as error:
