@@ -6,8 +6,9 @@
 
 A request waits freely for half a second, all its waits together. Beyond that it needs a place, which it keeps to its
 end; without one the wait ends with `NoPlace`. A process has places for a quarter of its threads, and one app or store
-has at most half of them. While every thread of the process is taken, the free wait is a twentieth of a second, so that
-one request after another ends until a thread is free again, and trials (`enter`) begin with a place only.
+has at most half of them. While every thread of the process is taken, an app that wasn't quick the last time is waited for
+freely for a twentieth of a second only, so that one request after another ends until a thread is free again; and trials
+(`enter`) begin with a place only.
 
 A view without the mark waits for nobody. Threads that answer no request, such as a worker's, wait without a bound.
 """
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 
 FREE: Final = 0.5  # seconds
 CROWDED: Final = 0.05  # seconds, while every thread is taken
+QUICK: Final = 0.25  # seconds
+MOST_REMEMBERED: Final = 10_000  # apps of which a process knows how long it waited the last time
 LOOK_EVERY: Final = 0.05  # seconds, at whether it is crowded
 LONGEST: Final = 60.0  # seconds; whatever is waited for ends by itself long before
 RETRY_AFTER: Final = 10  # seconds; few waits take longer
@@ -89,15 +92,24 @@ class Bound:
         self._lock = threading.Lock()
         self._taken = 0
         self._taken_by: Counter[str] = Counter()
+        self._last_waits: dict[tuple[str, str], float] = {}
 
     @property
     def is_crowded(self) -> bool:
         return len(self.visits) >= self.threads
 
-    @property
-    def free_time(self) -> float:
-        """Seconds that a request may wait without a place."""
-        return CROWDED if self.is_crowded else FREE
+    def free_time(self, last_wait: float | None) -> float:
+        """Seconds that a request may wait without a place, by how long it took the last time."""
+        is_quick = last_wait is not None and last_wait < QUICK
+        return FREE if is_quick or not self.is_crowded else CROWDED
+
+    def last_wait(self, app: str, about: str) -> float | None:
+        return self._last_waits.get((app, about))
+
+    def remember(self, app: str, about: str, seconds: float) -> None:
+        if len(self._last_waits) >= MOST_REMEMBERED:
+            self._last_waits.clear()
+        self._last_waits[app, about] = seconds
 
     def take(self, visit: Visit, who: Iterable[object]) -> bool:
         """Give the visit a place that counts for these, too. Whether it has one now."""
@@ -157,14 +169,28 @@ class StrangersMiddleware:
             visit.is_marked, visit.name = is_marked(view), request.path
 
 
-def result(pending: Pending[T_co], *who: object) -> T_co:
-    """Wait for a server of these apps and stores. Raises `NoPlace`."""
+def result(pending: Pending[T_co], *who: object, about: str = "") -> T_co:
+    """Wait for a server of this store and app, the app last. Raises `NoPlace`.
+
+    `about` tells apart what takes the app differently long.
+    """
     visit = _visit()
     if visit is None:
         return pending.result(LONGEST)
+    app, began = str(who[-1]) if who else "", monotonic()
+    try:
+        found = _result(pending, visit, who, bound().last_wait(app, about))
+    except NoPlace:
+        bound().remember(app, about, LONGEST)
+        raise
+    bound().remember(app, about, monotonic() - began)
+    return found
+
+
+def _result(pending: Pending[T_co], visit: Visit, who: Sequence[object], last_wait: float | None) -> T_co:
     if visit.is_marked and not (visit.has_place and visit.holds.issuperset(map(str, who))):
         try:
-            return _freely(pending, visit)
+            return _freely(pending, visit, last_wait=last_wait)
         except TimeoutError:
             pass
     if not _take(visit, who):
@@ -179,10 +205,15 @@ def result_within(pending: Pending[T_co], seconds: float) -> T_co:
     return pending.result(seconds) if visit is None else _freely(pending, visit, seconds)
 
 
-def may_wait(*who: object) -> bool:
-    """Whether a server of these may be asked: there is free time left, or a place. Otherwise nothing should be sent."""
+def may_wait(*who: object, about: str = "") -> bool:
+    """Whether the app may be asked: there is free time left, or a place. Otherwise nothing should be sent."""
     visit = _visit()
-    return visit is None or (visit.is_marked and free_time() > 0) or _take(visit, who)
+    return visit is None or (visit.is_marked and free_time(*who[-1:], about=about) > 0) or _take(visit, who)
+
+
+def last_wait(app: object, *, about: str = "") -> float | None:
+    """Seconds; None if nobody has waited for it in this process."""
+    return bound().last_wait(str(app), about)
 
 
 def require(*who: object) -> None:
@@ -204,10 +235,12 @@ def has_room(*who: object) -> bool:
     return visit is None or visit.has_place or bound().has_room(who)
 
 
-def free_time() -> float:
-    """Seconds that this request may still wait without a place."""
+def free_time(app: object = "", *, about: str = "") -> float:
+    """Seconds that this request may still wait for the app without a place."""
     visit = _visit()
-    return LONGEST if visit is None else max(0.0, bound().free_time - visit.waited)
+    if visit is None:
+        return LONGEST
+    return max(0.0, bound().free_time(last_wait(app, about=about)) - visit.waited)
 
 
 def was_refused() -> bool:
@@ -223,12 +256,14 @@ def _visit() -> Visit | None:
     return getattr(_here, "visit", None)
 
 
-def _freely(pending: Pending[T_co], visit: Visit, seconds: float = FREE) -> T_co:
+def _freely(
+    pending: Pending[T_co], visit: Visit, seconds: float = FREE, *, last_wait: float | None = None
+) -> T_co:
     began, within = monotonic(), bound()
     try:
         while True:
             waited = monotonic() - began
-            left = max(0.0, min(seconds - waited, within.free_time - visit.waited - waited))
+            left = max(0.0, min(seconds - waited, within.free_time(last_wait) - visit.waited - waited))
             try:
                 return pending.result(min(left, LOOK_EVERY))
             except TimeoutError:

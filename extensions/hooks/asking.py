@@ -87,7 +87,7 @@ class Asking:
             if not seconds:
                 calls[hook.key] = out_of_time(hook, now=now)
                 continue
-            if not strangers.may_wait(question.business.pk, hook.app_id):
+            if not strangers.may_wait(question.business.pk, hook.app_id, about=question.point):
                 calls[hook.key] = without_place(hook, now=now)
                 continue
             admission = None
@@ -119,7 +119,7 @@ class Asking:
     def _result(self, hook: LiveHook, pending: Pending, seconds: float, now: datetime) -> Call:
         question, began = self.question, monotonic()
         try:
-            exchange = strangers.result(pending, question.business.pk, hook.app_id)
+            exchange = strangers.result(pending, question.business.pk, hook.app_id, about=question.point)
         except strangers.NoPlace:
             return without_place(hook, now=now, duration_ms=round((monotonic() - began) * 1000))
         return judged(question.point, hook, exchange, seconds=seconds, called_at=now)

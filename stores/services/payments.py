@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from time import monotonic
 from typing import Final
 
 from django.db import transaction
@@ -15,7 +14,7 @@ from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed, Unavailable
 from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
-from stores.hookpoints import Budget, HookPart, PaymentDetails, PaymentMethod
+from stores.hookpoints import Budget, HookPart, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
 from stores.services.history import SHOPPER, SYSTEM, Actor, record, record_parts
 
@@ -28,9 +27,6 @@ EXPIRY_BATCH = 500
 
 
 BUSY: Final = "This payment method is busy at the moment. Try again in a few seconds."
-MOST_KNOWN: Final = 1000  # apps of which a process remembers how long a payment took
-
-_took: dict[str, float] = {}  # by provider, seconds
 
 
 def chosen_method(
@@ -60,10 +56,11 @@ def require_time_for_payment(business: Business, method: PaymentMethod) -> None:
     An app whose last payment was quick needs none of the places for those who wait (`common.strangers`). One that was
     slow gets its place now, and an unknown one is asked while there are places.
     """
-    who, took = (business.pk, method.provider), _took.get(method.provider)
+    who, about = (business.pk, method.provider), HookPoint.CREATE_PAYMENT
+    took = strangers.last_wait(method.provider, about=about)
     if took is None and strangers.has_room(*who):
         return
-    if took is not None and 2 * took < strangers.free_time():
+    if took is not None and 2 * took < strangers.free_time(method.provider, about=about):
         return
     try:
         strangers.require(*who)
@@ -92,13 +89,10 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     FAILED. If the app settled the payment before its answer arrived, that result is kept.
     """
     parts: list[HookPart] = []
-    began = monotonic()
     details = hookpoints.ask_create_payment(order=order, budget=Budget.start(), parts=parts)
-    seconds = monotonic() - began
     with transaction.atomic():
         now = now or timezone.now()
         payment = _lock(order)
-        _remember(payment.provider, seconds, is_made=details is not None)
         record_parts(payment.order, parts, now=now)
         if details is not None:
             _keep(payment, details)
@@ -108,14 +102,6 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
             _record(payment, by=SYSTEM, now=now)
         _save(payment, now)
     return payment.order
-
-
-def _remember(provider: str, seconds: float, *, is_made: bool) -> None:
-    """One that failed says nothing, unless it was not waited for."""
-    if len(_took) >= MOST_KNOWN:
-        _took.clear()
-    if is_made or strangers.was_refused():
-        _took[provider] = seconds if is_made else strangers.LONGEST
 
 
 def _keep(payment: Payment, details: PaymentDetails) -> None:

@@ -98,6 +98,28 @@ def test_wait_is_short_while_every_thread_is_taken() -> None:
         assert CROWDED <= visit(lambda: seconds_until_refused("mine")) < FREE
 
 
+@pytest.mark.timed
+def test_app_that_was_quick_is_waited_for_longer_while_every_thread_is_taken() -> None:
+    quick, now = Future[str](), Future[str]()
+    now.set_result("")
+    threading.Timer(0.2, quick.set_result, ["answer"]).start()
+    with others("one", "two", *["busy"] * 5, work=lambda name: name == "busy" or strangers.require(name)):
+        visit(lambda: strangers.result(now, "mine"))
+        assert visit(lambda: strangers.result(quick, "mine")) == "answer"
+
+
+@pytest.mark.timed
+def test_trial_needs_a_place_at_once_while_every_thread_is_taken() -> None:
+    def work() -> None:
+        with pytest.raises(NoPlace):
+            strangers.enter("mine")
+
+    with others("one", "two", *["busy"] * 5, work=lambda name: name == "busy" or strangers.require(name)):
+        visit(work)
+    with others("one", "two"):
+        visit(lambda: strangers.enter("mine"))
+
+
 def test_view_without_the_mark_waits_for_nobody(caplog: pytest.LogCaptureFixture) -> None:
     assert visit(lambda: seconds_until_refused("mine"), is_marked=False) < 0.1
     assert not visit(lambda: strangers.may_wait("mine"), is_marked=False)

@@ -311,8 +311,7 @@ def test_choosing_again_counts_as_well(shop, shopper, monkeypatch):
 
 
 @pytest.mark.spec("Contract 6 Hooks", "A payment that can't be asked for, all places taken, is 503")
-def test_payment_that_no_thread_is_left_for_keeps_what_was_typed(shop, shopper, monkeypatch):
-    monkeypatch.setattr("stores.services.payments._took", {})
+def test_payment_that_no_thread_is_left_for_keeps_what_was_typed(shop, shopper):
     by_wallet = {"payment_method": "pay:wallet", "note": "Kept words"}
     with filled("checkout.payment_methods", answering([WALLET])):
         page = shopper.checkout_page()

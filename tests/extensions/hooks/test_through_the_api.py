@@ -11,11 +11,11 @@ from django.db import connections
 from django.test import Client
 
 from accounts.models import Business
+from common import strangers
 from extensions.models import Breaker, HookCall
 from marketplace.models import App
 from stores.models import Order, Product
 from stores.queries import DEFAULT_DELIVERY_FEE
-from stores.services import payments
 from tests import factories
 from tests.appapi.conftest import client_of
 from tests.extensions.hooks.conftest import Hooked, Hooking, says
@@ -214,10 +214,10 @@ def test_payment_of_an_app_that_was_quick_needs_no_place(api: Client, bread: Pro
 
 @FULL
 def test_payment_of_an_app_that_was_slow_has_its_place_before_the_order_is_saved(
-    api: Client, bread: Product, wallet: Hooked, monkeypatch: pytest.MonkeyPatch
+    api: Client, bread: Product, wallet: Hooked
 ) -> None:
     methods, paid = {"methods": [{"id": "wallet", "name": "Wallet"}]}, {"paymentUrl": "https://pay.example/1"}
-    monkeypatch.setattr(payments, "_took", {str(wallet.app.pk): 2.0})
+    strangers.bound().remember(str(wallet.app.pk), "checkout.create_payment", 2.0)
     wallet.receiver.respond_with(says(methods), says(methods), says(paid, delay=1))
     body = order_of(bread, paymentMethod=f"{wallet.app.slug}:wallet")
     with others(str(wallet.app.pk)):
