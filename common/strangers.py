@@ -10,7 +10,7 @@ has at most half of them. While every thread of the process is taken, an app tha
 freely for a twentieth of a second only, so that one request after another ends until a thread is free again; and trials
 (`enter`) begin with a place only.
 
-A view without the mark waits for nobody. Threads that answer no request, such as a worker's, wait without a bound.
+A view without the mark doesn't wait. Threads that answer no request, such as a worker's, wait without a bound.
 """
 
 import logging
@@ -212,7 +212,7 @@ def may_wait(*who: object, about: str = "") -> bool:
 
 
 def last_wait(app: object, *, about: str = "") -> float | None:
-    """Seconds; None if nobody has waited for it in this process."""
+    """Seconds; None if this process has never waited for it."""
     return bound().last_wait(str(app), about)
 
 
@@ -224,7 +224,7 @@ def require(*who: object) -> None:
 
 
 def enter(*who: object) -> None:
-    """Begin a trial that nobody buys by. While every thread is taken it needs a place at once. Raises `NoPlace`."""
+    """Begin a trial, on which no purchase depends. While every thread is taken it needs a place at once. Raises `NoPlace`."""
     if _visit() is not None and bound().is_crowded:
         require(*who)
 

@@ -67,7 +67,7 @@ class Coming(Future[Exchange]):
         return strangers.result(self) if timeout is None else super().result(timeout)
 
     def cancel(self) -> bool:
-        """Break off the request, unless it has ended. Nobody may wait for it any longer."""
+        """Break off the request, unless it has ended. No thread may wait for it any longer."""
         return not self.done() and bool(self.break_off())
 
 

@@ -62,7 +62,7 @@ class Relayed:
         return _exchange(answer, duration)
 
     def cancel(self) -> None:
-        """Let nobody answer any longer."""
+        """Accept no answer any longer."""
         RelayedCall.objects.filter(pk=self._call_id).delete()
 
 

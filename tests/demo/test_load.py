@@ -229,7 +229,7 @@ class Load:
 
 
 def test_others_are_answered_while_apps_are_waited_for(tmp_path: Path) -> None:
-    """The apps' server asks the platform before it answers a hook: where every thread waits for it, nobody is answered."""
+    """The apps' server asks the platform before it answers a hook: where every thread waits for it, no request is answered."""
     demo = Demo(tmp_path / "var", AUTH_RATE_LIMITS="off").start()
     server = AppServer(demo.url)
     try:

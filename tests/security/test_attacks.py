@@ -69,7 +69,7 @@ def test_app_points_the_webhook_of_another_at_itself(
     assert Webhook.objects.get(pk=foreign.pk).url == "https://127.0.0.1:9/"
 
 
-# Apps take what is for all
+# Apps use up what is for all
 
 
 @pytest.mark.attack("places for those who wait")

@@ -236,7 +236,7 @@ def test_order_paid_in_cash_is_placed_unchecked(api: Client, bread: Product, hoo
     assert "waiting for slow apps" in validator.call.problem
     assert not Breaker.objects.exists()  # the hook isn't to blame
     assert shipping.call.outcome == "NO_TIME_LEFT"
-    assert not shipping.receiver.requests  # nothing is sent that nobody waits for
+    assert not shipping.receiver.requests  # nothing is sent that is not waited for
 
 
 @FULL
