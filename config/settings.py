@@ -120,6 +120,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "common.web.request_ids.RequestIdMiddleware",
     "common.metrics.AnswersMiddleware",
+    "common.strangers.StrangersMiddleware",
     "common.web.zones.ZoneMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # leads to the page that asks for the password again
 ]

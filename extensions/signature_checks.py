@@ -6,7 +6,6 @@ requests don't appear in the app's deliveries and hook calls.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -14,8 +13,8 @@ from typing import Any, Final
 import orjson
 from django.utils import timezone
 
+from common import strangers
 from common.http import transport
-from common.http.exchanges import Exchange
 from common.ids import new_id
 from common.secrets import new_webhook_secret
 from common.times import iso
@@ -57,7 +56,7 @@ class Probe:
     """One request under way, described by how it is signed."""
 
     name: str
-    exchange: "Future[Exchange]"
+    exchange: transport.Coming
     is_valid: bool = False
 
 
@@ -72,7 +71,7 @@ def webhook_signatures(app: App) -> Iterator[Evidence]:
         valid = _send_test(app, webhook, webhook.secret, now)
         probes.insert(0, Probe(_capitalized(VALID), valid, is_valid=True))
         probes.append(Probe(_capitalized(EXPIRED), _send_test(app, webhook, webhook.secret, now - OLD)))
-    yield from map(_judge, probes)
+    yield from (_judge(app, each) for each in probes)
     if webhook is None:
         yield Evidence(
             Outcome.SKIPPED,
@@ -88,7 +87,7 @@ def _known_webhook(app: App) -> Webhook | None:
     return Webhook.objects.kept().filter(installation=installation, is_app_defined=True).first()
 
 
-def _send_test(app: App, webhook: Webhook | None, secret: str, at: datetime) -> "Future[Exchange]":
+def _send_test(app: App, webhook: Webhook | None, secret: str, at: datetime) -> transport.Coming:
     webhook = webhook or Webhook(url=app.webhook_url)
     event = Event(
         type=catalogue.WEBHOOK_TEST,
@@ -118,7 +117,7 @@ def hook_signatures(app: App) -> Iterator[Evidence]:
         return
     installation = sandbox_installation(app=app, developer=app.developer)
     probes = [probe for each in hooks for probe in _hook_probes(app, each, installation)]
-    yield from map(_judge, probes)
+    yield from (_judge(app, each) for each in probes)
     if installation is None:
         yield Evidence(
             Outcome.SKIPPED,
@@ -136,7 +135,7 @@ def _hook_probes(app: App, called: Hook, installation: Installation | None) -> I
         yield Probe(f"{called.point}, {EXPIRED}", expired)
 
 
-def _call_hook(app: App, called: Hook, business: str, secret: str, at: datetime) -> "Future[Exchange]":
+def _call_hook(app: App, called: Hook, business: str, secret: str, at: datetime) -> transport.Coming:
     data = _SAMPLES[called.point]
     if called.point in (HookPoint.PAYMENT_METHODS, HookPoint.CREATE_PAYMENT):
         data = data | {"businessId": business}
@@ -148,9 +147,9 @@ def _call_hook(app: App, called: Hook, business: str, secret: str, at: datetime)
     return transport.submit(url, headers=headers, body=body, timeout=called.timeout / 1000)
 
 
-def _judge(probe: Probe) -> Evidence:
+def _judge(app: App, probe: Probe) -> Evidence:
     """Waits for the response. A valid request must get 2xx, an invalid one 401."""
-    exchange = probe.exchange.result()
+    exchange = strangers.result(probe.exchange, app.pk)
     if exchange.status is None:
         reason = in_short(None, exchange.error_class or "")
         return Evidence(Outcome.FAIL, f"{probe.name}: no response ({reason}).")

@@ -20,16 +20,12 @@ from uuid import UUID
 
 from accounts.models import Business
 from common.db.transactions import forbid_transaction
-from common.errors import Unavailable
-from stores.bulkhead import Bulkhead, Turn
 from stores.enums import HookOutcome
 from stores.models import Order
 
 log = logging.getLogger(__name__)
 
 BUDGET_SECONDS = 10.0
-RETRY_AFTER = 10  # seconds, in which a flow that holds a thread has asked one more point at least
-BUSY = "This payment method is busy at the moment. Try again in a few seconds."
 MAX_MINOR = 2**53 - 1  # beyond this JSON numbers are no longer exact for every reader
 
 
@@ -49,15 +45,10 @@ class Budget:
     """The remaining time for asking apps. Points that share a budget get the same one."""
 
     deadline: float  # of time.monotonic()
-    is_refused: bool = False  # the shop's share of threads is taken
 
     @classmethod
     def start(cls, seconds: float = BUDGET_SECONDS) -> "Budget":
         return cls(time.monotonic() + seconds)
-
-    @classmethod
-    def refused(cls) -> "Budget":
-        return cls(time.monotonic(), is_refused=True)
 
     @property
     def left(self) -> float:
@@ -261,30 +252,6 @@ def filled(point: HookPoint | str, filler: Filler | None) -> Iterator[None]:
 
 # --- Asking -----------------------------------------------------------------------------------------
 
-_bulkhead = Bulkhead()
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """A store's work while it asks its apps. It holds a thread, and a store with slow apps has a limited share of them."""
-
-    turn: Turn
-
-    def budget(self) -> Budget:
-        """The time budget of the next points; empty if the store's share of threads is in use."""
-        return Budget.start() if self.turn.may_ask() else Budget.refused()
-
-    def require_turn(self) -> None:
-        """For a step that needs an answer. Raises `Unavailable` if the store's share of threads is in use."""
-        if not self.turn.may_ask():
-            raise Unavailable(BUSY, retry_after=RETRY_AFTER, code="payment_method_busy")
-
-
-@contextmanager
-def flow(business: Business) -> Iterator[Flow]:
-    with _bulkhead.taken(business.pk) as turn:
-        yield Flow(turn)
-
 
 def _ask(
     declaration: Declaration[Answer],
@@ -299,10 +266,8 @@ def _ask(
     filler = _fillers.get(declaration.point)
     if filler is None:
         return declaration.unfilled
-    if budget is None:
-        with flow(business) as own:
-            return _ask(declaration, business, data, budget=own.budget(), method_id=method_id, parts=parts)
-    question = Question(declaration.point, business, data, budget, method_id, [] if parts is None else parts)
+    budget, parts = budget or Budget.start(), [] if parts is None else parts
+    question = Question(declaration.point, business, data, budget, method_id, parts)
     try:
         answer: Answer = filler(question)
     except Exception:

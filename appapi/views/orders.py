@@ -17,6 +17,7 @@ from appapi.views.base import AppApiView
 from common.errors import ERROR_CODE_HEADER, NotFound
 from common.ids import parse_id
 from common.rest.schema import problem
+from common.strangers import may_wait_for_strangers
 from installations.models import Installation
 from stores import enums, queries
 from stores.hookpoints import ask_payment_methods
@@ -61,6 +62,7 @@ class OrderView(AppApiView):
     path_fields = {"order_id": OrderId()}
 
 
+@may_wait_for_strangers
 class OrderList(AppApiView):
     tag = "Orders"
     required_scope = {"GET": "read_orders", "POST": "write_orders"}
@@ -190,6 +192,7 @@ class OrderPayment(OrderView):
         return Response(order_payload(payment.order))
 
 
+@may_wait_for_strangers
 class PaymentMethods(AppApiView):
     tag = "Orders"
     required_scope = "write_orders"

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from appapi.serializers import DeliveryFilters, RecoverBody, WebhookBody, WebhookChanges
 from appapi.views.base import AppApiView
 from common.rest.schema import problem
+from common.strangers import may_wait_for_strangers
 from common.web.pagination import page_body
 from webhooks.enums import DeliveryStatus
 from webhooks.history import deliveries_to, delivery_to
@@ -117,8 +118,16 @@ class WebhookDetail(WebhookView):
         return Response(status=204)
 
 
+@may_wait_for_strangers
 class WebhookTest(WebhookView):
-    @extend_schema("testWebhook", responses=WebhookTestResultSerializer)
+    @extend_schema(
+        "testWebhook",
+        responses={
+            200: WebhookTestResultSerializer,
+            429: problem("Two test calls of the app are under way."),
+            503: problem("Too many requests are waiting for apps' servers."),
+        },
+    )
     def post(self, request: Request, webhook_id: str) -> Response:
         """Test a webhook.
 

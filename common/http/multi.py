@@ -53,6 +53,12 @@ class Multi:
         self._multi.add_handle(transfer.curl)
         self._under_way[transfer.curl] = transfer, ended
 
+    def break_off(self, transfer: Transfer) -> None:
+        """End one that is under way, and close its connection."""
+        _, ended = self._under_way.pop(transfer.curl)
+        self._multi.remove_handle(transfer.curl)
+        ended(None)
+
     def close(self) -> None:
         """Break off what is under way, and close all connections."""
         for curl in self._under_way:

@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.encoding import iri_to_uri
 
+from common import strangers
 from common.http.addresses import literal_address
 from common.http.exchanges import ErrorClass, Exchange
 from common.http.lookups import Resolver
@@ -43,7 +44,7 @@ T = TypeVar("T")
 
 
 class Closed(Exception):
-    """The transport was closed before the request ended."""
+    """The request was broken off, or the transport was closed before it ended."""
 
 
 class NoSuchName(Exception):
@@ -61,7 +62,20 @@ class Options(TypedDict, total=False):
     method: Literal["POST", "GET"]
 
 
-def submit(url: str, **options: Unpack[Options]) -> Future[Exchange]:
+class Coming(Future[Exchange]):
+    """The outcome of a request under way. To wait for it on a web thread, use `strangers.result` with the app and store."""
+
+    break_off: Callable[[], object]
+
+    def result(self, timeout: float | None = None) -> Exchange:
+        return strangers.result(self) if timeout is None else super().result(timeout)
+
+    def cancel(self) -> bool:
+        """Break off the request, unless it has ended. No thread may wait for it any longer."""
+        return not self.done() and bool(self.break_off())
+
+
+def submit(url: str, **options: Unpack[Options]) -> Coming:
     """Send one request, from any thread. Returns its coming outcome at once.
 
     Failures of the network or the server never raise. `url` is sent exactly as given, including its escapes. `headers`
@@ -71,8 +85,7 @@ def submit(url: str, **options: Unpack[Options]) -> Future[Exchange]:
     If a kept-alive connection has died before any byte of the response arrived, the request is sent once more on a new
     connection, within the same deadline. A request that must never arrive twice needs `fresh_connection`.
     """
-    future: Future[Exchange] = Future()
-    future.set_running_or_notify_cancel()  # it can't be cancelled
+    future = Coming()
 
     def done(outcome: Exchange | Exception) -> None:
         if isinstance(outcome, Exchange):
@@ -80,8 +93,9 @@ def submit(url: str, **options: Unpack[Options]) -> Future[Exchange]:
         else:
             future.set_exception(outcome)
 
-    client = _client()
-    client.loop.call_soon_threadsafe(client.begin, _Job(done, url, **options))
+    client, job = _client(), _Job(done, url, **options)
+    future.break_off = partial(client.loop.call_soon_threadsafe, client.break_off, job)
+    client.loop.call_soon_threadsafe(client.begin, job)
     return future
 
 
@@ -98,9 +112,10 @@ def submit_all(
     client.loop.call_soon_threadsafe(client.begin_all, requests, done)
 
 
-def send(url: str, **options: Unpack[Options]) -> Exchange:
-    """`submit` from any thread but the transport's own. Waits for the result."""
-    return submit(url, **options).result()
+def send(url: str, *who: object, **options: Unpack[Options]) -> Exchange:
+    """`submit` from any thread but the transport's own. Waits for the result, for these apps and stores
+    (`common.strangers`)."""
+    return strangers.result(submit(url, **options), *who)
 
 
 def close() -> None:
@@ -137,6 +152,8 @@ class _Job:
     fresh_connection: bool = False
     method: Literal["POST", "GET"] = "POST"
     began: float = field(default_factory=monotonic)
+    transfer: Transfer | None = None  # while it is under way
+    is_broken_off: bool = False
 
     def prepare(self, transfer: Transfer, target: "_Target", addresses: Iterable[str]) -> None:
         transfer.prepare(
@@ -258,6 +275,11 @@ class _Client:
             else:
                 self._send(job, target, addresses)
 
+    def break_off(self, job: _Job) -> None:
+        job.is_broken_off = True
+        if job.transfer is not None:
+            self._multi.break_off(job.transfer)
+
     def close(self) -> None:
         self.loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
@@ -295,6 +317,9 @@ class _Client:
             self._send(job, target, addresses)
 
     def _send(self, job: _Job, target: _Target, addresses: Iterable[str]) -> None:
+        if job.is_broken_off:
+            job.done(Closed())
+            return
         try:
             allowed = [address for address in addresses if is_allowed(address)]
             if target.name and not allowed:
@@ -304,6 +329,7 @@ class _Client:
             try:
                 job.prepare(transfer, target, allowed)
                 self._multi.start(transfer, partial(self._end, job, transfer))
+                job.transfer = transfer
             except Exception:
                 self._put_back(transfer)
                 raise
@@ -312,6 +338,7 @@ class _Client:
 
     def _end(self, job: _Job, transfer: Transfer, code: int | None) -> None:
         outcome: Exchange | Exception
+        job.transfer = None
         try:
             outcome = Closed() if code is None else transfer.exchange(code, job.took())
         except Exception as error:

@@ -1,12 +1,12 @@
 """Runs that the platform performs itself, whose findings are evidence."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future
 from datetime import datetime, timedelta
 from typing import Final
 
 from django.utils import timezone
 
+from common import strangers
 from common.db.transactions import forbid_transaction
 from common.http import transport
 from common.http.exchanges import Exchange
@@ -23,8 +23,9 @@ ON_A_PAGE: Final = timedelta(seconds=15)  # while somebody waits for it
 def check_for_developer(app: App) -> Run:
     """Perform a run at its registered URLs for the developer, who waits for it. It is no evidence in a review.
 
-    One at a time. Raises `Conflict` and `TooManyRequests`.
+    One at a time. Raises `Conflict`, `TooManyRequests` and `strangers.NoPlace`.
     """
+    strangers.require(app.pk)
     admit(app, Sender.PLATFORM, most=1)
     return check_app(app=app, lasts=ON_A_PAGE)
 
@@ -39,18 +40,18 @@ def check_app(*, app: App, origin: str = "", lasts: timedelta = LONGEST, now: da
         run = advance(
             run=run,
             step=run.step,
-            answers=dict(zip((each.name for each in probes), send(probes, left), strict=True)),
+            answers=dict(zip((each.name for each in probes), send(probes, left, app), strict=True)),
         )
     return run
 
 
-def send(probes: Sequence[Probe], seconds: float) -> list[Answer]:
+def send(probes: Sequence[Probe], seconds: float, app: App) -> list[Answer]:
     """Send all at once. None of them takes longer than `seconds`."""
     under_way = [_submit(probe, max(0.1, min(probe.seconds, seconds))) for probe in probes]
-    return [_answer(exchange.result()) for exchange in under_way]
+    return [_answer(strangers.result(exchange, app.pk)) for exchange in under_way]
 
 
-def _submit(probe: Probe, seconds: float) -> "Future[Exchange]":
+def _submit(probe: Probe, seconds: float) -> transport.Coming:
     return transport.submit(
         probe.url,
         method="GET" if probe.method == "GET" else "POST",

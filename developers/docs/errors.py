@@ -167,12 +167,14 @@ PROBLEMS: Final = (
     Problem("too_many_attempts", 429, "Too many attempts. Try again in <number> seconds.", "Too many sign-ins, registrations or code exchanges from one address.", "Wait. Exchange codes from one server, one at a time."),
     Problem("too_many_checks", 429, "That is more than <number> checks a minute. Try again in <number> seconds.", "Too many checks were started.", "Wait."),
     Problem("too_many_wrong_codes", 429, "Too many wrong codes for this account in 24 hours. Use a passkey or a recovery code. <advice>", "20 wrong codes of the second factor came with the right password. Codes of the authenticator app are refused for a day, right ones too.", "Send a recovery code as `otp`, or sign in on the page with a passkey. If the codes weren't yours, choose a new password."),
+    Problem("too_many_tests", 429, "<number> test calls of this app are under way. Wait until one of them has ended.", "The app's webhooks are being tested, and an endpoint takes its time.", "Wait until a test has ended, at most ten seconds."),
     Problem("internal_error", 500, "Something went wrong on our side. It has been recorded.", "A fault of the platform.", "Retry once, then send us the `X-Request-Id`."),
     Problem("database_unreachable", 503, "The database can't be reached right now. Try again in a few seconds.", "An outage of the platform's database.", "Retry with the same Idempotency-Key."),
     Problem("platform_away", 503, "The platform didn't answer. Try again in a second.", "One of the platform's servers failed or is being replaced. What you sent may have been done.", "Retry with the same Idempotency-Key. Without one, look first whether it was done."),
-    Problem("payment_method_busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many orders of this store wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
+    Problem("payment_method_busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many requests wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
     Problem("unavailable", 503, "<what can't be done at the moment>", "The platform can't do this at the moment. Nothing was changed.", "Retry after `Retry-After` seconds."),
     Problem("files_unreachable", 503, "Files can't be reached right now. Try again in a few seconds.", "An outage of the platform's file storage.", "Retry after `Retry-After` seconds."),
+    Problem("too_many_waiting", 503, "Too many requests are waiting for apps' servers at the moment. Try again in a few seconds.", "Your server took over half a second, and the requests that may wait longer are all under way.", "Respond faster, or retry after `Retry-After` seconds."),
 )  # fmt: skip
 
 

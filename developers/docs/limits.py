@@ -16,6 +16,7 @@ from accounts import limits as sign_in_limits
 from accounts.services import developer_tokens, device_grants, second_factor
 from activity.services import retention as log_retention
 from activity.services import writing
+from common import strangers
 from common.http import transport, url_policy
 from common.nesting import MAX_DEPTH, MAX_VALUES
 from common.rest import parsers
@@ -34,10 +35,10 @@ from extensions.schemas import references
 from installations.services import authorization
 from marketplace import rules
 from marketplace.services import apps, pictures
-from stores import bulkhead, hookpoints
+from stores import hookpoints
 from webhooks import health, message
 from webhooks.engine import claim_selection, listeners, retry
-from webhooks.services import deliveries, inboxes, registration
+from webhooks.services import deliveries, inboxes, registration, testing
 from webhooks.services import retention as delivery_retention
 
 IDEMPOTENCY_KEPT = timedelta(hours=24)
@@ -107,6 +108,7 @@ def _webhooks() -> list[Limit]:
         Limit("Deliveries at the same time to one host name, all webhooks whose server isn't known to answer quickly together", str(claim_selection.HOST_ATTEMPTS), "they wait"),
         Limit("Time for a response", f"{transport.TIMEOUT:.0f} seconds", "the attempt fails"),
         Limit("Attempts of a delivery", str(len(retry.delays()) + 1), "EXHAUSTED"),
+        Limit("Tests of webhooks under way, for each app", str(testing.AT_ONCE), "429 with Retry-After"),
         Limit("Waits between attempts", ", ".join(map(duration, retry.delays())), f"up to {retry.SPREAD:.0%} later; twice as long with Retry-After"),
         Limit("Response body that is kept", size(message.EXCERPT_BYTES), "cut"),
         Limit("Resent after recover or resume, for each webhook", f"{deliveries.RECOVERED_PER_SECOND} a second", "spread over time"),
@@ -129,7 +131,7 @@ def _hooks() -> list[Limit]:
         Limit("All hooks of a flow together", f"{hookpoints.BUDGET_SECONDS:.0f} seconds", "further hooks are skipped"),
         Limit("Size of a response", size(answers.MAX_BYTES), "failure"),
         Limit("Failures in a row that open the circuit breaker", str(breaker.THRESHOLD), f"skipped for {duration(breaker.FIRST_PAUSE)}, later up to {duration(breaker.LONGEST_PAUSE)}"),
-        Limit("Flows of a store with slow apps, for each web process", str(bulkhead.AT_ONCE), "hooks are skipped; 503 for payments"),
+        Limit("Waits of a request for apps' servers, all together, while the platform is busy", f"{strangers.FREE:g} seconds", "hooks are skipped; 503 for payments, tests and checks"),
         Limit("Pages that call apps, for each shopper's address", f"{ASKING_PER_MINUTE} a minute", "429 for the shopper"),
         Limit("Tries in the portal", f"{simulator.PER_MINUTE} a minute", "429"),
         Limit("Response text in the list of calls", f"{ledger.EXCERPT:,} characters", "cut"),

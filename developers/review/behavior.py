@@ -18,7 +18,9 @@ REACHED_WITHIN = 5.0  # seconds
 def tried(submission: Submission, *, lasts: timedelta) -> Iterator[Evidence]:
     """Each rule with what was seen. A server that doesn't respond at all isn't tried any further."""
     url = submission.app.redirect_url
-    exchange = transport.send(url, method="GET", headers={}, body=b"", timeout=REACHED_WITHIN, max_body=0)
+    exchange = transport.send(
+        url, submission.app_id, method="GET", headers={}, body=b"", timeout=REACHED_WITHIN, max_body=0
+    )
     if exchange.status is None:
         reason = in_short(None, exchange.error_class or "")
         yield _evidence(

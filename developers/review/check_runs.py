@@ -9,6 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import User
+from common import strangers
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict
 from conformance.services.runs import LONGEST
@@ -36,9 +37,11 @@ def run_checks(
 ) -> Submission:
     """Runs all checks and stores their results. `by` is who asked for them, None if they ran by themselves.
 
-    The check of the app's behavior takes at most `lasts`: a page can't wait as long as a worker. Raises `Conflict` if the submission is already decided.
+    The check of the app's behavior takes at most `lasts`: a page can't wait as long as a worker. Raises `Conflict` if
+    the submission is already decided, and `strangers.NoPlace` before anything is tried.
     """
     forbid_transaction()
+    strangers.require(submission.app_id)
     tried = (*CHECKS, Check("Behavior", partial(behavior.tried, lasts=lasts)))
     results = [{"title": check.title, "evidence": _evidence_of(check, submission)} for check in tried]
     findings.record_checks(submission=submission, results=results, by=by, now=now)

@@ -9,17 +9,29 @@ Breakers and the ledger are written on the way out, whatever happened inside.
 
 import logging
 from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
+from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
 from django.utils import timezone
 
+from common import strangers
 from common.db.transactions import forbid_transaction
 from extensions.enums import CallOutcome
 from extensions.hooks import breaker, ledger, relaying
 from extensions.hooks.breaker import Admission
-from extensions.hooks.calling import Call, Pending, begin, compose, judged, out_of_time, skipped_by_breaker
+from extensions.hooks.calling import (
+    Call,
+    Pending,
+    begin,
+    compose,
+    judged,
+    out_of_time,
+    skipped_by_breaker,
+    without_place,
+)
 from extensions.hooks.live import HookKey, LiveHook, groups, live_hooks
 from extensions.models import Breaker
 from stores.hookpoints import Question
@@ -73,7 +85,10 @@ class Asking:
         for hook in hooks:
             seconds = min(hook.timeout, question.budget.left)
             if not seconds:
-                calls[hook.key] = out_of_time(hook, question.budget, now=now)
+                calls[hook.key] = out_of_time(hook, now=now)
+                continue
+            if not strangers.may_wait(question.business.pk, hook.app_id, about=question.point):
+                calls[hook.key] = without_place(hook, now=now)
                 continue
             admission = None
             if hook.key not in self._skipped:
@@ -95,11 +110,19 @@ class Asking:
                 pending = begin(question.point, hook.url, request, seconds=seconds)
             under_way[hook.key] = hook, admission, seconds, request.body, pending
         for key, (hook, admission, seconds, sent, pending) in under_way.items():
-            call = judged(question.point, hook, pending.result(), seconds=seconds, called_at=now)
+            call = self._result(hook, pending, seconds, now)
             call.request_body, call.by_listener = sent, hook.app_id in listening
             self._made.append((call, admission, seconds))
             calls[key] = call
         return [calls[hook.key] for hook in hooks]
+
+    def _result(self, hook: LiveHook, pending: Pending, seconds: float, now: datetime) -> Call:
+        question, began = self.question, monotonic()
+        try:
+            exchange = strangers.result(pending, question.business.pk, hook.app_id, about=question.point)
+        except strangers.NoPlace:
+            return without_place(hook, now=now, duration_ms=round((monotonic() - began) * 1000))
+        return judged(question.point, hook, exchange, seconds=seconds, called_at=now)
 
     def _settle(self) -> None:
         """Report the results of the calls to the breakers."""
@@ -107,7 +130,9 @@ class Asking:
         for call, admission, seconds in self._made:
             if call.answer is not None:
                 breaker.succeeded(call.hook.key, admission, now=now)
-            elif call.outcome == CallOutcome.TIMEOUT and seconds < min(call.hook.timeout, FAIR_SHARE):
+            elif call.outcome == CallOutcome.NO_TIME_LEFT or (
+                call.outcome == CallOutcome.TIMEOUT and seconds < min(call.hook.timeout, FAIR_SHARE)
+            ):
                 breaker.undecided(call.hook.key, admission)
             else:
                 breaker.failed(call.hook.key, admission, now=now)

@@ -5,22 +5,21 @@ Failures are returned, never raised. This module does not use the database.
 
 import logging
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
 
-from common import tracing
+from common import strangers, tracing
 from common.http import transport
 from common.http.exchanges import Exchange
 from common.times import iso
 from extensions.enums import CallOutcome
 from extensions.hooks.answers import MAX_BYTES, BadAnswer, read
 from extensions.hooks.live import LiveHook
-from stores.hookpoints import Budget, HookPoint
+from stores.hookpoints import HookPoint
 from webhooks.signing import hook_signature_headers
 
 log = logging.getLogger(__name__)
@@ -61,10 +60,7 @@ class Call:
     by_listener: bool = False
 
 
-class Pending(Protocol):
-    """A call that was begun. A `Future[Exchange]` is one."""
-
-    def result(self) -> Exchange: ...
+Pending = strangers.Pending[Exchange]  # a call that was begun
 
 
 def compose(
@@ -81,7 +77,7 @@ def compose(
     return Request(body, headers)
 
 
-def begin(point: HookPoint, url: str, request: Request, *, seconds: float) -> Future[Exchange]:
+def begin(point: HookPoint, url: str, request: Request, *, seconds: float) -> Pending:
     """Send it. A payment must not be made twice, so that call is not retried on a connection that died."""
     return transport.submit(
         url,
@@ -119,9 +115,19 @@ def judged(
     return call
 
 
-def out_of_time(hook: LiveHook, budget: Budget, *, now: datetime) -> Call:
-    problem = _SHARE_TAKEN if budget.is_refused else _TIME_USED_UP
-    return Call(hook=hook, called_at=now, outcome=CallOutcome.NO_TIME_LEFT, problem=problem)
+def out_of_time(hook: LiveHook, *, now: datetime) -> Call:
+    return Call(hook=hook, called_at=now, outcome=CallOutcome.NO_TIME_LEFT, problem=_TIME_USED_UP)
+
+
+def without_place(hook: LiveHook, *, now: datetime, duration_ms: int = 0) -> Call:
+    """Not sent, or no longer waited for (`common.strangers`)."""
+    return Call(
+        hook=hook,
+        called_at=now,
+        outcome=CallOutcome.NO_TIME_LEFT,
+        problem=_NO_PLACE,
+        duration_ms=duration_ms,
+    )
 
 
 def skipped_by_breaker(hook: LiveHook, *, now: datetime) -> Call:
@@ -130,7 +136,7 @@ def skipped_by_breaker(hook: LiveHook, *, now: datetime) -> Call:
 
 _BREAKER_OPEN: Final = "It failed too often in a row and is skipped for a while."
 _TIME_USED_UP: Final = "Earlier hooks used up the time."
-_SHARE_TAKEN: Final = "The store's share of threads was in use by other shoppers waiting for slow apps."
+_NO_PLACE: Final = "Too many requests were waiting for slow apps, so this one didn't wait any longer."
 
 
 def check_exchange(exchange: Exchange, *, seconds: float) -> None:

@@ -44,20 +44,26 @@ class Relayed:
     def __init__(self, call_id: UUID, began: float, seconds: float) -> None:
         self._call_id, self._began, self._end = call_id, began, began + seconds
 
-    def result(self) -> Exchange:
-        """The listener's answer, or a timeout. Removes the row."""
-        rows = RelayedCall.objects.filter(pk=self._call_id)
-        try:
-            answer = None
-            while answer is None and (left := self._end - monotonic()) > 0:
-                wakeups.wait(_wakeup(self._call_id), left)
-                answer = rows.values_list("answer", flat=True).first()
-        finally:
-            rows.delete()
+    def result(self, timeout: float | None = None) -> Exchange:
+        """The listener's answer, or that the time is over. Removes the row, unless it raises `TimeoutError`."""
+        rows, until = RelayedCall.objects.filter(pk=self._call_id), self._end
+        if timeout is not None:
+            until = min(until, monotonic() + timeout)
+        answer = None
+        while answer is None and (left := until - monotonic()) > 0:
+            wakeups.wait(_wakeup(self._call_id), left)
+            answer = rows.values_list("answer", flat=True).first()
+        if answer is None and until < self._end:
+            raise TimeoutError
+        self.cancel()
         duration = round((monotonic() - self._began) * 1000)
         if answer is None:
             return Exchange(None, {}, b"", False, duration, "timeout_response")
         return _exchange(answer, duration)
+
+    def cancel(self) -> None:
+        """Accept no answer any longer."""
+        RelayedCall.objects.filter(pk=self._call_id).delete()
 
 
 def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 from django.utils import timezone
 
+from common import strangers
 from common.errors import Conflict, TooManyRequests
 from common.http.exchanges import Exchange
 from common.web.rate_limits import consume
@@ -82,10 +83,11 @@ def example_answer(point: HookPoint) -> dict[str, Any]:
 def try_hook(*, definition: Definition, installation: Installation, data: Mapping[str, Any]) -> Trial:
     """Call it now, signed with the installation's secret. Waits as long as the hook's timeout.
 
-    Raises `Conflict` if the app has no Webhook URL, `TooManyRequests` above 20 calls a minute.
+    Raises `Conflict` if the app has no Webhook URL, `TooManyRequests` above 20 calls a minute, and `strangers.NoPlace`.
     """
     if not installation.webhook_url:
         raise Conflict("The app has no Webhook URL to call.", code="no_webhook_url")
+    strangers.enter(definition.app_id)
     state = consume(f"hook-trial:{definition.app_id}", limit=PER_MINUTE)
     if not state.allowed:
         raise TooManyRequests(
@@ -108,7 +110,7 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
         pending = relaying.begin(definition.app_id, slot, url, request, seconds=seconds)
     else:
         pending = begin(hook.point, url, request, seconds=seconds)
-    exchange = pending.result()
+    exchange = strangers.result(pending, definition.app_id)
     common: dict[str, Any] = {
         "url": url,
         "request": orjson.dumps(orjson.loads(request.body), option=orjson.OPT_INDENT_2).decode(),

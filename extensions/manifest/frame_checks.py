@@ -4,13 +4,13 @@ The portal runs it for the developer, the review page for the reviewer. Contract
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urljoin
 
 from django.conf import settings
 
+from common import strangers
 from common.http import transport
 from common.http.exchanges import Exchange
 from common.http.url_policy import InvalidUrl, check_page_url
@@ -45,7 +45,7 @@ def frames(app: App) -> Iterator[Evidence]:
     addresses = addresses_of(definitions_in(manifest_document(app)))
     if not addresses:
         yield Evidence(Outcome.PASS, "There are none: stores load nothing from the app.")
-    yield from check_addresses(addresses)
+    yield from check_addresses(app, addresses)
 
 
 def addresses_of(all_defined: Iterable[Defined]) -> list[Address]:
@@ -72,20 +72,23 @@ def _framed_by(users: Iterable[Defined]) -> list[str]:
     return origins
 
 
-def check_addresses(addresses: list[Address]) -> Iterator[Evidence]:
-    """All at once, so it ends within some twenty seconds however many there are and whatever they do."""
+def check_addresses(app: App, addresses: list[Address]) -> Iterator[Evidence]:
+    """All at once, so it ends within some twenty seconds however many there are and whatever they do.
+
+    Raises `strangers.NoPlace`.
+    """
     under_way = [(each, _asked(each.url)) for each in addresses[:MAX_URLS]]
     for address, exchange in under_way:
-        yield _judged(address, exchange.result())
+        yield _judged(app, address, strangers.result(exchange, app.pk))
     if len(addresses) > MAX_URLS:
         yield Evidence(Outcome.SKIPPED, f"{len(addresses) - MAX_URLS} more addresses were not checked.")
 
 
-def _asked(url: str) -> "Future[Exchange]":
+def _asked(url: str) -> transport.Coming:
     return transport.submit(url, method="GET", headers=_BROWSER, body=b"", timeout=TIMEOUT, max_body=0)
 
 
-def _judged(address: Address, exchange: Exchange) -> Evidence:
+def _judged(app: App, address: Address, exchange: Exchange) -> Evidence:
     """Follows redirects as a browser would, and vets each address."""
     url = address.url
     for _ in range(MAX_REDIRECTS):
@@ -97,7 +100,7 @@ def _judged(address: Address, exchange: Exchange) -> Evidence:
             check_page_url(url, debug=settings.DEBUG)
         except InvalidUrl as error:
             return _evidence(Outcome.FAIL, address, f"leads to {url}, which browsers refuse: {error}")
-        exchange = _asked(url).result()
+        exchange = strangers.result(_asked(url), app.pk)
     return _verdict(address, exchange)
 
 

@@ -21,6 +21,7 @@ from common.errors import (
     TooManyRequests,
     Unavailable,
 )
+from common.strangers import may_wait_for_strangers
 from storefront import offers
 from storefront.forms import MAX_LOCALITY, CheckoutForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
@@ -46,6 +47,7 @@ FORM_FIELDS = {
 }
 
 
+@may_wait_for_strangers
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @shop_page

@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid, NotAllowed, NotFound, Unavailable
+from common.strangers import may_wait_for_strangers
 from common.web.methods import require_safe
 from storefront import offers
 from storefront.forms import BUILT_IN, PaymentForm
@@ -110,6 +111,7 @@ def payment_state(request: ShopRequest, key: str) -> HttpResponse:
     return JsonResponse({"state": _state(_order(request, key))})
 
 
+@may_wait_for_strangers
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @shop_page

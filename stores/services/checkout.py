@@ -14,11 +14,11 @@ from common.errors import Conflict, ErrorDetail, Invalid, Refused
 from common.validation import field_problems
 from stores import hookpoints, queries, signals
 from stores.enums import DeliveryMethod, OrderChangeKind, OrderValidation
-from stores.hookpoints import Budget, Flow, HookPart, PaymentMethod
+from stores.hookpoints import Budget, HookPart, PaymentMethod
 from stores.models import Order, OrderItem
 from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge, read_basket
 from stores.services.history import SHOPPER, Actor, record, record_parts
-from stores.services.payments import chosen_method, make_payment, open_payment
+from stores.services.payments import chosen_method, make_payment, open_payment, require_time_for_payment
 from stores.services.stock import announce, move_stock
 from stores.services.totals import count_order
 
@@ -94,15 +94,14 @@ def quote(
     Not inside a transaction. Raises `NotFound` and `Conflict` as `place_order` does.
     """
     forbid_transaction()
-    with hookpoints.flow(business) as flow:
-        return _price(
-            business,
-            read_basket(business, merge(items)),
-            delivery_method=delivery_method,
-            locality=locality,
-            promo_discount=0,
-            budget=flow.budget(),
-        )
+    return _price(
+        business,
+        read_basket(business, merge(items)),
+        delivery_method=delivery_method,
+        locality=locality,
+        promo_discount=0,
+        budget=Budget.start(),
+    )
 
 
 def place_order(
@@ -122,32 +121,31 @@ def place_order(
     and with its payment if an app makes one. A failed payment does not undo the order.
 
     Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for an unavailable product or if the subtotal is
-    not the expected one, and `Refused` with the reason of the app that refused.
+    not the expected one, `Refused` with the reason of the app that refused, and `Unavailable` if the payment's app
+    can't be waited for.
     """
     forbid_transaction()
     _check(business, request)
-    with hookpoints.flow(business) as flow:
-        method = chosen_method(business, request.payment_method, offered, flow)
-        order = _agree_and_save(business, request, flow, method=method, by=by, now=now, on_saved=on_saved)
-        return make_payment(order=order, now=now) if method else order
+    method = chosen_method(business, request.payment_method, offered)
+    order = _agree_and_save(business, request, method=method, by=by, now=now, on_saved=on_saved)
+    return make_payment(order=order, now=now) if method else order
 
 
 def _agree_and_save(
     business: Business,
     request: OrderRequest,
-    flow: Flow,
     *,
     method: PaymentMethod | None,
     by: Actor,
     now: datetime | None,
     on_saved: Callable[[Order], None] | None,
 ) -> Order:
-    budget = flow.budget()
+    budget = Budget.start()
     for _ in range(ROUNDS):
         basket = find_basket(business, merge(request.items))
         terms = _agree(business, request, basket, budget)
         if method:
-            flow.require_turn()  # the payment is asked for after the order is saved
+            require_time_for_payment(business, method)  # it is asked for after the order is saved
         order = _save(
             business, request, agreed=basket, terms=terms, method=method, by=by, now=now, on_saved=on_saved
         )

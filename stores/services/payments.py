@@ -3,16 +3,18 @@
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from common import strangers
 from common.db.transactions import forbid_transaction
-from common.errors import Conflict, Invalid, NotAllowed
+from common.errors import Conflict, Invalid, NotAllowed, Unavailable
 from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
-from stores.hookpoints import Budget, Flow, HookPart, PaymentDetails, PaymentMethod
+from stores.hookpoints import Budget, HookPart, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
 from stores.services.history import SHOPPER, SYSTEM, Actor, record, record_parts
 
@@ -24,25 +26,46 @@ MAKING = timedelta(seconds=60)
 EXPIRY_BATCH = 500
 
 
+BUSY: Final = "This payment method is busy at the moment. Try again in a few seconds."
+
+
 def chosen_method(
-    business: Business, method_id: str, offered: Sequence[PaymentMethod], flow: Flow
+    business: Business, method_id: str, offered: Sequence[PaymentMethod]
 ) -> PaymentMethod | None:
     """The app's method with this id; None for a built-in one.
 
     Accepts the methods that this customer was `offered`, and those whose owner offers them when asked now. Anything
-    else is `Invalid`.
+    else is `Invalid`, and `Unavailable` if the owner can't be waited for.
     """
     if method_id in BuiltInPayment.values:
         return None
     method = _among(offered, method_id)
     if method is None and ":" in method_id:
-        flow.require_turn()
         now = hookpoints.ask_payment_methods(business=business, only=method_id, budget=Budget.start())
         method = _among(now, method_id)
+    if method is None and strangers.was_refused():
+        raise Unavailable(BUSY, retry_after=strangers.RETRY_AFTER, code="payment_method_busy")
     if method is None:
         raise Invalid.field("paymentMethod", "Must be CASH, CARD or a method that the checkout offers now.")
-    flow.require_turn()
     return method
+
+
+def require_time_for_payment(business: Business, method: PaymentMethod) -> None:
+    """Before an order is saved: make sure that its payment can be waited for. Raises `Unavailable`.
+
+    An app whose last payment was quick needs none of the places for those who wait (`common.strangers`). One that was
+    slow gets its place now, and an unknown one is asked while there are places.
+    """
+    who, about = (business.pk, method.provider), HookPoint.CREATE_PAYMENT
+    took = strangers.last_wait(method.provider, about=about)
+    if took is None and strangers.has_room(*who):
+        return
+    if took is not None and 2 * took < strangers.free_time(method.provider, about=about):
+        return
+    try:
+        strangers.require(*who)
+    except strangers.NoPlace as error:
+        raise Unavailable(BUSY, retry_after=error.retry_after, code="payment_method_busy") from None
 
 
 def _among(methods: Sequence[PaymentMethod], method_id: str) -> PaymentMethod | None:
@@ -123,10 +146,11 @@ def choose_again(
     cancelled order, `NotAllowed` if the merchant collects the payment.
     """
     forbid_transaction()
-    with hookpoints.flow(order.business) as flow:
-        method = chosen_method(order.business, payment_method, offered, flow)
-        order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
-        return make_payment(order=order, now=now) if method else order
+    method = chosen_method(order.business, payment_method, offered)
+    if method:
+        require_time_for_payment(order.business, method)
+    order = _reopen(order=order, method=method, method_id=payment_method, now=now or timezone.now())
+    return make_payment(order=order, now=now) if method else order
 
 
 # --- Settling ---------------------------------------------------------------------------------------

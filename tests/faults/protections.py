@@ -208,6 +208,16 @@ PROTECTIONS: Final = {
         "webhooks.engine.dispatcher", "            self._clock.compare()\n", ""
     ),
     # Of the attacks in tests/security from here on.
+    "places for those who wait": Change(
+        "common.strangers",
+        "is_full = needs_place and self._taken >= self.places",
+        "is_full = False",
+    ),
+    "two test calls of an app": Change(
+        "webhooks.services.testing",
+        "    if taken is None:\n        raise TooManyRequests(TOO_MANY, retry_after=FORGOTTEN_AFTER, code="too_many_tests")\n",
+        "    taken = taken or keys[0]\n",
+    ),
     "owner of an app": Change(
         "marketplace.queries",
         "get_or_not_found(own_apps(developer), app_id",

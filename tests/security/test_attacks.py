@@ -1,10 +1,12 @@
 """Attacks on the wire. Each must fail when its protection is taken out (`make test-attacks-unprotected`)."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.db.models.functions import Now
 from django.test import Client
 
@@ -31,6 +33,8 @@ from tests.extensions.hooks.conftest import hooking as hooking
 from tests.extensions.manifests import block, script
 from tests.installations import oauth_client
 from tests.merchants.pages import installed, signed_in
+from tests.receivers import Answer, Receiver
+from tests.waiting import places_taken
 from tests.webhooks import helpers
 from webhooks.models import Delivery, DispatcherSlot, Webhook
 
@@ -78,6 +82,39 @@ def test_app_points_the_webhook_of_another_at_itself(
     )
     assert answer.status_code == 404
     assert Webhook.objects.get(pk=foreign.pk).url == "https://127.0.0.1:9/"
+
+
+# Apps use up what is for all
+
+
+@pytest.mark.attack("places for those who wait")
+def test_apps_that_hang_take_every_thread(installation: Installation) -> None:
+    with Receiver() as receiver, places_taken():
+        receiver.respond_with(Answer(delay=1.5))
+        webhook = helpers.webhook(installation, receiver.url, ["order.created"])
+        answer = client_of(installation).post(f"/webhooks/{webhook.pk}/test")
+    assert (answer.status_code, answer.get("Retry-After")) == (503, "10")
+    assert not Delivery.objects.exists()
+
+
+@pytest.mark.timed
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.attack("two test calls of an app")
+def test_app_tests_its_webhooks_many_times_at_once(installation: Installation) -> None:
+    def press() -> int:
+        try:
+            return client_of(installation).post(f"/webhooks/{webhook.pk}/test").status_code
+        finally:
+            connections.close_all()
+
+    with Receiver() as receiver, ThreadPoolExecutor(2) as others:
+        receiver.respond_with(Answer(delay=5))
+        webhook = helpers.webhook(installation, receiver.url, ["order.created"])
+        for _ in range(2):
+            others.submit(press)
+        receiver.wait_for(2)
+        assert press() == 429
+        receiver.hang_up()
 
 
 # An app wants more than it was given

@@ -3,7 +3,6 @@
 import re
 import threading
 import time
-from contextlib import ExitStack, contextmanager
 
 import pytest
 import time_machine
@@ -16,6 +15,7 @@ from stores.models import Order, Product
 from stores.services.settings import set_delivery_fee
 from tests import factories
 from tests.storefront.shopping import Shopper, hidden, text
+from tests.waiting import places_taken
 
 WALLET = PaymentMethod(
     "pay:wallet", "Harbour Wallet", "pay", "Pay by phone.", "https://pay.example.com/i.png"
@@ -310,48 +310,17 @@ def test_choosing_again_counts_as_well(shop, shopper, monkeypatch):
     assert pages == [200] * 3 + [429] * 2
 
 
-@pytest.mark.spec("Contract 9 Extensions", "A shop with slow apps holds few threads")
-def test_shop_with_slow_apps_takes_part_of_the_threads(shop, shopper, monkeypatch):
-    monkeypatch.setattr("stores.bulkhead.SLOW", 0.0)
-    left = []
-
-    def note_time(question):
-        left.append(question.budget.left)
-        return []
-
-    with filled("checkout.payment_methods", note_time), ExitStack() as others:
-        shopper.see("checkout/")
-        for _ in range(4):
-            others.enter_context(hookpoints.flow(shop))
-        shopper.see("checkout/")
-        others.close()
-        shopper.see("checkout/")
-    assert [seconds > 9 for seconds in left] == [True, False, True]
-    assert left[1] == 0
-
-
-@pytest.mark.spec(
-    "Contract 6 Hooks", "A payment that can't be asked for, the store's share of threads taken, is 503"
-)
-def test_payment_that_no_thread_is_left_for_keeps_what_was_typed(shop, shopper, monkeypatch):
-    monkeypatch.setattr("stores.bulkhead.SLOW", 0.0)
+@pytest.mark.spec("Contract 6 Hooks", "A payment that can't be asked for, all places taken, is 503")
+def test_payment_that_no_thread_is_left_for_keeps_what_was_typed(shop, shopper):
     by_wallet = {"payment_method": "pay:wallet", "note": "Kept words"}
-
-    @contextmanager
-    def share_taken():
-        with ExitStack() as others:
-            for _ in range(4):
-                others.enter_context(hookpoints.flow(shop))
-            yield
-
     with filled("checkout.payment_methods", answering([WALLET])):
         page = shopper.checkout_page()
-        with share_taken():
+        with places_taken():
             refused = shopper.place(page, **by_wallet)
         assert not Order.objects.exists()
         pay_page = shopper.place(page, **by_wallet)["Location"] + "pay/"  # no app makes the payment: it fails
         offered = hidden(shopper.get(pay_page))
-        with share_taken():
+        with places_taken():
             again = shopper.post(pay_page, offered | by_wallet)
     for answer in (refused, again):
         assert answer.status_code == 503
@@ -359,16 +328,6 @@ def test_payment_that_no_thread_is_left_for_keeps_what_was_typed(shop, shopper, 
         assert "busy at the moment" in text(answer)
     assert "Kept words" in text(refused)
     assert Order.objects.get().payment.status == "FAILED"
-
-
-def test_shop_with_quick_apps_is_not_counted(shop, shopper):
-    asked = answering([])
-    with filled("checkout.payment_methods", asked), ExitStack() as others:
-        shopper.see("checkout/")
-        for _ in range(20):
-            others.enter_context(hookpoints.flow(shop))
-        shopper.see("checkout/")
-    assert [question.budget.left > 9 for question in asked.questions] == [True, True]
 
 
 # --- Pressing twice ---------------------------------------------------------------------------------

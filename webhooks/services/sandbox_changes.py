@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
+from common import strangers
 from common.errors import Conflict, ServiceError
 from common.ids import id_at
 from common.times import iso
@@ -118,8 +119,10 @@ class Run:
 def play(installation: Installation, keys: Sequence[str], title: str) -> Run:
     """Carry out acts on the sandbox store of an installation, until they are done or the time is up.
 
-    Not inside a transaction. An act that a service refuses doesn't stop the others.
+    Not inside a transaction. An act that a service refuses doesn't stop the others. Raises `strangers.NoPlace` before
+    anything is changed.
     """
+    strangers.enter(installation.app_id)
     began = timezone.now()
     since, end = id_at(began), monotonic() + BUDGET
     steps: list[Step] = []

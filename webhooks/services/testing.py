@@ -1,15 +1,24 @@
-"""Sends `webhook.test`."""
+"""Sends `webhook.test`.
 
+A caller waits for it, so an app has at most two such calls under way, in all processes together.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 import orjson
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
+from redis import RedisError
 
+from common import strangers
 from common.db.transactions import forbid_transaction
-from common.errors import Conflict
+from common.errors import Conflict, TooManyRequests
 from common.http import transport
 from common.http.exchanges import Exchange
 from common.ids import id_from
@@ -18,6 +27,10 @@ from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
 from webhooks.positions import Position, current_horizon
 from webhooks.queries import SUSPENDED
+
+AT_ONCE: Final = 2
+FORGOTTEN_AFTER: Final = 15  # seconds; a call takes ten at most, unless its process dies
+TOO_MANY: Final = f"{AT_ONCE} test calls of this app are under way. Wait until one of them has ended."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +50,13 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
     """Send `webhook.test` to the webhook once, now. Takes up to ten seconds.
 
     Works for an inactive webhook too, and doesn't change it. The test is added to the webhook's history when it is
-    over, so a process that dies earlier leaves no delivery to retry. Raises `Conflict` for a suspended app.
+    over, so a process that dies earlier leaves no delivery to retry. Raises `Conflict` for a suspended app,
+    `TooManyRequests` for a third call at once, and `strangers.NoPlace`, after which nothing is recorded.
     """
     forbid_transaction()
     if webhook.installation.app.suspended_at is not None:
         raise Conflict(SUSPENDED)
+    strangers.enter(webhook.installation.app_id)
     now = now or timezone.now()
     event = Event(
         type=catalogue.WEBHOOK_TEST,
@@ -60,7 +75,8 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
         secret=webhook.secret,
         now=now,
     )
-    exchange = transport.send(request.url, headers=request.headers, body=request.body)
+    with _one_of_few(webhook.installation.app_id) as app_id:
+        exchange = transport.send(request.url, app_id, headers=request.headers, body=request.body)
     _record(webhook, event, delivery_id, exchange, now)
     return TestResult(
         success=exchange.succeeded,
@@ -69,6 +85,24 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
         error=exchange.error_class,
         event_id=delivery_id,
     )
+
+
+@contextmanager
+def _one_of_few(app_id: UUID) -> Iterator[UUID]:
+    """While the cache is unavailable, any number passes."""
+    keys = [f"webhook-test:{app_id}:{number}" for number in range(AT_ONCE)]
+    try:
+        taken = next((key for key in keys if cache.add(key, 1, FORGOTTEN_AFTER)), None)
+    except RedisError:
+        yield app_id
+        return
+    if taken is None:
+        raise TooManyRequests(TOO_MANY, retry_after=FORGOTTEN_AFTER, code="too_many_tests")
+    try:
+        yield app_id
+    finally:
+        with suppress(RedisError):  # it is forgotten all the same
+            cache.delete(taken)
 
 
 @transaction.atomic

@@ -75,7 +75,7 @@ class Command(BaseCommand):
         server = create_server(
             application,
             listen=" ".join(f"{host}:{settings.PORT}" for host in hosts).replace("::1:", "[::1]:"),
-            threads=8,
+            threads=settings.WEB_THREADS,
             clear_untrusted_proxy_headers=True,
         )
         background = Background()

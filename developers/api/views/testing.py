@@ -12,6 +12,7 @@ from activity.models import ApiCall
 from common.errors import Conflict
 from common.rest.query import Query
 from common.rest.schema import problem
+from common.strangers import may_wait_for_strangers
 from common.times import iso
 from developers import limits
 from developers.api.serializers.testing import (
@@ -61,6 +62,7 @@ class TestChangesView(DeveloperView):
         return Response({"changes": changes, "scenarios": scenarios})
 
 
+@may_wait_for_strangers
 class MakeTestChangeView(DeveloperView):
     tag = "Testing"
 
@@ -68,7 +70,11 @@ class MakeTestChangeView(DeveloperView):
         "makeTestChange",
         request=EITHER_TEST_CHANGE,
         examples=[OpenApiExample("Event", {"event": "order.created"}, request_only=True)],
-        responses={200: TestStepsSerializer, 409: NOT_INSTALLED},
+        responses={
+            200: TestStepsSerializer,
+            409: NOT_INSTALLED,
+            503: problem("Too many requests are waiting for apps' servers."),
+        },
     )
     def post(self, request: Request, app_id: str) -> Response:
         """Make a test change.

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
+from common.strangers import may_wait_for_strangers
 from common.web.methods import require_safe
 from conformance.enums import RunStatus
 from conformance.models import Run
@@ -59,6 +60,7 @@ class RunRow:
         return self.run.origin or "Registered URLs"
 
 
+@may_wait_for_strangers
 @require_http_methods(GET_OR_POST)
 @app_page
 def check_list(request: HttpRequest, app: App) -> HttpResponse:

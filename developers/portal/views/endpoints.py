@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid, NotFound, ServiceError
+from common.strangers import may_wait_for_strangers
 from developers.portal import form_tokens
 from developers.portal.forms import show_problems
 from developers.portal.last_day_strip import Strip
@@ -32,6 +33,7 @@ ALREADY_ADDED: Final = (
 )
 
 
+@may_wait_for_strangers
 @require_http_methods(GET_OR_POST)
 @app_page
 def webhook_add(request: HttpRequest, app: App) -> HttpResponse:
@@ -80,6 +82,7 @@ def _add(
     return secret_page(request, "developers/portal/webhook_secret.html", context)
 
 
+@may_wait_for_strangers
 @require_http_methods(GET_OR_POST)
 @app_page
 def webhook_edit(request: HttpRequest, app: App, webhook_id: str) -> HttpResponse:

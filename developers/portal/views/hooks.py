@@ -16,6 +16,7 @@ from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.nesting import MAX_DEPTH, is_too_deep
+from common.strangers import may_wait_for_strangers
 from common.web.methods import require_safe
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from extensions.addresses import hook_address
@@ -194,6 +195,7 @@ class TrialForm(forms.Form):
         return data
 
 
+@may_wait_for_strangers
 @require_http_methods(GET_OR_POST)
 @app_page
 def hook_try(request: HttpRequest, app: App, point: str) -> HttpResponse:

@@ -11,13 +11,16 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
+from common import strangers
 from common.db.finders import get_or_not_found
-from common.errors import Conflict, ServiceError
+from common.errors import ComeAgain, Conflict, ServiceError, TooManyRequests
+from common.strangers import may_wait_for_strangers
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from common.web.rate_limits import consume
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from extensions.enums import ExtensionType
+from extensions.evidence import Evidence
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.differences import about, manifest_differences
 from extensions.manifest.frame_checks import addresses_of, check_addresses
@@ -67,6 +70,7 @@ class OutlineGroup:
     lines: list[tuple[Defined, str, bool]]
 
 
+@may_wait_for_strangers
 @csp_update({"style-src": [SELF, NONCE]})  # the editor writes a style element
 @require_http_methods(GET_OR_POST)
 @app_page
@@ -168,13 +172,23 @@ def manifest_restore(request: HttpRequest, app: App, save_id: str) -> HttpRespon
 
 def _check_frames(request: HttpRequest, app: App, text: str, reading: Reading) -> HttpResponse:
     """Each check requests up to 30 URLs, so checks are limited per app."""
+    try:
+        strangers.enter(app.pk)
+        found = _frames(app, reading)
+    except ComeAgain as error:
+        messages.error(request, error.message)
+        return _editor(request, app, text, reading, status=error.status)
+    return _editor(request, app, text, reading, evidence=found)
+
+
+def _frames(app: App, reading: Reading) -> list[Evidence]:
     state = consume(f"frames:{app.pk}", limit=FRAME_CHECKS)
     if not state.allowed:
         wait = f"Try again in {state.retry_after} seconds."
-        messages.error(request, f"You can check URLs {FRAME_CHECKS} times a minute. {wait}")
-        return _editor(request, app, text, reading, status=429)
-    found = list(check_addresses(addresses_of(definitions_in(reading.document or {}))))
-    return _editor(request, app, text, reading, evidence=found)
+        raise TooManyRequests(
+            f"You can check URLs {FRAME_CHECKS} times a minute. {wait}", retry_after=state.retry_after
+        )
+    return list(check_addresses(app, addresses_of(definitions_in(reading.document or {}))))
 
 
 def _text(request: HttpRequest) -> str:

@@ -1,5 +1,6 @@
 """An app on its developer's sandbox store: install, token, changes that cause events, test events, uninstall."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.conf import settings
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import Business
 from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
+from common.strangers import NoPlace, may_wait_for_strangers
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
 from developers import limits
@@ -22,6 +24,7 @@ from developers.portal.inbox_entries import newest_entries
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.views.secrets import already_shown, secret_page
 from installations import services
+from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES, in_order
@@ -85,6 +88,7 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
     return secret_page(request, "developers/portal/test_token.html", context)
 
 
+@may_wait_for_strangers
 @require_POST
 @app_page
 def test_change(request: HttpRequest, app: App) -> HttpResponse:
@@ -96,13 +100,20 @@ def test_change(request: HttpRequest, app: App) -> HttpResponse:
         messages.error(request, "Install the app on your sandbox store first.")
     elif scenario:
         limits.count_changes(current_developer(request), len(scenario.acts))
-        test_store.remember(request, sandbox_changes.play(installation, scenario.acts, scenario.title))
+        _play(request, installation, scenario.acts, scenario.title)
     elif act:
         limits.count_changes(current_developer(request))
-        test_store.remember(request, sandbox_changes.play(installation, [act.key], act.title))
+        _play(request, installation, [act.key], act.title)
     else:
         raise Invalid.field("act", "Choose a change or a scenario of the page Test store.")
     return redirect(f"{resolve_url('portal:test_install', app.slug)}#effects")
+
+
+def _play(request: HttpRequest, installation: Installation, acts: Sequence[str], title: str) -> None:
+    try:
+        test_store.remember(request, sandbox_changes.play(installation, acts, title))
+    except NoPlace as error:
+        messages.error(request, error.message)
 
 
 @require_safe

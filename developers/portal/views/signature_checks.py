@@ -9,7 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from common.errors import TooManyRequests
+from common import strangers
+from common.errors import ComeAgain
+from common.strangers import may_wait_for_strangers
 from common.web.auth_limits import limit
 from developers.portal.views.access import GET_OR_POST, app_page, current_developer
 from extensions.evidence import Evidence, Outcome
@@ -18,7 +20,6 @@ from installations.queries import sandbox_installation
 from marketplace.models import App
 
 RUNS_A_MINUTE: Final = 5
-TOO_MANY: Final = 429
 
 # Kind and icon of the pill.
 PILLS: Final = {
@@ -37,6 +38,7 @@ class Finding:
     text: str
 
 
+@may_wait_for_strangers
 @require_http_methods(GET_OR_POST)
 @app_page
 def signature_checks(request: HttpRequest, app: App) -> HttpResponse:
@@ -49,12 +51,12 @@ def signature_checks(request: HttpRequest, app: App) -> HttpResponse:
     status = 200
     if request.method == "POST":
         try:
+            strangers.enter(app.pk)
             limit(request, "signature-checks", key=str(app.pk), per_minute=RUNS_A_MINUTE)
-        except TooManyRequests as error:
-            messages.error(request, error.message)
-            status = TOO_MANY
-        else:
             context |= _run(app)
+        except ComeAgain as error:
+            messages.error(request, error.message)
+            status = error.status
     return render(request, "developers/portal/signature_checks.html", context, status=status)
 
 

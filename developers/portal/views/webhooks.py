@@ -19,6 +19,7 @@ from common.db.finders import get_or_not_found
 from common.db.totals import total_of
 from common.errors import ServiceError
 from common.ids import parse_id
+from common.strangers import may_wait_for_strangers
 from common.times import duration
 from common.web.methods import require_safe
 from common.web.pagination import page_request
@@ -182,6 +183,7 @@ def test_result(app: App, delivery_id: str | None) -> dict[str, Any]:
     return {"tested": attempt, "tested_headline": headline, "tested_diagnosis": diagnosis}
 
 
+@may_wait_for_strangers
 @require_POST
 @app_page
 def webhook_test(request: HttpRequest, app: App, webhook_id: str) -> HttpResponse:

@@ -1,6 +1,7 @@
 """The page of a submission and its actions: start a review, release, judge, check, try, write, approve, reject."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -10,7 +11,9 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
+from common import strangers
 from common.errors import Conflict
+from common.strangers import may_wait_for_strangers
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
 from developers.review import check_runs, checks, criteria, decision_effects, submissions
@@ -61,6 +64,7 @@ def release(request: HttpRequest, submission: Submission) -> HttpResponse:
 
 
 @submission_page
+@may_wait_for_strangers
 @require_POST
 def findings(request: HttpRequest, submission: Submission) -> HttpResponse:
     """Every button of the page saves the form. The button's name decides which page follows."""
@@ -72,6 +76,7 @@ def findings(request: HttpRequest, submission: Submission) -> HttpResponse:
 
 
 @submission_page
+@may_wait_for_strangers
 @require_safe
 def running_checks(request: HttpRequest, submission: Submission) -> HttpResponse:
     """The results of the checks, for the page's script, which asks again and again while they run.
@@ -79,8 +84,10 @@ def running_checks(request: HttpRequest, submission: Submission) -> HttpResponse
     If no worker has taken them in time, this request runs them: a reviewer doesn't wait for a worker that isn't there.
     """
     if check_runs.are_overdue(submission):
-        check_runs.run_due_checks(submission_id=submission.pk, lasts=check_runs.BEHAVIOR_IN_REQUEST)
-        submission = find_submission(str(submission.pk))
+        with suppress(strangers.NoPlace):  # the script asks again
+            strangers.require(submission.app_id)
+            check_runs.run_due_checks(submission_id=submission.pk, lasts=check_runs.BEHAVIOR_IN_REQUEST)
+            submission = find_submission(str(submission.pk))
     return live_part(request, "developers/review/checks_results.html", _checks(submission))
 
 
@@ -145,11 +152,19 @@ def _next_page(request: HttpRequest, submission: Submission) -> HttpResponse:
         act = "approve" if "approve" in pressed else "reject"
         return redirect(f"admin:marketplace_submission_{act}", submission.pk)
     if "check" in pressed:
-        check_runs.run_checks(submission=submission, by=current_user(request))
-        messages.success(request, f"Checks finished: {checks.summary_of(submission).lower()}.")
+        _check(request, submission)
     else:
         messages.success(request, "Findings saved.")
     return redirect(PAGE, submission.pk)
+
+
+def _check(request: HttpRequest, submission: Submission) -> None:
+    try:
+        check_runs.run_checks(submission=submission, by=current_user(request))
+    except strangers.NoPlace as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"Checks finished: {checks.summary_of(submission).lower()}.")
 
 
 @submission_page

@@ -1,9 +1,7 @@
 """An order over the app API, with apps at every point."""
 
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from threading import Barrier
 from typing import Any
 
@@ -13,14 +11,15 @@ from django.db import connections
 from django.test import Client
 
 from accounts.models import Business
-from extensions.models import HookCall
+from common import strangers
+from extensions.models import Breaker, HookCall
 from marketplace.models import App
-from stores import hookpoints
 from stores.models import Order, Product
 from stores.queries import DEFAULT_DELIVERY_FEE
 from tests import factories
 from tests.appapi.conftest import client_of
 from tests.extensions.hooks.conftest import Hooked, Hooking, says
+from tests.waiting import others, places_taken
 from tests.webhooks.helpers import is_signed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -178,37 +177,23 @@ def test_calls_of_a_refused_order_are_not_given_to_the_next(
     assert (first.order_id, str(second.order_id)) == (None, order["id"])
 
 
-# --- The store's share of threads -------------------------------------------------------------------
+# --- Places for those who wait ----------------------------------------------------------------------
 
-FULL = pytest.mark.spec(
-    "Contract 6 Hooks", "A payment that can't be asked for, the store's share of threads taken, is 503"
-)
-
-
-@contextmanager
-def share_taken(shop: Business, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The shop's apps were slow a moment ago, and four others of its flows are waiting for them."""
-    monkeypatch.setattr("stores.bulkhead.SLOW", 0.0)
-    with hookpoints.flow(shop):
-        pass
-    with ExitStack() as others:
-        for _ in range(4):
-            others.enter_context(hookpoints.flow(shop))
-        yield
+FULL = pytest.mark.spec("Contract 6 Hooks", "A payment that can't be asked for, all places taken, is 503")
 
 
 @FULL
-def test_payment_that_no_thread_is_left_for_is_503_and_saves_nothing(
-    api: Client, shop: Business, bread: Product, wallet: Hooked, monkeypatch: pytest.MonkeyPatch
+def test_payment_that_nobody_can_wait_for_is_503_and_saves_nothing(
+    api: Client, bread: Product, wallet: Hooked
 ) -> None:
     body = order_of(bread, paymentMethod=f"{wallet.app.slug}:wallet")
-    with share_taken(shop, monkeypatch):
+    with places_taken():
         refused = api.post(
             "/app-api/orders", body, content_type="application/json", headers={"Idempotency-Key": "cart-1"}
         )
     assert (refused.status_code, refused.json()["error"]) == (503, "Service Unavailable")
     assert int(refused["Retry-After"]) > 0
-    assert not wallet.receiver.requests
+    assert len(wallet.receiver.requests) == 1  # for the methods, and for no payment
     assert not Order.objects.exists()
     again = api.post(
         "/app-api/orders", body, content_type="application/json", headers={"Idempotency-Key": "cart-1"}
@@ -217,25 +202,50 @@ def test_payment_that_no_thread_is_left_for_is_503_and_saves_nothing(
 
 
 @FULL
-def test_order_paid_in_cash_is_placed_unchecked(
-    api: Client, shop: Business, bread: Product, hooking: Hooking, monkeypatch: pytest.MonkeyPatch
+def test_payment_of_an_app_that_was_quick_needs_no_place(api: Client, bread: Product, wallet: Hooked) -> None:
+    methods, paid = {"methods": [{"id": "wallet", "name": "Wallet"}]}, {"paymentUrl": "https://pay.example/1"}
+    wallet.receiver.respond_with(says(methods | paid))
+    body = order_of(bread, paymentMethod=f"{wallet.app.slug}:wallet")
+    first = place(api, body)
+    with places_taken():
+        second = place(api, body)
+    assert [each.json()["payment"]["status"] for each in (first, second)] == ["PENDING"] * 2
+
+
+@FULL
+def test_payment_of_an_app_that_was_slow_has_its_place_before_the_order_is_saved(
+    api: Client, bread: Product, wallet: Hooked
 ) -> None:
-    validator = hooking("order.validate", {"valid": False})
-    with share_taken(shop, monkeypatch):
+    methods, paid = {"methods": [{"id": "wallet", "name": "Wallet"}]}, {"paymentUrl": "https://pay.example/1"}
+    strangers.bound().remember(str(wallet.app.pk), "checkout.create_payment", 2.0)
+    wallet.receiver.respond_with(says(methods), says(methods), says(paid, delay=1))
+    body = order_of(bread, paymentMethod=f"{wallet.app.slug}:wallet")
+    with others(str(wallet.app.pk)):
+        assert place(api, body).status_code == 503
+    assert place(api, body).json()["payment"]["status"] == "PENDING"
+
+
+@FULL
+def test_order_paid_in_cash_is_placed_unchecked(api: Client, bread: Product, hooking: Hooking) -> None:
+    validator = hooking("order.validate", says({"valid": False}, delay=5))
+    shipping = hooking("checkout.shipping_rates", {"fee": 0})
+    with places_taken():
         answer = place(api, order_of(bread))
     assert (answer.status_code, answer.json()["validation"]) == (201, "NOT_VALIDATED")
     assert validator.call.outcome == "NO_TIME_LEFT"
     assert "waiting for slow apps" in validator.call.problem
+    assert not Breaker.objects.exists()  # the hook isn't to blame
+    assert shipping.call.outcome == "NO_TIME_LEFT"
+    assert not shipping.receiver.requests  # nothing is sent that is not waited for
 
 
 @FULL
 @pytest.mark.postgres
 def test_orders_at_once_by_a_slow_method_are_placed_or_503(
-    api: Client, shop: Business, bread: Product, wallet: Hooked, monkeypatch: pytest.MonkeyPatch
+    api: Client, bread: Product, wallet: Hooked
 ) -> None:
-    monkeypatch.setattr("stores.bulkhead.SLOW", 0.2)
     both = {"methods": [{"id": "wallet", "name": "Wallet"}], "paymentUrl": "https://pay.example/1"}
-    wallet.receiver.respond_with(says(both, delay=0.5))
+    wallet.receiver.respond_with(says(both, delay=0.7))
     body = order_of(bread, items=[{"productId": str(bread.pk), "quantity": 1}])
     body["paymentMethod"] = f"{wallet.app.slug}:wallet"
     ready = Barrier(8)
@@ -252,7 +262,6 @@ def test_orders_at_once_by_a_slow_method_are_placed_or_503(
 
     statuses = Counter(answer.status_code for answer in answers)
     assert set(statuses) == {201, 503}, [answer.content for answer in answers]
-    assert statuses[201] >= 4
     assert Order.objects.count() == statuses[201]
     assert all(
         answer.json()["payment"]["status"] == "PENDING" for answer in answers if answer.status_code == 201

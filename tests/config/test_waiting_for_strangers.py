@@ -1,0 +1,364 @@
+"""Every route that waits for a server of others, started by three times as many requests as the process has threads.
+
+The servers are real processes: waitress as the demo runs it, and gunicorn as `manage.py serve` does, with 8 threads each. The
+apps' server never answers.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+import pytest
+import requests
+from django.conf import settings
+from django.test import Client
+from django.urls import URLPattern, get_resolver
+from django.utils import timezone
+
+from accounts import tokens
+from accounts.models import Business, User
+from common import strangers
+from common.ids import new_id
+from common.secrets import digest
+from extensions.models import Breaker
+from installations.models import Installation
+from marketplace.models import Submission
+from marketplace.services import reviews
+from stores.addresses import store_url
+from stores.enums import PaymentStatus
+from tests import factories
+from tests.faults.processes import ROOT, database_url
+from tests.ports import free_port
+from tests.receivers import Answer, Receiver
+from tests.storefront.shopping import Shopper
+from tests.webhooks import helpers
+from tests.webhooks.helpers import wait_until
+from webhooks.enums import InboxAnswer
+from webhooks.models import Inbox, Webhook
+from webhooks.services import inboxes
+from webhooks.signing import signature_headers
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+
+THREADS = 8
+APPS = 4
+REQUESTS = 3 * THREADS
+HANGS = Answer(delay=60)
+CSRF = "c" * 32
+WITHIN = 0.5  # seconds
+POINTS = ("order.validate", "checkout.payment_methods", "checkout.create_payment")
+COMMANDS = {
+    "waitress": ["-m", "waitress", "--listen=127.0.0.1:{port}", f"--threads={THREADS}", "config.wsgi:application"],
+    "gunicorn": ["-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi"],
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request. `who` is the user whose session it carries."""
+
+    path: str
+    method: str = "POST"
+    body: Any = None
+    form: dict[str, Any] | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    who: User | None = None
+
+
+@dataclass
+class Site:
+    """Apps of Dana on her sandbox, whose server hangs."""
+
+    receiver: Receiver
+    dana: User
+    rita: User
+    installations: list[Installation]
+    webhooks: list[Webhook]
+    submissions: list[Submission] = field(default_factory=list)
+
+    def app(self, number: int) -> Installation:
+        return self.installations[number % len(self.installations)]
+
+    def portal(self, number: int, path: str, **form: Any) -> Ask:
+        slug = self.app(number).app.slug
+        return Ask(f"/portal/apps/{slug}/{path}", form=form, who=self.dana)
+
+    def token(self, number: int) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.app(number).raw_token}"}  # type: ignore[attr-defined]
+
+    def store(self) -> str:
+        return store_url(self.installations[0].business.slug)
+
+
+# What starts each route, by the name of its view. The number is the request's.
+def _test_by_api(site: Site, number: int) -> Ask:
+    webhook = site.webhooks[number % APPS]
+    return Ask(f"/webhooks/{webhook.pk}/test", headers=site.token(number))
+
+
+def _order(site: Site, number: int) -> Ask:
+    product = factories.product(site.installations[0].business)
+    body = {
+        "items": [{"productId": str(product.pk), "quantity": 1}],
+        "customer": {"name": "Kim", "email": "kim@example.com"},
+        "deliveryMethod": "PICKUP",
+        "paymentMethod": f"{site.app(number).app.slug}:card",
+    }
+    return Ask("/app-api/orders", body=body, headers=site.token(number))
+
+
+def _methods(site: Site, number: int) -> Ask:
+    return Ask("/app-api/payment-methods", "GET", headers=site.token(number))
+
+
+def _test_change(site: Site, number: int) -> Ask:
+    token = {"Authorization": f"Bearer {tokens.issue(site.dana).access}"}
+    path = f"/developer/apps/{site.app(number).app_id}/test-changes"
+    return Ask(path, body={"scenario": "day"}, headers=token)
+
+
+def _endpoint(site: Site, number: int) -> Ask:
+    path = f"webhooks/{site.webhooks[number % APPS].pk}/edit/"
+    url = f"{site.receiver.url}{number}"
+    return site.portal(number, path, url=url, events=["order.created"], description="", is_active="on")
+
+
+def _new_endpoint(site: Site, number: int) -> Ask:
+    url = f"{site.receiver.url}new/{number}"
+    return site.portal(
+        number, "webhooks/new/", url=url, events=["order.created"], description="", form_token=f"{number:032}"
+    )
+
+
+def _checkout(site: Site, number: int) -> Ask:
+    shopper = Shopper(site.installations[0].business)
+    shopper.take(factories.product(shopper.shop))
+    cookies = "; ".join(f"{name}={each.value}" for name, each in shopper.cookies.items())
+    return Ask(f"{site.store()}checkout/", "GET", headers={"Cookie": cookies})
+
+
+def _pay_again(site: Site, number: int) -> Ask:
+    key = f"{number:032}"
+    order = factories.order(site.installations[0].business, page_key_digest=digest(key))
+    factories.payment(order, status=PaymentStatus.FAILED)
+    return Ask(f"{site.store()}orders/{key}/pay/", "GET")
+
+
+def _manifest(site: Site, number: int) -> Ask:
+    frames = [{"blockType": "bell", "name": "Bell", "renderUrl": f"{site.receiver.url}frame"}]
+    return site.portal(number, "manifest/", manifest=orjson.dumps({"blocks": frames}).decode(), frames="1")
+
+
+def _slow_inbox(site: Site, number: int) -> Ask:
+    """A delivery as the platform sends it there."""
+    installation = site.app(number)
+    inbox, _ = Inbox.objects.update_or_create(
+        app=installation.app, defaults={"key": f"inbox-{installation.app_id}", "answer": InboxAnswer.SLOW}
+    )
+    url = inboxes.url_of(inbox)
+    webhook = Webhook.objects.filter(url=url).first() or helpers.webhook(installation, url, ["order.created"])
+    delivery, now, body = str(new_id()), int(time.time()), b"{}"
+    signed = signature_headers(webhook.secret, delivery, now, body)
+    headers = {"X-Webhook-Id": str(webhook.pk), "X-Service-Event-Id": delivery, **signed}
+    return Ask(urlsplit(url).path, body=body, headers=headers)
+
+
+def _submission(site: Site, number: int) -> Submission:
+    """One whose checks no worker has begun."""
+    if not site.submissions:
+        site.submissions = [factories.submit(each.app) for each in site.installations]
+        for each in site.submissions:
+            reviews.take(submission=each, reviewer=site.rita)
+    submission = site.submissions[number % APPS]
+    Submission.objects.filter(pk=submission.pk).update(checks_due_at=timezone.now() - timedelta(minutes=1))
+    return submission
+
+
+def _running_checks(site: Site, number: int) -> Ask:
+    submission = _submission(site, number)
+    return Ask(f"/admin/marketplace/submission/{submission.pk}/checks/", "GET", who=site.rita)
+
+
+def _findings(site: Site, number: int) -> Ask:
+    submission = _submission(site, number)
+    return Ask(f"/admin/marketplace/submission/{submission.pk}/findings/", form={"check": "1"}, who=site.rita)
+
+
+ROUTES: dict[str, Callable[[Site, int], Ask]] = {
+    "WebhookTest": _test_by_api,
+    "OrderList": _order,
+    "PaymentMethods": _methods,
+    "MakeTestChangeView": _test_change,
+    "webhook_test": lambda site, number: site.portal(number, f"webhooks/{site.webhooks[number % APPS].pk}/test/"),
+    "webhook_add": _new_endpoint,
+    "webhook_edit": _endpoint,
+    "hook_try": lambda site, number: site.portal(number, "hooks/order.validate/try/", request_data="{}"),
+    "signature_checks": lambda site, number: site.portal(number, "signatures/run/"),
+    "check_list": lambda site, number: site.portal(number, "checks/"),
+    "test_change": lambda site, number: site.portal(number, "test/change/", scenario="day"),
+    "manifest": _manifest,
+    "checkout": _checkout,
+    "pay_again": _pay_again,
+    "receive": _slow_inbox,
+    "running_checks": _running_checks,
+    "findings": _findings,
+}  # fmt: skip
+
+
+class Server:
+    """A process that serves the test's database."""
+
+    def __init__(self, kind: str, log: Any) -> None:
+        self.port = free_port()
+        own = {
+            "DATABASE_URL": database_url(), "REDIS_URL": "", "CELERY_BROKER_URL": "", "DEBUG": "1",
+            "ALLOW_LOCAL_DESTINATIONS": "1", "AUTH_RATE_LIMITS": "off", "BIND": f"127.0.0.1:{self.port}",
+            "WEB_PROCESSES": "1", "WEB_THREADS": str(THREADS), "DJANGO_SETTINGS_MODULE": "config.settings",
+        }  # fmt: skip
+        command = [part.format(port=self.port) for part in COMMANDS[kind]]
+        self._process = subprocess.Popen(
+            [sys.executable, *command], cwd=ROOT, env=os.environ | own, stdout=log, stderr=log
+        )
+        wait_until(self._answers, 90)
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None
+        try:
+            return requests.get(f"http://127.0.0.1:{self.port}/healthz", timeout=1).ok
+        except requests.RequestException:
+            return False
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def send(self, ask: Ask) -> int:
+        """The status of the answer."""
+        at = urlsplit(ask.path)
+        host = at.netloc or urlsplit(settings.BASE_URL).netloc
+        headers = {"Host": host, "Accept": "text/html", **ask.headers}
+        cookies = {}
+        if ask.who:
+            cookies = session_of(ask.who) | {settings.CSRF_COOKIE_NAME: CSRF}
+            headers["X-CSRFToken"] = CSRF
+        body = ask.body if isinstance(ask.body, bytes) else orjson.dumps(ask.body) if ask.body else ask.form
+        if isinstance(body, bytes):
+            headers["Content-Type"] = "application/json"
+        answer = requests.request(
+            ask.method, f"http://127.0.0.1:{self.port}{at.path}", data=body, headers=headers, cookies=cookies,
+            timeout=60, allow_redirects=False,
+        )  # fmt: skip
+        return answer.status_code
+
+    def healthz(self) -> float:
+        """Seconds until it answered on a new connection."""
+        began = time.monotonic()
+        assert requests.get(f"http://127.0.0.1:{self.port}/healthz", timeout=60).ok
+        return time.monotonic() - began
+
+
+@cache
+def session_of(user: User) -> dict[str, str]:
+    browser = Client()
+    browser.force_login(user)
+    return {name: each.value for name, each in browser.cookies.items()}
+
+
+@pytest.fixture
+def site(dana: User, sandbox: Business) -> Iterator[Site]:
+    with Receiver() as receiver:
+        receiver.respond_with(HANGS)
+        rita = factories.reviewer()
+        apps = [factories.app(dana, webhook_url=receiver.url, redirect_url=receiver.url) for _ in range(APPS)]
+        for app in apps:
+            for point in POINTS:
+                factories.hook(app, point)
+        installations = [factories.installation(app, sandbox) for app in apps]
+        webhooks = [helpers.webhook(each, receiver.url, ["order.created"]) for each in installations]
+        yield Site(receiver, dana, rita, installations, webhooks)
+        session_of.cache_clear()
+
+
+def measure(server: Server, site: Site, route: str) -> list[str]:
+    """What is wrong with the route. On a busy machine its requests take a while by themselves, so they are sent twice."""
+    quick, _ = burst(server, site, route, Answer(body=b"{}"))
+    site.receiver.requests.clear()
+    hanging, statuses = burst(server, site, route, HANGS)
+    print(f"{route}: /healthz within {quick:.2f} s, while the app hangs {hanging:.2f} s, {dict(statuses)}")
+    problems = []
+    if hanging >= WITHIN + quick:
+        problems.append(f"{route}: /healthz took {hanging:.2f} s")
+    if any(status >= 500 and status != 503 for status in statuses):
+        problems.append(f"{route}: {dict(statuses)}")
+    if not site.receiver.requests and route != "receive":
+        problems.append(f"{route}: nothing was asked: {dict(statuses)}")
+    return problems
+
+
+def burst(server: Server, site: Site, route: str, answer: Answer) -> tuple[float, Counter[int]]:
+    """The longest that /healthz took, in seconds, and the statuses of the requests."""
+    Breaker.objects.all().delete()
+    site.receiver.respond_with(answer)
+    asks = [ROUTES[route](site, number) for number in range(REQUESTS)]
+    for ask in asks:
+        if ask.who:
+            session_of(ask.who)
+    took: list[float] = []
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        answers = [pool.submit(server.send, ask) for ask in asks]
+        for _ in range(10):
+            took.append(server.healthz())
+            time.sleep(0.1)
+        site.receiver.hang_up()
+        return max(took), Counter(each.result() for each in answers)
+
+
+def test_each_route_that_waits_is_started_here() -> None:
+    assert set(marked_views()) == set(ROUTES)
+
+
+def marked_views() -> Iterator[str]:
+    for urlconf in (settings.ROOT_URLCONF, settings.ZONES["stores"]["urlconf"]):
+        for view in _views(get_resolver(urlconf).url_patterns):
+            if strangers.is_marked(view):
+                yield getattr(view, "cls", view).__name__
+
+
+def _views(patterns: Any) -> Iterator[Any]:
+    for pattern in patterns:
+        if isinstance(pattern, URLPattern):
+            yield pattern.callback
+        else:
+            yield from _views(pattern.url_patterns)
+
+
+@pytest.mark.spec("Contract 15 Doors", "While apps are waited for, /healthz answers within half a second")
+def test_test_calls_leave_threads_to_others(site: Site, tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as log:
+        server = Server("gunicorn", log)
+        try:
+            assert measure(server, site, "WebhookTest") == []
+        finally:
+            server.end()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_every_route_leaves_threads_to_others(site: Site, tmp_path: Path, kind: str) -> None:
+    with (tmp_path / "log").open("wb") as log:
+        server = Server(kind, log)
+        try:
+            assert [problem for route in ROUTES for problem in measure(server, site, route)] == []
+        finally:
+            server.end()
