@@ -104,12 +104,18 @@ def own_apps(developer: User) -> AppQuerySet:
 
 def own_app(developer: User, app_id: str) -> App:
     """Raises `NotFound` for a malformed id, another developer's app or a deleted one."""
-    return get_or_not_found(own_apps(developer), app_id, "App not found")
+    return _of(developer, get_or_not_found(own_apps(developer), app_id, "App not found"))
 
 
 def own_app_by_slug(developer: User, slug: str) -> App:
     """Raises `NotFound` like `own_app`."""
-    return first_or_not_found(own_apps(developer).filter(slug=slug), "App not found")
+    return _of(developer, first_or_not_found(own_apps(developer).filter(slug=slug), "App not found"))
+
+
+def _of(developer: User, app: App) -> App:
+    """The app with its developer, who is known already."""
+    app.developer = developer
+    return app
 
 
 NEWEST_TURNS: Final = 60
