@@ -119,7 +119,7 @@ def test_through_another_account(client: Client, listed: App, mira: User, dana: 
 
 def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) -> None:
     first = begun(client, listed, "x" * 4000)
-    assert begun(client, listed, "x" * 4000) == first, "the same again takes no room"
+    assert begun(client, listed, "x" * 4000) == first, "the same one is kept once"
     for number in range(MOST):
         begun(client, listed, f"{number}" * 4000)
     assert len(client.session["authorization_requests"]) == MOST

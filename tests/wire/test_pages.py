@@ -45,7 +45,7 @@ WITHOUT_A_PAGE = {
     "merchants:move_block", "merchants:remove_block", "merchants:checkout_refusal", "merchants:hook_reset",
     "merchants:place_block", "merchants:view_store", "merchants:preview_text", "merchants:session_token", "merchants:pause", "merchants:resume", "merchants:picture",
     "merchants:orders_export", "merchants:store_picture", "merchants:store_thumbnail",
-    "oauth:token", "oauth:revoke", "oauth:metadata",
+    "oauth:token", "oauth:revoke", "oauth:metadata", "merchants:kept_request",
     "storefront:add_to_cart", "storefront:cart_change", "storefront:cart_remove", "storefront:payment_state",
     "storefront:app_costs",
     "admin:marketplace_submission_take", "admin:marketplace_submission_release", "admin:marketplace_submission_findings",
