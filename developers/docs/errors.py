@@ -79,7 +79,7 @@ PROBLEMS: Final = (
     Problem("json-values", 400, "The body has more than <number> values.", "A JSON body has more than 50,000 values.", "Send several smaller bodies."),
     Problem("multipart", 400, "<The> multipart body <is malformed>", "A multipart upload is empty, malformed or incomplete, or has more than 20 parts.", "Let your HTTP library build the body from files."),
     Problem("boundary", 400, "The Content-Type names no valid boundary.", "The header of a multipart upload was set by hand.", "Leave the header out: HTTP libraries add it with the boundary."),
-    Problem("short-boundary", 400, "The boundary in the Content-Type must have at least 8 characters.", "The header of a multipart upload was set by hand.", "Leave the header out: HTTP libraries add it with a long boundary."),
+    Problem("short-boundary", 400, "The boundary in the Content-Type must have at least <number> characters.", "The header of a multipart upload was set by hand.", "Leave the header out: HTTP libraries add it with a long boundary."),
     Problem("incomplete-app", 400, "The app can't be submitted yet. <what is missing>", "The app lacks something that a review needs, or its Redirect URL or Webhook URL is the platform's own, which is for your sandbox store only.", "Complete what `details` lists. The page Review in the portal has the same list."),
     Problem("incomprehensible", 400, "The request can't be understood.", "The request is malformed HTTP or contains invalid characters.", "Compare it with the sample of the endpoint."),
     Problem("host", 400, "Unknown host name.", "The `Host` header names another host.", "Use the address at the top of the API reference."),
