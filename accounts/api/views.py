@@ -112,9 +112,7 @@ class LogoutView(AccountView):
 def _require_code(request: Request, user: User, code: str) -> None:
     used = use_code(user=user, code=code, origin=origin_of(request))
     if used is None:
-        raise Unauthenticated(
-            WRONG_OTP, [{"field": "otp", "message": "mfa_required"}], code="mfa_required"
-        )
+        raise Unauthenticated(WRONG_OTP, [{"field": "otp", "message": "mfa_required"}], code="mfa_required")
     used.record_usage()
 
 

@@ -88,7 +88,7 @@ def lock_owner(user: User) -> None:
     """Hold the person's row until the transaction ends. Raises `Conflict` if the password has changed since `user` was
     read: a request that began before a reset must not leave a credential behind."""
     if User.objects.select_for_update().get(pk=user.pk).password != user.password:
-        raise Conflict("Your password has changed. Sign in again.", code="password_changed")
+        raise Conflict("Your password has changed. Sign in again.", code="password_changed_meanwhile")
 
 
 def _mail(token: DeveloperToken, origin: Origin) -> None:

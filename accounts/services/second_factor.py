@@ -73,9 +73,7 @@ def use_code(*, user: User, code: str, origin: Origin = NOWHERE) -> Authenticato
     if found or blocked:
         guess.delete()
     if found is None and blocked:
-        raise TooManyRequests(
-            BLOCKED, retry_after=_wait(since[-1], guess.at), code="too_many_wrong_codes"
-        )
+        raise TooManyRequests(BLOCKED, retry_after=_wait(since[-1], guess.at), code="too_many_wrong_codes")
     if found is None:
         _note_wrong(guess, origin)
     return found

@@ -53,7 +53,7 @@ class PictureFormParser(MultiPartParser):
 def refuse_empty_form(request: Request) -> None:
     """Raise `ParseError` for a form without a body, which is never handed to a parser."""
     if request.stream is None and (request.content_type or "").lower().startswith("multipart/"):
-        raise ParseError("The multipart body is empty.")
+        raise ParseError("The multipart body is empty.", code="malformed_multipart")
 
 
 def boundary_of(content_type: str) -> bytes:
@@ -81,7 +81,9 @@ def check_form(body: bytes, boundary: bytes) -> None:
     while (end := body.find(delimiter, start)) >= 0:
         parts += 1
         if parts > MAX_PARTS:
-            raise ParseError(f"The multipart body has more than {MAX_PARTS} parts.", code="malformed_multipart")
+            raise ParseError(
+                f"The multipart body has more than {MAX_PARTS} parts.", code="malformed_multipart"
+            )
         if not _is_part(body, start, end):
             raise ParseError(f"Part {parts} of the multipart body is malformed.", code="malformed_multipart")
         start = end + len(delimiter)

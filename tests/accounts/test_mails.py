@@ -11,7 +11,7 @@ from django.test import TestCase
 
 from accounts.models import User
 from accounts.origins import Origin
-from accounts.services import confirmation, deletion, passwords, profile
+from accounts.services import confirmation, deletion, passwords, profile, security_mails
 from accounts.services.confirmation import is_confirmed
 
 HOSTILE = "the parcel is blocked, release it at evil.example"
@@ -36,6 +36,7 @@ MAILS: dict[str, Callable[[User], Any]] = {
     "new_email": lambda user: profile.ask_for_new_email(user=user, email="second.victim@example.com"),
     "password_reset": lambda user: passwords.send_password_reset(email=user.email),
     "security_change": change_email,
+    "wrong_codes": lambda user: security_mails.mail_wrong_codes(user=user, count=3, origin=Origin(device=HOSTILE)),
 }
 
 

@@ -215,7 +215,7 @@ PROTECTIONS: Final = {
     ),
     "two test calls of an app": Change(
         "webhooks.services.testing",
-        "    if taken is None:\n        raise TooManyRequests(TOO_MANY, retry_after=FORGOTTEN_AFTER, code="too_many_tests")\n",
+        '    if taken is None:\n        raise TooManyRequests(TOO_MANY, retry_after=FORGOTTEN_AFTER, code="too_many_tests")\n',
         "    taken = taken or keys[0]\n",
     ),
     "owner of an app": Change(

@@ -11,11 +11,10 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from accounts import tokens
-from accounts.models import Business, User
-from developers import limits
 from accounts.models import Business, DeveloperToken, User
 from accounts.services import choose_new_password
 from accounts.services.developer_tokens import create_developer_token
+from developers import limits
 from extensions.services.extension_states import limit_discount
 from installations.models import Installation
 from marketplace.models import App
@@ -293,6 +292,8 @@ def test_developer_takes_all_the_listeners(dana: User, sam: User, sandbox: Busin
     factories.installation(other, Business.objects.sandbox_of(sam))
     answer = developer(sam).post(f"/developer/apps/{other.pk}/listener", {}, content_type=JSON)
     assert answer.status_code == 201
+
+
 @pytest.mark.attack("confirmed address")
 def test_token_is_made_under_the_address_of_another(client: Client, dana: User, settings: Any) -> None:
     """It would work on once the owner of the address has the account."""
