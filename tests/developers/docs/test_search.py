@@ -14,7 +14,7 @@ from developers.docs import changelog, guides, search
     ("list orders", "/docs/reference/orders/#listOrders"),
     ("order.validate", "/docs/hooks/#order.validate"),
     ("429", "/docs/errors/#status-429"),
-    ("paus", "/docs/errors/#paused"),
+    ("paus", "/docs/errors/#app_paused"),
     ("erase data", "/docs/guides/erasure/"),
 ])  # fmt: skip
 def test_best_results(query: str, expected: str | None) -> None:
