@@ -17,6 +17,7 @@ from appapi.views.webhooks import (
     WebhookList,
     WebhookTest,
 )
+from common.web.methods import at_no_page
 
 app_name = "appapi"
 
@@ -51,5 +52,5 @@ urlpatterns = [
     ),
     path("webhooks/<str:webhook_id>/recover", Recovery.as_view(), name="recover"),
     path("webhooks/<str:webhook_id>/test", WebhookTest.as_view(), name="webhook-test"),
-    re_path(r"^(?:app-api|webhooks)(?:/|$)", UnknownPath.as_view(), name="unknown"),
+    re_path(r"^(?:app-api|webhooks)(?:/|$)", at_no_page(UnknownPath.as_view()), name="unknown"),
 ]

@@ -72,11 +72,12 @@ def bearer_token(request: Request) -> str:
         raise AuthenticationFailed(
             "Send the access token in the header: Authorization: Bearer <token>.", code="missing_token"
         )
-    if token := bearer.token_of(header):
-        return token
-    raise AuthenticationFailed(
-        "The Authorization header must read: Bearer <token>.", code="malformed_authorization"
-    )
+    token = bearer.token_of(header)
+    if not token or " " in token:
+        raise AuthenticationFailed(
+            "The Authorization header must read: Bearer <token>.", code="malformed_authorization"
+        )
+    return token
 
 
 def installation_of(token: str) -> Installation:

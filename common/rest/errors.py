@@ -12,6 +12,7 @@ from django.core.exceptions import (
     RequestDataTooBig,
     SuspiciousOperation,
 )
+from django.db import DataError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
@@ -69,6 +70,8 @@ def status_and_message(error: Exception) -> tuple[int, str]:
         return 503, "The database can't be reached right now. Try again in a few seconds."
     if isinstance(error, SessionInterrupted):
         return 400, "You were signed out in the meantime. Sign in again."
+    if isinstance(error, DataError) and "NUL" in str(error):  # of a form's field that no form checks
+        return 400, "Text must not contain the character NUL."
     if isinstance(error, BadRequest):
         return 400, "The request can't be understood."
     return 500, "Something went wrong on our side. It has been recorded."

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_BEARER: Final = re.compile(r"bearer +([^ ]+) *", re.IGNORECASE)
+_BEARER: Final = re.compile(r"bearer +([^ ].*?) *", re.IGNORECASE)
 
 
 def token_of(header: str) -> str:

@@ -39,8 +39,6 @@ class Request(WSGIRequest):
     4. `Accept-Encoding` has only what the client takes: Django and WhiteNoise look for the word `gzip`, without its weight.
     """
 
-    refuses_nul = False  # in forms: `ZoneMiddleware` sets it for pages
-
     def __init__(self, environ: dict[str, Any]) -> None:
         _replace_nul(environ)
         if "CONTENT_TYPE" in environ:
@@ -63,8 +61,6 @@ class Request(WSGIRequest):
             return super()._load_post_and_files()
         try:
             self._read_form()
-            if self.refuses_nul:
-                refuse_nul(self.POST)
         except Exception:
             self._mark_post_parse_error()  # type: ignore[attr-defined]  # the error page may look at the form again
             raise

@@ -34,7 +34,6 @@ class ZoneMiddleware:
         name = self._zone_of(request)
         zone = self._zones[name]
         request.zone = name  # type: ignore[attr-defined]
-        request.refuses_nul = zone.refuses_nul  # type: ignore[attr-defined]
         if zone.urlconf:
             request.urlconf = zone.urlconf
         response = zone.get_response(request)
@@ -70,7 +69,7 @@ class ZoneMiddleware:
 class Zone:
     """The chain of middleware of one zone. It supports the hooks `__call__` and `process_view`.
 
-    With `refuses_nul` no view meets the character NUL in its path, query or form.
+    With `refuses_nul` no view meets the character NUL in its path or query.
     """
 
     def __init__(

@@ -54,8 +54,6 @@ def shop_page(view: Page) -> Page:
             response = _answer(view, shop_request, *args, **kwargs)
         shop_request.cart.set_cookie(response)
         patch_vary_headers(response, ["Cookie"])
-        # A script of an app may keep hold of a window that it opens, such as a payment provider's.
-        response["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
         return response
 
     policy: Callable[[Page], Page] = cast(Any, csp_update)({"img-src": PICTURE_SOURCES})

@@ -54,7 +54,6 @@ STRANGE = "https://evil.example.com/callback"
     [
         {"client_id": "unknown"},
         {"client_id": None},
-        {"client_id": "nul\0"},
         {"redirect_uri": STRANGE},
         {"redirect_uri": "https://app.example.com/callback/"},
         {"redirect_uri": "https://app.example.com/callback?x=1"},

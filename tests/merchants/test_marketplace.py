@@ -256,9 +256,7 @@ def test_empty_marketplace_says_so(client: Client, db: None) -> None:
     assert "No app has passed review yet" in client.get("/").content.decode()
 
 
-@pytest.mark.parametrize(
-    "query", ["?category=hats", "?sort=luck", "?without=shame", f"?q={'x' * 101}", "?q=%00"]
-)
+@pytest.mark.parametrize("query", ["?category=hats", "?sort=luck", "?without=shame", f"?q={'x' * 101}"])
 def test_filter_that_is_none_is_refused(client: Client, dana: User, query: str) -> None:
     listed(dana)
     response = client.get(f"/marketplace/{query}")

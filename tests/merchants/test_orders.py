@@ -200,7 +200,7 @@ def test_export_takes_the_same_statements_however_many_orders_are_in_a_batch(bro
 # --- The list's faults ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", ["?since=x", "?status=LOST", "?q=a%00b", "?q=" + 101 * "1"])
+@pytest.mark.parametrize("query", ["?since=x", "?status=LOST", "?q=" + 101 * "1"])
 def test_filter_that_can_not_be_is_told_at_its_field(browser, shop, query):
     response = browser.get(LIST + query)
     assert response.status_code == 422

@@ -62,7 +62,7 @@ def test_filters_narrow_the_list(browser, bread, rye):
 
 def test_filter_that_can_not_be_is_told(browser, bread, sandbox):
     theirs = factories.product(sandbox, name="Secret").pk
-    for query in ("?rating=6", "?product=x", f"?product={theirs}", "?q=a%00b"):
+    for query in ("?rating=6", "?product=x", f"?product={theirs}"):
         response = browser.get(LIST + query)
         assert response.status_code == 422
         assert "There is a problem" in text_of(response)

@@ -118,8 +118,7 @@ def test_category_and_search_narrow_the_list(shop, shopper, bread):
 
 @pytest.mark.parametrize("name", ["q", "category"])
 def test_strange_words_in_the_address_find_what_they_can(shop, shopper, bread, name):
-    page = text(shopper.get(home(shop, **{name: "Bre%00ad"})))
-    assert "Bread</a></h2>" in page
+    assert shopper.get(home(shop, **{name: "Bre%00ad"})).status_code == 400
     long = text(shopper.get(home(shop, **{name: "y" * 5000})))
     assert "Bread</a></h2>" not in long
     assert "y" * 101 not in re.sub(r'<input type="hidden" name="next"[^>]*>', "", long)
