@@ -96,7 +96,7 @@ def test_keys_of_two_installations_do_not_meet(
 
 @pytest.mark.spec("Idempotency", "Keys have at most 255 characters")
 def test_key_that_cannot_be_kept_is_400(api: Client, body: dict[str, Any]) -> None:
-    for key in ("k" * 256, "", "a\tb", "a\0b"):
+    for key in ("k" * 256, "", "a\tb"):
         answer = post(api, body, key)
         assert answer.status_code == 400
         assert answer.json()["details"][0]["field"] == "Idempotency-Key"

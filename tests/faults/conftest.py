@@ -26,7 +26,9 @@ def listen(installation: Installation) -> Listen:
     """Register webhooks for order.created, each an endpoint of its own: `listen(receiver.url, 20)`."""
 
     def register(url: str, count: int = 1) -> list[Webhook]:
-        return [helpers.webhook(installation, f"{url}{number}", ["order.created"]) for number in range(count)]
+        made = [helpers.webhook(installation, f"{url}{number}", ["order.created"]) for number in range(count)]
+        helpers.prove(*made)
+        return made
 
     return register
 

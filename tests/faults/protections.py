@@ -121,7 +121,7 @@ PROTECTIONS: Final = {
     ),
     "shares of an endpoint": Change(
         "webhooks.engine.claim_selection",
-        "WHEN crowded.host IS NOT NULL THEN 0",
+        "WHEN crowded.server IS NOT NULL THEN 0",
         "WHEN TRUE THEN 1000",
     ),
     "fence": Change(
@@ -241,8 +241,8 @@ PROTECTIONS: Final = {
     ),
     "lock of a suspended app's manifest": Change(
         "extensions.services.manifests",
-        '    if app.suspended_at is not None:\n        return "The app is',
-        '    if False:\n        return "The app is',
+        "    if app.suspended_at is not None:\n        return Coded(",
+        "    if False:\n        return Coded(",
     ),
     "approved reach": Change(
         "extensions.manifest.reach",
@@ -328,7 +328,7 @@ PROTECTIONS: Final = {
     ),
     "way back on this site": Change(
         "config.views",
-        "if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):",
+        "if not is_own_page(target, request):",
         "if False:",
     ),
     "names that pass for another": Change(

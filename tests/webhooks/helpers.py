@@ -16,8 +16,8 @@ from webhooks import catalogue
 from webhooks.engine import claims
 from webhooks.engine.claims import Claim
 from webhooks.engine.dispatcher import Dispatcher
-from webhooks.enums import ErasureState
-from webhooks.models import Delivery, DispatcherSlot, Erasure, Event, Webhook
+from webhooks.enums import ErasureState, Pace
+from webhooks.models import Delivery, DispatcherSlot, Endpoint, Erasure, Event, Webhook
 from webhooks.services.publishing import publish as publish_event
 
 
@@ -27,6 +27,12 @@ def webhook(installation: Installation, url: str, events: list[str], **fields: A
     return Webhook.objects.create(
         installation=installation, **{"url": url, "events": events, "secret": secret, **fields}
     )
+
+
+def prove(*webhooks: Webhook) -> None:
+    """Have them known for answering quickly, so that their host's share of attempts doesn't hold them back."""
+    numbers = {webhook.endpoint for webhook in webhooks}
+    Endpoint.objects.bulk_create(Endpoint(id=number, pace=Pace.PROVEN) for number in numbers)
 
 
 def publish(business: Business, event_type: str = "order.created", **options: Any) -> Event | None:

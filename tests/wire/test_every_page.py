@@ -18,7 +18,8 @@ from tests.wire.pages import STORES, URLCONFS, Route, Subject, routes, subject_o
 from tests.wire.visitors import Answer, Visitor
 from tools.screenshots import cast as everybody
 
-pytestmark = pytest.mark.django_db
+# A minute; continuous integration runs what is not marked "all".
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 FORM = "application/x-www-form-urlencoded"
 RULE = ("Contract 15 Doors", "A malformed date, NUL or number in a query is never a 500")
@@ -38,7 +39,7 @@ TEXTS = (
 )  # fmt: skip
 # Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
 NOT_SHOWN = {
-    "accounts:confirm_new_email", "account_reset_password_from_key", "merchants:listing_preview",
+    "accounts:confirm_new_email", "account_reset_password_from_key", "merchants:listing_preview", "merchants:kept_request",
     "merchants:businesses", "merchants:business_add", "merchants:app_settings",
     "mfa_view_recovery_codes", "mfa_deactivate_totp", "mfa_remove_webauthn", "mfa_generate_recovery_codes",
 }  # fmt: skip

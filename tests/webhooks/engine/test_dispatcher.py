@@ -382,7 +382,7 @@ def test_claims_at_the_same_moment_share_the_rows(
     installation: Installation, receiver: Receiver, sandbox: Business
 ) -> None:
     for number in range(10):
-        helpers.webhook(installation, f"{receiver.url}{number}", ["order.created"])
+        helpers.prove(helpers.webhook(installation, f"{receiver.url}{number}", ["order.created"]))
     for _ in range(4):
         publish(sandbox)
     taken: list[claims.Claim] = []
@@ -646,7 +646,7 @@ def test_fan_out_reaches_each_webhook_once_in_few_statements(
     installation: Installation, sandbox: Business, receiver: Receiver, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(200):
-        helpers.webhook(installation, f"{receiver.url}{number}", ["order.created"])
+        helpers.prove(helpers.webhook(installation, f"{receiver.url}{number}", ["order.created"]))
     publish(sandbox)
     with django_assert_max_num_queries(80):
         assert drain() == 200
