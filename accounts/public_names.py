@@ -28,17 +28,24 @@ WORK: Final = (
     "abuse", "account", "billing", "compliance", "fraud", "help", "payments", "review", "reviews", "safety", "trust",
     "verification",
 )  # fmt: skip
+LONGEST: Final = 120  # characters of a name. Comparing costs time by the length
 LONG: Final = 7  # letters of a word in which a wrong one is overlooked
 
 _WORD: Final = re.compile(r"[^\W_]+")
 # `://`, `www.`, or a host name with a path.
-_ADDRESS: Final = re.compile(r"\S*://\S*|\bwww\.\S*|[\w-]+(?:\.[\w-]+)+(?::\d+)?/\S*", re.IGNORECASE)
+# A top-level domain begins with a letter, so that 1.5/2 is none.
+_ADDRESS: Final = re.compile(
+    r"\S*://\S*|\bwww\.\S*|(?:[\w-]+(?:\.[\w-]+)*\.[^\W\d_][\w-]+|\d+(?:\.\d+){3})(?::\d+)?/\S*",
+    re.IGNORECASE,
+)
 
 
 def check_public_name(name: str) -> None:
     """Raise `ValueError` for a name that would pass for the platform's or its staff's, that hides what it says, or that
     holds the address of a page, which people's mail programs turn into a link.
     """
+    if len(name) > LONGEST:
+        raise ValueError(f"Enter a name of at most {LONGEST} characters.")
     if problem := disguise_problem(name):
         raise ValueError(problem)
     if found := _ADDRESS.search(unicodedata.normalize("NFKC", name)):

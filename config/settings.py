@@ -465,7 +465,13 @@ TRUSTED_PROXIES = trusted_proxies()
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 # An app's page may be opened in a frame, and a window from there shows these only without an opener policy (docs/decisions/0070).
-OPENED_FROM_FRAMES = ("/accounts/login/", "/accounts/register/", "/oauth/authorize", "/store/")
+OPENED_FROM_FRAMES = (
+    "/accounts/login/",
+    "/accounts/register/",
+    "/oauth/authorize",
+    "/oauth/requests/",
+    "/store/",
+)
 X_FRAME_OPTIONS = "DENY"
 # On every answer, unless its view says otherwise: pictures and static files are there for both hosts.
 ANSWER_HEADERS = {

@@ -60,8 +60,13 @@ SEMVER: Final = re.compile(
 
 
 def name(value: str) -> None:
-    _text("name", value, _CONTROL)
+    name_in_use(value)
     check_public_name(value)
+
+
+def name_in_use(value: str) -> None:
+    """For a name that may be the app's own from before there were more rules, which stays: `services.apps` checks a new one."""
+    _text("name", value, _CONTROL)
 
 
 def description(value: str) -> None:
@@ -230,7 +235,8 @@ def check(fields: Mapping[str, Any]) -> None:
 def incomplete(app: App) -> list[ErrorDetail]:
     """The problems that block a submission of the working copy, except those that need a name lookup."""
     fields = {field: getattr(app, field) for field in SUBMITTED}
-    problems = problems_of(fields)
+    kept = {"name"} if app.approved_version and app.approved_version.name == app.name else set()
+    problems = problems_of({field: value for field, value in fields.items() if field not in kept})
     refused = {problem["field"] for problem in problems}
     return [*problems, *_of_the_platform({name: fields[name] for name in _OF_SERVERS if name not in refused})]
 

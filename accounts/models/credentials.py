@@ -111,8 +111,9 @@ class DeveloperToken(models.Model):
 
     @property
     def right_labels(self) -> list[str]:
-        """What its rights allow, in words."""
-        return [right.label for right in TokenRight if right in self.rights]
+        """What its rights allow, in words that go on after "It may also:"."""
+        labels = [str(right.label) for right in TokenRight if right in self.rights]
+        return [label[:1].lower() + label[1:] for label in labels]
 
 
 class DeviceGrant(models.Model):

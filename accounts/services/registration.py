@@ -113,10 +113,13 @@ def _check(user: User, password: str, business: Business) -> None:
     problems += _password_problems(password, user)
     if user.role not in SELF_REGISTERED:
         problems.append({"field": "role", "message": f"Must be one of: {', '.join(SELF_REGISTERED)}."})
-    problems += _name_problems("name", user.name)
+    names = {"name": user.name}
     if user.role == Role.MERCHANT:
         problems += field_problems(business, BUSINESS_FIELDS)
-        problems += _name_problems("businessName", business.name)
+        names["businessName"] = business.name
+    refused = {problem["field"] for problem in problems}
+    for field, name in names.items():
+        problems += [] if field in refused else _name_problems(field, name)
     if problems:
         raise Invalid.fields(problems)
 

@@ -58,6 +58,7 @@ class EditAppForm(AppForm):
     """One section of what a developer can edit. New screenshots are added to those that aren't removed."""
 
     slug = None  # type: ignore[assignment]
+    name = text(rules.name_in_use, "Enter a name.", max_length=80, help_text="Shown to merchants.")
     version = text(
         rules.version,
         "Enter a version.",

@@ -98,7 +98,10 @@ def update_app(*, app: App, changes: Mapping[str, Any], now: datetime | None = N
     in review.
     """
     changes = _normalized(changes)
-    rules.check({field: value for field, value in changes.items() if field != "slug"})
+    kept = {"slug"} | (
+        {"name"} if changes.get("name") == app.name else set()
+    )  # a name of before there was a rule stays
+    rules.check({field: value for field, value in changes.items() if field not in kept})
     if changes.get("webhook_url", app.webhook_url) != app.webhook_url:
         _check_reachable(changes["webhook_url"])
     now = now or timezone.now()
@@ -152,6 +155,7 @@ def _end(locked: App, now: datetime) -> None:
     locked.icon, locked.screenshot_ids, locked.alt_texts = None, [], {}
     locked.save(update_fields=["deleted_at", "updated_at", "icon", "screenshot_ids", "alt_texts"])
     locked.versions.update(developer_name="")
+    locked.submissions.update(developer_name="")
     pictures.drop_unused(locked)
     app_deleted.send(App, app=locked, now=now)
 

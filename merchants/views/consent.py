@@ -172,7 +172,7 @@ def kept_request(request: HttpRequest, key: str) -> HttpResponse:
     """Go on with a request that was kept while the person signed in."""
     address = kept_address(request, key)
     if address is None:
-        return _problem_page(request, Problem(NOT_KEPT, 404))
+        return _problem_page(request, Problem(NOT_KEPT, 410))
     return HttpResponseRedirect(address)
 
 

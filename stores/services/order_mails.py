@@ -8,6 +8,7 @@ the sender names the platform, too, and a new store has a limit for each day: wh
 import logging
 from datetime import UTC, datetime, timedelta
 from email.utils import formataddr, parseaddr
+from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import Final
 from uuid import UUID
 
@@ -80,11 +81,19 @@ def send_status(*, order_id: str, status: str, now: datetime | None = None) -> N
 def send_waiting(*, now: datetime | None = None) -> int:
     """Send what waited for another day, the oldest first, as far as each store's limit allows. Returns how many are done.
 
-    Run by beat. Safe to run twice at once. A mail that can't be sent stays for the next run.
+    Run by beat. Safe to run twice at once. A mail that can't be sent stays for the next run; a mail server that doesn't answer
+    ends this one.
     """
     now = now or timezone.now()
     stores = Business.objects.filter(waiting_mails__isnull=False).distinct()
-    done = sum(_send_waiting_of(store, now) for store in stores)
+    done = 0
+    try:
+        for store in stores:
+            done += _send_waiting_of(store, now)
+    except (
+        OSError
+    ) as error:  # includes most of smtplib's. The others would wait for the same server, each as long
+        log.warning("The mail server can't be reached, so mails wait for the next run: %s", error)
     for lost in WaitingMail.objects.filter(created_at__lt=now - GIVEN_UP):
         log.warning("%s of %s could not be sent for %s.", lost, lost.business_id, GIVEN_UP)
         lost.delete()
@@ -118,7 +127,7 @@ def _send_waiting_of(store: Business, now: datetime) -> int:
         try:
             if not _send_kept(pk, now):
                 break
-        except (OSError, TooManyRequests) as error:  # OSError includes smtplib's errors
+        except (SMTPRecipientsRefused, SMTPDataError, TooManyRequests) as error:
             log.warning("A waiting mail of %s could not be sent: %s", store.slug, error)
         else:
             done += 1
@@ -137,9 +146,9 @@ def _send_kept(pk: UUID, now: datetime) -> bool:
     mail.order = _orders().get(pk=mail.order_id)
     is_due = is_mailed(mail.order) and mail.status in ("", mail.order.status)
     if is_due:
-        _count_for_address(mail.order)
         if not _count_for_store(mail.order.business, now):
             return False
+        _count_for_address(mail.order)  # last: nothing takes it back
     letter = _compose(mail)
     mail.delete()
     if is_due:

@@ -15,7 +15,7 @@ from accounts.models import Business, DeveloperToken, SecurityEvent, User
 from accounts.services.deletion import delete_account
 from accounts.signals import account_deleted
 from installations.models import Installation
-from marketplace.models import App
+from marketplace.models import App, AppVersion, Submission
 from stores.enums import OPEN, OrderStatus
 from stores.models import Order, Product, StoreTotals
 from stores.services.removal import remove_records_of_deleted_stores
@@ -113,7 +113,10 @@ def test_apps_of_a_developer_end_and_each_uninstall_asks_for_erasure(
     other = factories.installation(app_of_sam, sandbox)
     listed = factories.app(dana, name="Slow Seller")
     factories.approve(listed)
+    Submission.objects.update(developer_name="Dana")
     deleted(dana)
+    assert {*AppVersion.objects.filter(app__developer=dana).values_list("developer_name", flat=True)} == {""}
+    assert {*Submission.objects.filter(app__developer=dana).values_list("developer_name", flat=True)} == {""}
     assert not App.objects.live().filter(developer=dana).exists()
     assert App.objects.live().filter(pk=app_of_sam.pk).exists()
     assert Client().get(f"/marketplace/{listed.slug}/").status_code == 404

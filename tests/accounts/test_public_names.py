@@ -1,5 +1,6 @@
 """Names of people and stores, which strangers read on pages and in mails from the platform."""
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -45,6 +46,22 @@ def test_names_of_the_platform_and_its_staff_are_reserved(name: str) -> None:
 def test_names_with_an_address_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="without the address of a page: leave out"):
         check_public_name(name)
+
+
+@pytest.mark.parametrize("name", ["Quilts No.1/2", "Pizza 1.5/2", "24.12./25.12. Gifts"])
+def test_numbers_with_a_slash_are_no_address(name: str) -> None:
+    check_public_name(name)
+
+
+@pytest.mark.spec(DOORS, "A name of any length costs little time to refuse")
+def test_name_of_any_length_is_refused_at_once(client: Client) -> None:
+    body = {"email": "eve@example.com", "password": factories.PASSWORD, "role": "MERCHANT"}
+    before = process_time()
+    refused = post(client, "/auth/register", body | {"name": "a " * 10_000, "businessName": "b." * 10_000})
+    assert process_time() - before < 1
+    assert [each["field"] for each in refused.json()["details"]] == ["name", "businessName"]
+    with pytest.raises(ValueError, match="at most 120 characters"):
+        check_public_name("a" * 121)
 
 
 @pytest.mark.parametrize("name", PLAIN)

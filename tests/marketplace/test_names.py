@@ -12,6 +12,7 @@ from developers.review.checks import name as name_check
 from developers.review.risks import assess, risks_of
 from extensions.evidence import Outcome
 from extensions.submission import submit_app
+from marketplace import rules
 from marketplace.models import App
 from marketplace.services import reviews
 from tests import factories
@@ -74,6 +75,18 @@ def test_misleading_names_of_apps_are_refused(api: Api, app: App, name: str) -> 
 @pytest.mark.parametrize("name", PLAIN)
 def test_names_in_any_language_are_accepted(api: Api, name: str) -> None:
     assert api("post", "/developer/apps", BODY | {"name": name}).status_code == 201
+
+
+def test_name_that_an_app_had_before_the_rule_stays(api: Api, dana: User, app: App) -> None:
+    app.name = "Help Center"
+    app.save(update_fields=["name"])
+    same = {"name": "Help Center", "description": "Answers what customers of your store ask most often."}
+    assert api("patch", f"/developer/apps/{app.pk}", same).status_code == 200
+    assert api("patch", f"/developer/apps/{app.pk}", {"name": "Help Desk"}).status_code == 400
+    app.refresh_from_db()
+    assert [each["field"] for each in rules.incomplete(app)] == ["name"], "no reviewer has seen it"
+    factories.approve(app)
+    assert rules.incomplete(app) == []
 
 
 @pytest.mark.django_db

@@ -125,7 +125,8 @@ def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) ->
     assert len(client.session["authorization_requests"]) == MOST
     client.force_login(mira)
     page = client.get(first)
-    assert (page.status_code, b"Go back to the app, and start again" in page.content) == (404, True)
+    assert (page.status_code, b"Go back to the app, and start again" in page.content) == (410, True)
+    assert b"report this" not in page.content
     too_long = client.get(address(listed, state="x" * LONGEST))
     assert (too_long.status_code, b"This link is too long" in too_long.content) == (400, True)
 

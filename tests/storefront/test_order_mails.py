@@ -1,7 +1,7 @@
 """Mails to buyers: a new store sends a limited number a day, and what is over waits."""
 
 from datetime import timedelta
-from smtplib import SMTPServerDisconnected
+from smtplib import SMTPDataError, SMTPRecipientsRefused, SMTPServerDisconnected
 from unittest.mock import Mock
 
 import pytest
@@ -85,6 +85,38 @@ def test_waiting_mail_that_fails_is_sent_by_the_next_run(
         assert send_waiting() == 0
     assert send_waiting() == 1, "the failure counted nothing"
     assert len(mailoutbox) == 1
+
+
+def test_runs_in_vain_count_nothing_for_the_address(shop, bread, placing, mailoutbox, settings):
+    settings.NEW_STORE_MAILS = 0
+    placing(0)
+    for _ in range(25):
+        assert send_waiting() == 0
+    settings.NEW_STORE_MAILS = 1
+    assert send_waiting() == 1
+    assert len(mailoutbox) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "attempts"),
+    [
+        (SMTPServerDisconnected(), 1),
+        (TimeoutError(), 1),
+        (SMTPRecipientsRefused({}), 3),
+        (SMTPDataError(550, b"No"), 3),
+    ],
+)
+def test_mail_server_that_does_not_answer_ends_the_run(
+    shop, bread, placing, settings, monkeypatch, error, attempts
+):
+    settings.NEW_STORE_MAILS = 0
+    for number in range(3):
+        placing(number)
+    settings.NEW_STORE_MAILS = 9
+    sending = Mock(side_effect=error)
+    monkeypatch.setattr(EmailMessage, "send", sending)
+    assert send_waiting() == 0
+    assert (sending.call_count, WaitingMail.objects.count()) == (attempts, 3)
 
 
 @pytest.mark.parametrize("changes", [{"status": "DELIVERED"}, {"customer_email": ""}])

@@ -313,7 +313,7 @@ def test_pages_that_apps_open_have_no_opener_policy(listed: App, mira: User, sho
     cases = [
         ("get", "/accounts/login/", open_), ("post", "/accounts/login/", open_), ("get", "/accounts/register/", open_),
         ("post", "/accounts/register/", open_), ("get", "/accounts/login/second-step/", open_), ("get", consent, open_),
-        ("get", "/oauth/authorize?client_id=nobody", open_), ("delete", "/oauth/authorize", open_),
+        ("get", "/oauth/authorize?client_id=nobody", open_), ("delete", "/oauth/authorize", open_), ("get", "/oauth/requests/none/", open_),
         ("get", f"/store/{shop.slug}/products/x/", open_), ("get", "/", own), ("get", "/merchant/", own),
         ("get", "/accounts/password-reset/", own), ("get", "/nothing/here", own), ("get", "/app-api/products", own),
     ]  # fmt: skip

@@ -172,6 +172,7 @@ class NewApp(ApiSerializer):
 class AppChanges(NewApp):
     """Any of the fields. `services.apps` refuses another slug than the app's."""
 
+    name = Line(rules.name_in_use, "The name that merchants read.", "Loyalty Stars", schema=SCHEMAS["name"])
     slug = Name(lambda value: None, "May be sent unchanged.", "loyalty-stars")
     iconUrl = PictureAddress("null removes the icon; else its address.", source="icon", allow_null=True)
     icon = PictureFile()
