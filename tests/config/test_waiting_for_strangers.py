@@ -59,7 +59,7 @@ CSRF = "c" * 32
 WITHIN = 0.5  # seconds
 POINTS = ("order.validate", "checkout.payment_methods", "checkout.create_payment")
 COMMANDS = {
-    "waitress": ["-m", "waitress", "--listen=127.0.0.1:{port}", f"--threads={THREADS}", "config.wsgi:application"],
+    "waitress": ["-c", "from config.demo.web_server import web_server; web_server('127.0.0.1:{port}').run()"],
     "gunicorn": ["-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi"],
 }  # fmt: skip
 
@@ -291,13 +291,13 @@ def site(dana: User, sandbox: Business) -> Iterator[Site]:
 
 
 def measure(server: Server, site: Site, route: str) -> list[str]:
-    """What is wrong with the route. On a busy machine its requests take a while by themselves, so they are sent twice."""
+    """What is wrong with the route. Sent to an app that answers first, to see how long that takes on a busy machine."""
     quick, _ = burst(server, site, route, Answer(body=b"{}"))
     site.receiver.requests.clear()
     hanging, statuses = burst(server, site, route, HANGS)
     print(f"{route}: /healthz within {quick:.2f} s, while the app hangs {hanging:.2f} s, {dict(statuses)}")
     problems = []
-    if hanging >= WITHIN + quick:
+    if hanging >= WITHIN:
         problems.append(f"{route}: /healthz took {hanging:.2f} s")
     if any(status >= 500 and status != 503 for status in statuses):
         problems.append(f"{route}: {dict(statuses)}")
@@ -344,9 +344,10 @@ def _views(patterns: Any) -> Iterator[Any]:
 
 
 @pytest.mark.spec("Contract 15 Doors", "While apps are waited for, /healthz answers within half a second")
-def test_test_calls_leave_threads_to_others(site: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_test_calls_leave_threads_to_others(site: Site, tmp_path: Path, kind: str) -> None:
     with (tmp_path / "log").open("wb") as log:
-        server = Server("gunicorn", log)
+        server = Server(kind, log)
         try:
             assert measure(server, site, "WebhookTest") == []
         finally:
