@@ -36,7 +36,9 @@ MAILS: dict[str, Callable[[User], Any]] = {
     "new_email": lambda user: profile.ask_for_new_email(user=user, email="second.victim@example.com"),
     "password_reset": lambda user: passwords.send_password_reset(email=user.email),
     "security_change": change_email,
-    "wrong_codes": lambda user: security_mails.mail_wrong_codes(user=user, count=3, origin=Origin(device=HOSTILE)),
+    "wrong_codes": lambda user: security_mails.mail_wrong_codes(
+        user=user, count=3, origin=Origin(device=HOSTILE)
+    ),
 }
 
 

@@ -250,7 +250,7 @@ def test_spaces_before_a_token_do_not_count(
 
 
 def test_spaces_within_a_credential_take_no_time() -> None:
-    """Of nobody: a request that is refused may cost a process no more than others do."""
+    """A request that is refused may not cost a process more than others do."""
     client, began = Client(headers={"Authorization": f"Bearer x{' ' * 60_000}y"}), time.process_time()
     for path in ("/app-api/products", "/developer/apps"):
         assert client.get(path).status_code == 401
