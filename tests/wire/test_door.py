@@ -1,5 +1,6 @@
 """What is the same for every request, whatever it asks for: charsets, NUL, weights, credentials, probes, windows."""
 
+import time
 from typing import Any
 from urllib.parse import urlencode
 
@@ -246,6 +247,14 @@ def test_spaces_before_a_token_do_not_count(
         ):
             answer = Client().get(path, headers={"Authorization": header})
             assert (path, answer.status_code) == (path, status)
+
+
+def test_spaces_within_a_credential_take_no_time() -> None:
+    """A request that is refused may not cost a process more than others do."""
+    client, began = Client(headers={"Authorization": f"Bearer x{' ' * 60_000}y"}), time.process_time()
+    for path in ("/app-api/products", "/developer/apps"):
+        assert client.get(path).status_code == 401
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.spec(SECTION, "JSON 1.0 is an integer")

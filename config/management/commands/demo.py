@@ -15,13 +15,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from waitress.server import create_server
 
 from config.demo.background import Background
 from config.demo.order_bell import connect_sample_app
 from config.demo.people import DEVELOPER, MERCHANT, PASSWORD, REVIEWER, merchants_shop, seed
 from config.demo.sample_app import SampleApp
-from config.wsgi import application
+from config.demo.web_server import web_server
 from stores.addresses import store_url
 
 IPV4, IPV6 = "127.0.0.1", "::1"  # "localhost" may mean either
@@ -72,12 +71,7 @@ class Command(BaseCommand):
         if settings.DEBUG:  # else an app's addresses have to be HTTPS, and this one's are not
             credentials = connect_sample_app(state_file=sample_app.state_file, url=sample_app.url)
         connection.close()
-        server = create_server(
-            application,
-            listen=" ".join(f"{host}:{settings.PORT}" for host in hosts).replace("::1:", "[::1]:"),
-            threads=settings.WEB_THREADS,
-            clear_untrusted_proxy_headers=True,
-        )
+        server = web_server(" ".join(f"{host}:{settings.PORT}" for host in hosts).replace("::1:", "[::1]:"))
         background = Background()
         background.start()
         about_app = "not started: it needs DEBUG=1"
