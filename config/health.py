@@ -1,4 +1,4 @@
-"""`/healthz`: this process answers. `/readyz`: database, broker and cache can be reached."""
+"""`/healthz`: this process answers. `/readyz`: database, broker and cache can be reached, and the database is migrated."""
 
 import logging
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
+from common.db import schema
 from common.web.errors import error_response
 from common.web.methods import require_safe
 from config.celery import app as celery_app
@@ -36,14 +37,25 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """
     parts = {name: _state(name, check) for name, check in CHECKS.items()}
     if away := [name for name, state in parts.items() if state != "ok"]:
-        message = f"Can't be reached right now: {', '.join(away)}."
-        return error_response(request, 503, message, {"Retry-After": str(RETRY_AFTER)})
+        return _not_ready(request, f"Can't be reached right now: {', '.join(away)}.")
+    parts["migrations"] = _state("migrations", _migrations)
+    if parts["migrations"] != "ok":
+        return _not_ready(request, "Not all applied yet: migrations. Run `manage.py migrate`.")
     return JsonResponse({"status": "ok", **parts, "deliveries": _state("deliveries", _deliveries)})
+
+
+def _not_ready(request: HttpRequest, message: str) -> HttpResponse:
+    return error_response(request, 503, message, {"Retry-After": str(RETRY_AFTER)})
 
 
 def _database() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
+
+
+def _migrations() -> None:
+    if not schema.is_complete():
+        raise RuntimeError("the database lacks migrations of this release")
 
 
 def _cache() -> None:

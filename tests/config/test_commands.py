@@ -264,6 +264,25 @@ def test_dispatchers_are_refused_behind_a_pooler_of_transactions(tmp_path: Path,
     assert "connect to PostgreSQL directly" in refused.stderr
 
 
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("command", ["serve", "work", "schedule", "deliver"])
+def test_database_without_the_migrations_is_refused(tmp_path: Path, command: str) -> None:
+    refused = run(tmp_path, "manage.py", command, DEBUG="1", DATABASE_URL=f"sqlite:///{tmp_path}/new.sqlite3")
+    assert refused.returncode == 1
+    assert "Run `manage.py migrate` first." in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.slow  # a process of its own
+def test_database_that_is_away_refuses_no_start(tmp_path: Path) -> None:
+    """It may come back, and until then every answer is a 503."""
+    code = (
+        "import django; django.setup(); from common.db.schema import require_migrations; require_migrations()"
+    )
+    ended = run(tmp_path, "-c", code)
+    assert ended.returncode == 0, ended.stderr
+
+
 @pytest.mark.parametrize(("variable", "value"), [("WEB_PROCESSES", "0"), ("WORKER_THREADS", "1")])
 def test_too_few_of_a_kind_are_refused(tmp_path: Path, variable: str, value: str) -> None:
     refused = run(tmp_path, "-c", "import config.wsgi", **{variable: value})

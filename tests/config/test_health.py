@@ -1,7 +1,14 @@
+import threading
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from common.db import schema
 
 
 @pytest.mark.spec("Contract 7 Pages", "/healthz says that the process lives")
@@ -46,10 +53,30 @@ def test_readyz_names_every_part(client: Client, db: None) -> None:
     assert response.json() == {
         "status": "ok",
         "database": "ok",
+        "migrations": "ok",
         "broker": "ok",
         "cache": "ok",
         "deliveries": "ok",
     }
+
+
+@pytest.mark.spec("Contract 7 Pages", "/readyz says whether the database is migrated")
+def test_readyz_waits_for_the_migrations_of_this_release(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "_complete", threading.Event())
+    applied = MigrationRecorder(connection)
+    (newest,) = MigrationLoader(connection).graph.leaf_nodes("stores")
+    applied.record_unapplied(*newest)
+    response = client.get("/readyz")
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert response.json()["message"] == "Not all applied yet: migrations. Run `manage.py migrate`."
+
+    applied.record_applied(*newest)
+    assert client.get("/readyz").status_code == 200
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/readyz").json()["migrations"] == "ok"
+    assert not [query for query in queries if "django_migrations" in query["sql"]]
 
 
 @pytest.mark.spec("Contract 7 Pages", "/readyz says whether database, broker and cache are reachable")
