@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,10 +45,11 @@ def mark_all(test: object) -> object:
 
 @mark_all
 def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_request(
-    processes: Processes,
+    processes: Processes, tmp_path: Path
 ) -> None:
     port = free_port()
     settings = {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "2", "METRICS_TOKEN": TOKEN}
+    settings["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path / "metrics")
     web = processes.start("manage.py", "serve", **settings)
     wait_until(lambda: answers(port), timeout=90)
     first = children(web)
@@ -64,8 +66,28 @@ def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_re
         assert answers(port), "A request failed while the processes were replaced; it may wait."
         assert time.monotonic() < deadline
     assert answered(port) > counted, "Counts of processes that ended are kept."
+    left = {file.stem for file in (tmp_path / "metrics").iterdir()}
+    kinds = ("counter", "histogram")
+    assert "counter_ended" in left
+    assert left <= {f"{kind}_{of}" for kind in kinds for of in ("ended", *children(web))}
     web.signal_first(signal.SIGTERM)
     assert web.wait_for_death() == 0
+
+
+@mark_all
+def test_web_processes_outlive_a_full_disk_under_their_metrics(processes: Processes) -> None:
+    """In a mount namespace, where memory as a file system has one page."""
+    if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("makes a mount namespace, which isn't allowed here")
+    port = free_port()
+    full = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=4k none /dev/shm && exec "$@"', "sh")
+    settings = {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1", "METRICS_TOKEN": TOKEN}
+    web = processes.start("manage.py", "serve", prefix=full, **settings)
+    wait_until(lambda: answers(port), timeout=90)
+    first = children(web)
+    assert all(answers(port) for _ in range(30))
+    assert answered(port) == 0, "Its counts are in its own memory."
+    assert children(web) == first
 
 
 @mark_all
