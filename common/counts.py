@@ -40,7 +40,7 @@ class Counts(MmapedDict):
         self._m[: len(counted)] = counted
 
 
-values.MmapedDict = Counts
+values.MmapedDict = Counts  # type: ignore[misc]
 
 
 def _with_space(filename: str) -> str:

@@ -75,7 +75,7 @@ def test_local_destinations_stop_every_start_without_debug(tmp_path: Path, comma
 def test_missing_server_stops_every_start_without_debug(
     tmp_path: Path, variable: str, command: tuple[str, ...]
 ) -> None:
-    """It would be a file and counters of its own, which nobody chose."""
+    """It would be a file and counters of its own that were not chosen."""
     refused = run(tmp_path, *command, **{variable: ""})
     assert refused.returncode == 1
     assert f"{variable} is missing: without DEBUG it must be set" in refused.stderr
