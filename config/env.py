@@ -22,6 +22,7 @@ env = environ.Env()
 
 MIN_SECRET_LENGTH = 32
 NO_REDIS = "memory://"
+PRINTED_MAIL = "consolemail://"
 PUBLIC_LINK_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+)")
 SECURITY_URI_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+|tel:\+?[0-9-]+)")
 BUCKET_SHAPE = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -118,6 +119,17 @@ def cache_url(*, debug: bool) -> str:
 def database_url(*, debug: bool, var_dir: Path) -> str:
     to = "postgres://user@host/name, or to sqlite:///path for a file, which serves one process"
     return required("DATABASE_URL", f"sqlite:///{var_dir / 'extension-platform.sqlite3'}", debug=debug, to=to)
+
+
+def email_url(*, debug: bool) -> str:
+    """`EMAIL_URL`. Printed mails, as development has them, would leave links that change passwords in the log."""
+    to = "smtp+tls://user:password@host:587, or to dummymail:// to send no mail"
+    url = required("EMAIL_URL", PRINTED_MAIL, debug=debug, to=to)
+    if url.startswith(PRINTED_MAIL) and not debug:
+        raise ImproperlyConfigured(
+            f"EMAIL_URL may print mails with DEBUG only: their links are secrets. Set it to {to}."
+        )
+    return url
 
 
 def trusted_proxies() -> tuple[str | IPv4Network | IPv6Network, ...]:

@@ -15,6 +15,7 @@ from config.env import (
     cache_url,
     choice,
     database_url,
+    email_url,
     env,
     field_encryption_keys,
     flag,
@@ -438,7 +439,7 @@ USE_I18N = True
 
 # --- Mail -------------------------------------------------------------------------------------------
 
-EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
+EMAIL_CONFIG = env.email_url_config(email_url(debug=DEBUG))
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Extension Platform <no-reply@localhost>")
 # They get mails about crashes and about data erasures that no app confirms.

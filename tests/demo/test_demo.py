@@ -231,6 +231,7 @@ def test_demo_without_debug_runs_without_the_sample_app(tmp_path: Path) -> None:
         ALLOW_LOCAL_DESTINATIONS="0",
         DATABASE_URL=f"sqlite:///{tmp_path}/var/demo.sqlite3",
         REDIS_URL="memory://",
+        EMAIL_URL="dummymail://",
         **keys,
     )
     try:
