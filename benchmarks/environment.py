@@ -50,6 +50,7 @@ def prepared() -> Iterator[Path]:
             "SECRET_KEY": secrets.token_urlsafe(48),
             "FIELD_ENCRYPTION_KEYS": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
             "VAR_DIR": str(folder),
+            "EMAIL_URL": "dummymail://",
             "LOG_LEVEL": "WARNING",
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "sdk" / "python")]),
         }

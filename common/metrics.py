@@ -7,6 +7,8 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
+from common import counts  # noqa: F401  before anything is counted
+
 # Every first part in config/urls.py but those of probes and crawlers.
 ROOTS: Final = frozenset(
     "app-api webhooks developer auth oauth .well-known portal merchant marketplace media static docs licenses theme "

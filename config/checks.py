@@ -57,7 +57,7 @@ def _servers() -> Iterator[CheckMessage]:
     if not settings.REDIS_URL:
         yield Warning(
             "Rate limits are counted per process, since there is no shared cache.",
-            hint="Set REDIS_URL.",
+            hint="Set REDIS_URL to a Redis server.",
             id="config.W003",
         )
 

@@ -21,6 +21,8 @@ from common import sentinel
 env = environ.Env()
 
 MIN_SECRET_LENGTH = 32
+NO_REDIS = "memory://"
+PRINTED_MAIL = "consolemail://"
 PUBLIC_LINK_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+)")
 SECURITY_URI_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+|tel:\+?[0-9-]+)")
 BUCKET_SHAPE = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -77,6 +79,14 @@ def at_least(minimum: int, name: str, default: int) -> int:
     return number
 
 
+def required(name: str, default: str, *, debug: bool, to: str) -> str:
+    """A variable without which only development starts, with this default. `to` says what to set it to."""
+    text: str = env.str(name, default="").strip()
+    if not text and not debug:
+        raise ImproperlyConfigured(f"{name} is missing: without DEBUG it must be set, to {to}.")
+    return text or default
+
+
 def replica_url(database_url: str) -> str:
     """`DATABASE_REPLICA_URL`, empty if there is none. Only PostgreSQL has replicas."""
     url = env.str("DATABASE_REPLICA_URL", default="").strip()
@@ -96,6 +106,29 @@ def redis_url(name: str) -> str:
             sentinel.parse(url)
         except ValueError as error:
             raise ImproperlyConfigured(f"{name} {error}.") from error
+    return url
+
+
+def cache_url(*, debug: bool) -> str:
+    """`REDIS_URL`; empty where counters and cache are this process' own, as development has them by default."""
+    to = f"redis://host:6379/0, or to {NO_REDIS} to count and cache in each process by itself"
+    required("REDIS_URL", NO_REDIS, debug=debug, to=to)
+    return redis_url("REDIS_URL").removeprefix(NO_REDIS)
+
+
+def database_url(*, debug: bool, var_dir: Path) -> str:
+    to = "postgres://user@host/name, or to sqlite:///path for a file, which serves one process"
+    return required("DATABASE_URL", f"sqlite:///{var_dir / 'extension-platform.sqlite3'}", debug=debug, to=to)
+
+
+def email_url(*, debug: bool) -> str:
+    """`EMAIL_URL`. Printed mails, as development has them, would leave links that change passwords in the log."""
+    to = "smtp+tls://user:password@host:587, or to dummymail:// to send no mail"
+    url = required("EMAIL_URL", PRINTED_MAIL, debug=debug, to=to)
+    if url.startswith(PRINTED_MAIL) and not debug:
+        raise ImproperlyConfigured(
+            f"EMAIL_URL may print mails with DEBUG only: their links are secrets. Set it to {to}."
+        )
     return url
 
 

@@ -4,6 +4,8 @@ gunicorn reads every name here that is one of its settings.
 """
 
 import os
+from contextlib import suppress
+from hashlib import sha256
 from logging.config import dictConfig
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,19 @@ from config.logs import log_crashes_and_warnings
 from config.web_worker import Worker
 
 log_crashes_and_warnings()
+MEMORY = Path("/dev/shm")  # noqa: S108
+
+
+def metrics_folder(bind: str) -> Path:
+    """In memory, unless there is such a folder of somebody else. Of this installation's server at this address alone."""
+    on_disk = settings.VAR_DIR / "metrics" / bind.replace("/", "_")
+    folder = MEMORY / f"extension-platform-{os.getuid()}-{sha256(bytes(on_disk)).hexdigest()[:16]}"
+    try:
+        folder.mkdir(exist_ok=True, mode=0o700)
+        return folder if folder.lstat().st_uid == os.getuid() else on_disk
+    except OSError:
+        return on_disk
+
 
 # People and apps get a 503 instead of waiting for a database that is silent. Workers go on waiting.
 DatabaseWrapper.answers_within = 8.0  # seconds
@@ -45,27 +60,28 @@ limit_request_line = 8190  # bytes, the most that gunicorn takes; RFC 9112, 3, r
 # `TRUSTED_PROXIES` decides whose headers count. By itself gunicorn would trust everything on this machine.
 forwarded_allow_ips = ""
 control_socket_disable = True
-if Path("/dev/shm").is_dir():  # noqa: S108  in memory: on a busy disk a sign of life can take too long
-    worker_tmp_dir = "/dev/shm"  # noqa: S108
+if MEMORY.is_dir():  # on a busy disk a sign of life can take too long
+    worker_tmp_dir = str(MEMORY)
 
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 if settings.METRICS_TOKEN:
     # Before the processes import the library, which looks for the variable once.
-    os.environ.setdefault(METRICS, str(settings.VAR_DIR / "metrics" / bind.replace("/", "_")))
+    os.environ.setdefault(METRICS, str(metrics_folder(bind)))
 
 
 def on_starting(server: Any) -> None:
-    """Remove counters of earlier processes."""
+    """Remove counters of earlier processes. Without the folder each process counts for itself."""
     if METRICS in os.environ:
         folder = Path(os.environ[METRICS])
-        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for file in folder.glob("*.db"):
             file.unlink(missing_ok=True)
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Leave a process that ended out of gauges; its counters stay in the sums."""
+    """Keep the counters of a process that ended in the sums."""
     if METRICS in os.environ:
-        from prometheus_client.multiprocess import mark_process_dead
+        from common import counts
 
-        mark_process_dead(worker.pid)
+        counts.add_up(Path(os.environ[METRICS]), worker.pid)

@@ -1,6 +1,7 @@
 """`/metrics` for operators, in the text format of Prometheus."""
 
 import os
+from pathlib import Path
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from common import counts
 from common.errors import Unauthenticated
 from common.web import bearer
 from common.web.methods import require_safe
@@ -25,14 +27,16 @@ def metrics(request: HttpRequest) -> HttpResponse:
     token = bearer.token_of(request.META.get("HTTP_AUTHORIZATION", ""))
     if not constant_time_compare(token, settings.METRICS_TOKEN):
         raise Unauthenticated("Send METRICS_TOKEN: Authorization: Bearer <token>.")
-    text = generate_latest(_of_processes()) + generate_latest(gauges.registry())
+    text = _of_processes() + generate_latest(gauges.registry())
     return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
 
 
-def _of_processes() -> CollectorRegistry:
+def _of_processes() -> bytes:
     """The counters of this process, or of all processes if they share a directory."""
-    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        return REGISTRY
+    folder = Path(os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
+    if not (folder.name and folder.is_dir()):
+        return generate_latest(REGISTRY)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)
-    return registry
+    with counts.locked(folder):
+        return generate_latest(registry)

@@ -12,7 +12,10 @@ from common import sentinel
 from config.cores import cores
 from config.env import (
     at_least,
+    cache_url,
     choice,
+    database_url,
+    email_url,
     env,
     field_encryption_keys,
     flag,
@@ -213,8 +216,8 @@ NOTICE_SILENCE = {
     "keepalives_interval": 2,
     "keepalives_count": 2,
 }
-REDIS_URL = redis_url("REDIS_URL")
-DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'extension-platform.sqlite3'}"
+REDIS_URL = cache_url(debug=DEBUG)
+DATABASE_URL = database_url(debug=DEBUG, var_dir=VAR_DIR)
 DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     VAR_DIR.mkdir(parents=True, exist_ok=True)
@@ -436,7 +439,7 @@ USE_I18N = True
 
 # --- Mail -------------------------------------------------------------------------------------------
 
-EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
+EMAIL_CONFIG = env.email_url_config(email_url(debug=DEBUG))
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Extension Platform <no-reply@localhost>")
 # They get mails about crashes and about data erasures that no app confirms.

@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,10 +45,11 @@ def mark_all(test: object) -> object:
 
 @mark_all
 def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_request(
-    processes: Processes,
+    processes: Processes, tmp_path: Path
 ) -> None:
     port = free_port()
     settings = {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "2", "METRICS_TOKEN": TOKEN}
+    settings["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path / "metrics")
     web = processes.start("manage.py", "serve", **settings)
     wait_until(lambda: answers(port), timeout=90)
     first = children(web)
@@ -64,8 +66,28 @@ def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_re
         assert answers(port), "A request failed while the processes were replaced; it may wait."
         assert time.monotonic() < deadline
     assert answered(port) > counted, "Counts of processes that ended are kept."
+    left = {file.stem for file in (tmp_path / "metrics").iterdir()}
+    kinds = ("counter", "histogram")
+    assert "counter_ended" in left
+    assert left <= {f"{kind}_{of}" for kind in kinds for of in ("ended", *children(web))}
     web.signal_first(signal.SIGTERM)
     assert web.wait_for_death() == 0
+
+
+@mark_all
+def test_web_processes_outlive_a_full_disk_under_their_metrics(processes: Processes) -> None:
+    """In a mount namespace, where memory as a file system has one page."""
+    if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("makes a mount namespace, which isn't allowed here")
+    port = free_port()
+    full = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=4k none /dev/shm && exec "$@"', "sh")
+    settings = {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1", "METRICS_TOKEN": TOKEN}
+    web = processes.start("manage.py", "serve", prefix=full, **settings)
+    wait_until(lambda: answers(port), timeout=90)
+    first = children(web)
+    assert all(answers(port) for _ in range(30))
+    assert answered(port) == 0, "Its counts are in its own memory."
+    assert children(web) == first
 
 
 @mark_all
@@ -262,6 +284,25 @@ def test_dispatchers_are_refused_behind_a_pooler_of_transactions(tmp_path: Path,
     refused = run(tmp_path, "manage.py", command, DATABASE_POOLER="transaction")
     assert refused.returncode == 1
     assert "connect to PostgreSQL directly" in refused.stderr
+
+
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("command", ["serve", "work", "schedule", "deliver"])
+def test_database_without_the_migrations_is_refused(tmp_path: Path, command: str) -> None:
+    refused = run(tmp_path, "manage.py", command, DEBUG="1", DATABASE_URL=f"sqlite:///{tmp_path}/new.sqlite3")
+    assert refused.returncode == 1
+    assert "Run `manage.py migrate` first." in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.slow  # a process of its own
+def test_database_that_is_away_refuses_no_start(tmp_path: Path) -> None:
+    """It may come back, and until then every answer is a 503."""
+    code = (
+        "import django; django.setup(); from common.db.schema import require_migrations; require_migrations()"
+    )
+    ended = run(tmp_path, "-c", code)
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize(("variable", "value"), [("WEB_PROCESSES", "0"), ("WORKER_THREADS", "1")])

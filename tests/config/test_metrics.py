@@ -134,7 +134,7 @@ def test_processes_that_share_a_directory_are_added_up(tmp_path: Path) -> None:
     """As gunicorn's workers do; each line below is a process of its own."""
     environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
     count = "from common.metrics import ANSWERS; ANSWERS.labels('auth', '2xx').inc()"
-    show = "from config.metrics import *; from config.metrics import _of_processes; print(generate_latest(_of_processes()).decode())"
+    show = "from config.metrics import *; from config.metrics import _of_processes; print(_of_processes().decode())"
     start = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup(); "
     for code in (count, count):
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)
@@ -142,6 +142,25 @@ def test_processes_that_share_a_directory_are_added_up(tmp_path: Path) -> None:
         [sys.executable, "-c", start + show], env=environment, check=True, capture_output=True, text=True
     )
     assert 'extension_platform_http_answers_total{root="auth",status="2xx"} 2.0' in shown.stdout
+
+
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("space", ["4k", "132k"], ids=["of none", "until a file grows"])
+def test_full_disk_ends_no_process(tmp_path: Path, space: str) -> None:
+    if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("makes a mount namespace, which isn't allowed here")
+    count = """
+from common.metrics import ANSWERS
+labels = [(f"root {number}", f"{number}xx") for number in range(2000)]
+for each in labels * 2:
+    ANSWERS.labels(*each).inc()
+assert all(ANSWERS.labels(*each)._value._file.read_value(ANSWERS.labels(*each)._value._key)[0] == 2 for each in labels)
+"""
+    mounted = f'mount -t tmpfs -o size={space} none "$0" && exec "$@"'
+    environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    command = ["unshare", "--mount", "sh", "-c", mounted, str(tmp_path), sys.executable, "-c", count]
+    ended = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_answers_of_stores_are_counted_apart(operator: Client, shop: Business) -> None:

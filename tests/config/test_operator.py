@@ -38,6 +38,7 @@ def production(var_dir: Path) -> dict[str, str]:
         "STORES_DOMAIN_IS_PUBLIC_SUFFIX": "on",
         "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
         "REDIS_URL": "redis://127.0.0.1:1/0",
+        "EMAIL_URL": "smtp+tls://platform:password@127.0.0.1:1",
         "SECURITY_CONTACT": "mailto:security@platform.example",
     }
 
@@ -67,6 +68,35 @@ def test_local_destinations_stop_every_start_without_debug(tmp_path: Path, comma
     refused = run(tmp_path, *command, ALLOW_LOCAL_DESTINATIONS="1")
     assert refused.returncode == 1
     assert "ALLOW_LOCAL_DESTINATIONS works only with DEBUG" in refused.stderr
+
+
+@pytest.mark.spec("Contract 8 Running it", "Without DEBUG, a start names the server that no variable names")
+@pytest.mark.parametrize("command", [("manage.py", "migrate"), ("-c", "import config.wsgi")])
+@pytest.mark.parametrize("variable", ["DATABASE_URL", "REDIS_URL", "EMAIL_URL"])
+def test_missing_server_stops_every_start_without_debug(
+    tmp_path: Path, variable: str, command: tuple[str, ...]
+) -> None:
+    """It would be a file and counters of its own that were not chosen."""
+    refused = run(tmp_path, *command, **{variable: ""})
+    assert refused.returncode == 1
+    assert f"{variable} is missing: without DEBUG it must be set" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("url", ["consolemail://", "consolemail://localhost"])
+def test_printed_mails_stop_a_start_without_debug(tmp_path: Path, url: str) -> None:
+    """A worker's output is its log, and their links confirm addresses and change passwords."""
+    refused = run(tmp_path, "-c", "import config.wsgi", EMAIL_URL=url)
+    assert refused.returncode == 1
+    assert "EMAIL_URL may print mails with DEBUG only" in refused.stderr
+
+
+@pytest.mark.slow  # a process of its own
+def test_embedded_parts_work_without_debug_where_they_are_asked_for(tmp_path: Path) -> None:
+    embedded = {"DATABASE_URL": f"sqlite:///{tmp_path}/own.sqlite3", "REDIS_URL": "memory://"}
+    checked = run(tmp_path, "-c", CHECK_DEPLOY, **embedded)
+    assert "config.W002" in checked.stderr
+    assert "config.W003" in checked.stderr
 
 
 @pytest.mark.slow  # a process of its own

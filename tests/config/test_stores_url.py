@@ -136,6 +136,9 @@ def test_every_start_is_refused(tmp_path: Path, start: list[str]) -> None:
         "VAR_DIR": str(tmp_path),
         "BASE_URL": PLATFORM,
         "STORES_URL": "https://{slug}.platform.example",
+        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+        "EMAIL_URL": "dummymail://",
         "SECRET_KEY": "a random text of enough characters, 0123456789",
         "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
     }

@@ -229,6 +229,9 @@ def test_demo_without_debug_runs_without_the_sample_app(tmp_path: Path) -> None:
         DEBUG="0",
         STORES_URL="http://{slug}.localhost",
         ALLOW_LOCAL_DESTINATIONS="0",
+        DATABASE_URL=f"sqlite:///{tmp_path}/var/demo.sqlite3",
+        REDIS_URL="memory://",
+        EMAIL_URL="dummymail://",
         **keys,
     )
     try:

@@ -98,6 +98,13 @@ def test_long_request_and_its_redirect_pass(proxy: Proxy) -> None:
         assert web.requests[0].target == path
 
 
+@pytest.mark.parametrize("path", ["/metrics", "/metrics/", "/readyz", "/readyz/", "/readyz?strict"])
+def test_pages_for_operators_are_not_for_the_world(proxy: Proxy, path: str) -> None:
+    with Receiver() as web:
+        assert requests.get(proxy(web.port) + path, timeout=10).status_code == 404
+        assert not web.requests
+
+
 def test_no_web_server_at_all_is_a_503(proxy: Proxy) -> None:
     url = proxy(free_port(), free_port())
     for _ in range(3):

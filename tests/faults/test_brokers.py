@@ -92,7 +92,7 @@ def test_redis_whose_master_dies_has_another_within_seconds(
             known = set(slots.claiming().values_list("id", flat=True))
             dead.kill()
             wait_until(lambda: servers.master is not dead, timeout=20)
-            wait_until(lambda: requests.get(f"{url}/readyz", timeout=10).ok, timeout=20)
+            wait_until(lambda: requests.get(f"{url}/readyz?strict", timeout=10).ok, timeout=20)
             wait_until(lambda: has_new_dispatcher(known), timeout=BACK)
             time.sleep(3)
             kept = servers.master.client.keys("*rate:*")

@@ -128,14 +128,14 @@ def site(request: pytest.FixtureRequest, processes: Processes, tmp_path: Path) -
                 workers[0].start("manage.py", "schedule")
                 running = Site(url, web, workers, servers, files, life)
                 platform.addresses = [running.at(0), running.at(1), running.url]
-                for address in platform.addresses:
-                    wait_until(lambda address=address: is_ready(address), timeout=START)  # type: ignore[misc]
+                for page in [f"{running.at(0)}/readyz", f"{running.at(1)}/readyz", f"{running.url}/healthz"]:
+                    wait_until(lambda page=page: answers(page), timeout=START)  # type: ignore[misc]
                 yield running
 
 
-def is_ready(address: str) -> bool:
+def answers(page: str) -> bool:
     try:
-        return requests.get(f"{address}/readyz", timeout=10).ok
+        return requests.get(page, timeout=10).ok
     except requests.RequestException:
         return False
 

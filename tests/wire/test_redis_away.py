@@ -84,6 +84,8 @@ def test_code_exchange_is_answered(away: str, client: Client) -> None:
 
 def test_readyz_names_the_cache(away: str, client: Client) -> None:
     answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["cache"]) == (200, "unavailable")
+    answer = client.get("/readyz?strict")
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert answer.json()["message"] == "Can't be reached right now: cache."
 

@@ -4,9 +4,13 @@ A change of a table needs a lock that waits for every statement on it, and behin
 migration waits 0.4 s at most, shorter than PostgreSQL takes to look for a deadlock. Then it is rolled back, which lets all
 others pass, and is tried again. A migration locks two tables at most (`tests/upgrades/test_locks.py`), so others wait for
 less than a second.
+
+One at a time: two on a new database would create the same tables. A second one waits for the first, and finds nothing to do.
 """
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic, sleep
 from typing import Any, Final
 
@@ -16,6 +20,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 LOCK_TIMEOUT: Final = "400ms"
 GIVE_UP: Final = 600.0  # seconds in all
+LOCK: Final = 0x6D696772617465  # an advisory lock of this database: "migrate"
+WAIT: Final = 0.5  # seconds between two looks whether it is free
 PAUSE: Final = (0.3, 1.5)  # seconds between two tries
 BUSY: Final = frozenset({"55P03", "40P01"})  # lock_not_available, deadlock_detected
 
@@ -23,8 +29,28 @@ BUSY: Final = frozenset({"55P03", "40P01"})  # lock_not_available, deadlock_dete
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> Any:
         connection = connections[options["database"]]
-        if connection.vendor != "postgresql":
+        if connection.vendor != "postgresql" or options["plan"] or options["check_unapplied"]:
             return super().handle(*args, **options)
+        with self._alone(connection):
+            return self._migrate(connection, *args, **options)
+
+    @contextmanager
+    def _alone(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
+        """Hold the lock in a session of its own, since one of the migrations may be given up with its session.
+
+        It asks again and again: an index that is built concurrently waits for every statement that is under way.
+        """
+        holder = connection.copy()
+        try:
+            if not _try_lock(holder):
+                self.stdout.write("Another migrate is running. This one waits for it.")
+                while not _try_lock(holder):
+                    sleep(WAIT)
+            yield
+        finally:
+            holder.close()
+
+    def _migrate(self, connection: BaseDatabaseWrapper, *args: Any, **options: Any) -> Any:
         end = monotonic() + GIVE_UP
         while True:
             _set(connection, LOCK_TIMEOUT)
@@ -41,6 +67,13 @@ class Command(migrate.Command):
                 _set(connection, "0")
                 return done
             sleep(random.uniform(*PAUSE))  # noqa: S311
+
+
+def _try_lock(holder: BaseDatabaseWrapper) -> bool:
+    with holder.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
+        ((taken,),) = cursor.fetchall()
+    return bool(taken)
 
 
 def _set(connection: BaseDatabaseWrapper, timeout: str) -> None:

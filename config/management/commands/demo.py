@@ -111,7 +111,7 @@ def _refuse_production() -> None:
     if not (settings.DEBUG or (database["ENGINE"].endswith("sqlite3") and own)):
         raise CommandError(
             "The demo creates people whose passwords are published, so it runs only with DEBUG=1 or on a database file "
-            f"below VAR_DIR ({settings.VAR_DIR}). Unset DATABASE_URL to use such a file."
+            f"below VAR_DIR ({settings.VAR_DIR}). Set DATABASE_URL to such a file."
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from celery.signals import beat_init
 from django.conf import settings
 
+from common.db.schema import require_migrations
 from config.celery import app
 from config.management.servers import ServerCommand
 
@@ -24,6 +25,7 @@ class Command(ServerCommand):
         )
 
     def handle(self, *args: Any, state: str, **options: Any) -> None:
+        require_migrations()
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
         beat_init.connect(lambda **_: log.info("The scheduler is ready."), weak=False)
         app.start(

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from django.core.management.base import CommandError
 
+from common.db.schema import require_migrations
 from config.management.servers import ServerCommand
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
@@ -24,6 +25,7 @@ class Command(ServerCommand):
             raise CommandError(
                 f"There are no collected static files in {settings.STATIC_ROOT}. Run `manage.py collectstatic` first."
             )
+        require_migrations()
         # gunicorn would take its folder from this, and follow a link in it to the next release.
         os.environ.pop("PWD", None)
         os.execv(COMMAND[0], COMMAND)  # noqa: S606  gunicorn takes over this process, and with it the signals

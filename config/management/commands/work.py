@@ -10,6 +10,7 @@ from typing import Any, Final
 from celery.signals import worker_ready, worker_shutdown
 from django.conf import settings
 
+from common.db.schema import require_migrations
 from config.celery import app
 from config.heartbeat import WorkerHeartbeat
 from config.management.servers import ServerCommand
@@ -27,6 +28,7 @@ class Command(ServerCommand):
 
     def handle(self, *args: Any, pool: str, **options: Any) -> None:
         require_whole_sessions()
+        require_migrations()
         allow_open_files(OPEN_FILES)
         app.steps["consumer"].add(WorkerHeartbeat)
         worker_ready.connect(lambda **_: log.info("The worker is ready."), weak=False)
