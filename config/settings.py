@@ -469,8 +469,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES
 SECURE_REFERRER_POLICY = "same-origin"
 # An app's page may be opened in a frame, and a window from there shows these only without an opener policy (docs/decisions/0070).
 OPENED_FROM_FRAMES = (
-    "/accounts/login/",
-    "/accounts/register/",
+    "/accounts/login",
+    "/accounts/register",
     "/oauth/authorize",
     "/oauth/requests/",
     "/store/",

@@ -10,22 +10,24 @@ export class PlatformError extends Error {
 /** No answer came. Whether the call had an effect is unknown; `createOrder` accepts an idempotency key for that. */
 export class Unreachable extends PlatformError {}
 
-/** The platform answered with an error. `details` is empty unless the input was invalid. Name `requestId` to ask for help. */
+/** The platform answered with an error. `details` is empty unless the input was invalid. Name `requestId` to ask for help.
+ * `code` is the stable name that /docs/errors/ explains, such as `missing_scope`; null if something in between answered. */
 export class ApiError extends PlatformError {
-  constructor(statusCode, message, error = "", details = [], requestId = null) {
+  constructor(statusCode, message, error = "", details = [], requestId = null, code = null) {
     super(`${statusCode}: ${message}`);
     this.statusCode = statusCode;
     this.reason = message;
     this.error = error;
     this.details = details;
     this.requestId = requestId;
+    this.code = code;
   }
 }
 
 /** 429. `retryAfter` is in seconds, null if the answer has none. */
 export class RateLimited extends ApiError {
-  constructor(message, error = "", retryAfter = null, requestId = null) {
-    super(429, message, error, [], requestId);
+  constructor(message, error = "", retryAfter = null, requestId = null, code = null) {
+    super(429, message, error, [], requestId, code);
     this.retryAfter = retryAfter;
   }
 }
@@ -50,11 +52,13 @@ export async function errorFrom(response) {
   const message = String(body.message || response.statusText || "no message");
   const error = String(body.error || response.statusText || "");
   const requestId = response.headers.get("X-Request-Id");
+  const code = response.headers.get("X-Error-Code");
   if (response.status === 429) {
     const wait = response.headers.get("Retry-After") ?? "";
-    return new RateLimited(message, error, /^\d+$/.test(wait) ? Number(wait) : null, requestId);
+    return new RateLimited(message, error, /^\d+$/.test(wait) ? Number(wait) : null, requestId, code);
   }
-  return new ApiError(response.status, message, error, Array.isArray(body.details) ? body.details : [], requestId);
+  const details = Array.isArray(body.details) ? body.details : [];
+  return new ApiError(response.status, message, error, details, requestId, code);
 }
 
 /** The JSON object of a response, or null. */

@@ -281,6 +281,8 @@ export class ApiError extends PlatformError {
   readonly details: { field: string; message: string }[];
   /** Name it when you ask for help. */
   readonly requestId: string | null;
+  /** The stable name that /docs/errors/ explains; null if something in between answered. */
+  readonly code: string | null;
 }
 export class RateLimited extends ApiError {
   /** Seconds. */

@@ -248,10 +248,10 @@ def test_error_answer(server: Server, client: AppClient) -> None:
 
 @pytest.mark.parametrize("status", [404, 429])
 def test_error_names_its_request(server: Server, client: AppClient, status: int) -> None:
-    server.will(status, {"message": "no"}, {"X-Request-Id": "r-1"})
+    server.will(status, {"message": "no"}, {"X-Request-Id": "r-1", "X-Error-Code": "too_bad"})
     with pytest.raises(ApiError) as raised:
         client.installation()
-    assert raised.value.request_id == "r-1"
+    assert (raised.value.request_id, raised.value.code) == ("r-1", "too_bad")
 
 
 @pytest.mark.parametrize("body", [b"<h1>Bad Gateway</h1>", [], {"message": None}])

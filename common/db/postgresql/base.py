@@ -54,6 +54,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except ConnectionTimeout:
             circuit.failed()
             raise
+        except psycopg.OperationalError:
+            circuit.answered()
+            raise
         circuit.answered()
         session.__class__ = ImpatientConnection
         return session

@@ -23,7 +23,8 @@ class ApiError(PlatformError):
 
     ``status_code`` is the HTTP status, ``message`` says what is wrong, ``error`` is the status's name, and
     ``details`` is a list of ``{"field": str, "message": str}``, empty unless the input was invalid. Name the
-    ``request_id`` when you ask for help; it is ``None`` where the answer has none.
+    ``request_id`` when you ask for help; it is ``None`` where the answer has none. ``code`` is the stable name of the
+    error that ``/docs/errors/`` explains, such as ``missing_scope``; ``None`` if something in between answered.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class ApiError(PlatformError):
         details: list[dict[str, Any]] | None = None,
         *,
         request_id: str | None = None,
+        code: str | None = None,
     ) -> None:
         super().__init__(f"{status_code}: {message}")
         self.status_code = status_code
@@ -41,6 +43,7 @@ class ApiError(PlatformError):
         self.error = error
         self.details = details or []
         self.request_id = request_id
+        self.code = code
 
 
 class RateLimited(ApiError):
@@ -53,8 +56,9 @@ class RateLimited(ApiError):
         retry_after: float | None = None,
         *,
         request_id: str | None = None,
+        code: str | None = None,
     ) -> None:
-        super().__init__(429, message, error, request_id=request_id)
+        super().__init__(429, message, error, request_id=request_id, code=code)
         self.retry_after = retry_after
 
 
@@ -95,11 +99,11 @@ def error_from(response: requests.Response) -> ApiError:
         body = {}
     message = str(body.get("message") or response.reason or "no message")
     error = str(body.get("error") or response.reason or "")
-    request_id = response.headers.get("X-Request-Id")
+    request_id, code = (response.headers.get(name) for name in ("X-Request-Id", "X-Error-Code"))
     if response.status_code == 429:
         wait = response.headers.get("Retry-After", "")
         seconds = float(wait) if wait.isdecimal() else None
-        return RateLimited(message, error, seconds, request_id=request_id)
+        return RateLimited(message, error, seconds, request_id=request_id, code=code)
     found = body.get("details")
     details = found if isinstance(found, list) else None
-    return ApiError(response.status_code, message, error, details, request_id=request_id)
+    return ApiError(response.status_code, message, error, details, request_id=request_id, code=code)

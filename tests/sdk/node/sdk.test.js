@@ -283,14 +283,14 @@ test("every page of a list, and of the feed", async (t) => {
 test("errors of the API", async (t) => {
   const details = [{ field: "limit", message: "no" }];
   const url = await serve(t, answering([], [
-    [400, { statusCode: 400, message: "wrong", error: "Bad Request", details }, { "X-Request-Id": "r-1" }],
+    [400, { statusCode: 400, message: "wrong", error: "Bad Request", details }, { "X-Request-Id": "r-1", "X-Error-Code": "validation_failed" }],
     [429, { message: "wait" }, { "Retry-After": "17" }],
     [429, { message: "wait" }, { "Retry-After": "0" }], [200, { id: "i" }],
     [302, {}, { Location: "http://127.0.0.1:9/" }],
   ]));
   const client = new AppClient({ baseUrl: url, accessToken: "fbat_secret" });
   await assert.rejects(client.business(), (error) => error instanceof ApiError && error.details[0].field === "limit"
-    && error.requestId === "r-1");
+    && error.requestId === "r-1" && error.code === "validation_failed");
   await assert.rejects(client.business(), (error) => error instanceof RateLimited && error.retryAfter === 17);
   const patient = new AppClient({ baseUrl: url, accessToken: "fbat_secret", waitOnRateLimit: true });
   assert.deepEqual(await patient.business(), { id: "i" });
