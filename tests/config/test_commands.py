@@ -295,11 +295,23 @@ def test_database_without_the_migrations_is_refused(tmp_path: Path, command: str
     assert "Traceback" not in refused.stderr
 
 
+@mark_all
+@pytest.mark.parametrize("command", ["serve", "work", "deliver"])
+def test_start_without_the_key_of_what_is_stored_is_refused(
+    tmp_path: Path, command: str, installation: Installation
+) -> None:
+    refused = run(tmp_path, "manage.py", command, DEBUG="1", DATABASE_URL=database_url())  # with a new key
+    assert refused.returncode == 1
+    assert "encrypted with a key that is missing from FIELD_ENCRYPTION_KEYS" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 @pytest.mark.slow  # a process of its own
 def test_database_that_is_away_refuses_no_start(tmp_path: Path) -> None:
     """It may come back, and until then every answer is a 503."""
     code = (
-        "import django; django.setup(); from common.db.schema import require_migrations; require_migrations()"
+        "import django; django.setup(); from common.db.schema import require_migrations; require_migrations(); "
+        "from webhooks.management.keys import require_keys; require_keys()"
     )
     ended = run(tmp_path, "-c", code)
     assert ended.returncode == 0, ended.stderr
