@@ -1,7 +1,7 @@
 """Heartbeats of workers and schedulers, for what supervises them: the file `HEARTBEAT_FILE` and systemd's watchdog.
 
-A heartbeat means that the loop works. A lost broker doesn't stop it: a restart wouldn't help, and dispatchers continue
-without the broker.
+A worker's heartbeat means that it can work: it has found its broker, its loop comes round, and its threads get done with tasks. A broker
+that is lost later doesn't stop it: a restart wouldn't help, and dispatchers continue without the broker.
 """
 
 import logging
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from celery.beat import PersistentScheduler
 from celery.bootsteps import StartStopStep
+from celery.worker import state
 from django.conf import settings
 from gunicorn.systemd import sd_notify
 
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 
 EVERY: Final = 2.0  # seconds
 STUCK_AFTER: Final = 20.0  # seconds in which a worker's loop didn't come round
+TASKS_STUCK_AFTER: Final = 900.0  # seconds in which each thread had the same task; a dispatcher ends after 60, an audit takes minutes
 
 
 def send() -> None:
@@ -29,17 +31,18 @@ def send() -> None:
 
 
 class WorkerHeartbeat(StartStopStep):
-    """A step of the worker's consumer. A thread sends the heartbeat, unless the loop is stuck."""
+    """A step of the worker's consumer. A thread sends the heartbeat, unless the loop or all tasks are stuck."""
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         super().__init__(consumer, **options)
-        self._connected = False
-        self._looped_at = 0.0
+        self._connected = self._found_broker = False
+        self._looped_at = self._moved_at = 0.0
+        self._tasks: set[str] = set()
         threading.Thread(target=self._run, name="heartbeat", daemon=True).start()
 
     def start(self, consumer: Any) -> None:
         self._loop()
-        self._connected = True
+        self._connected = self._found_broker = True
         consumer.timer.call_repeatedly(EVERY, self._loop)  # the timer is emptied when the broker is lost
 
     def stop(self, consumer: Any) -> None:
@@ -51,8 +54,27 @@ class WorkerHeartbeat(StartStopStep):
     def _run(self) -> None:
         pause = threading.Event()
         while not pause.wait(EVERY):
-            if not self._connected or monotonic() - self._looped_at < STUCK_AFTER:
+            if self._works():
                 send()
+
+    def _works(self) -> bool:
+        if not self._connected:  # dispatchers go on for as long as it takes
+            self._moved_at = monotonic()
+            return self._found_broker
+        tasks = _active()
+        if tasks != self._tasks or len(tasks) < settings.WORKER_THREADS:
+            self._tasks, self._moved_at = tasks, monotonic()
+        return (
+            monotonic() - self._looped_at < STUCK_AFTER and monotonic() - self._moved_at < TASKS_STUCK_AFTER
+        )
+
+
+def _active() -> set[str]:
+    """The ids of tasks that threads have; none if one begins or ends at this moment."""
+    try:
+        return {request.id for request in state.active_requests}
+    except RuntimeError:
+        return set()
 
 
 class Scheduler(PersistentScheduler):

@@ -10,11 +10,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import requests
+from celery.worker import state
 
 from accounts.models import Business
+from config import heartbeat
 from config.cores import cores
 from config.management.commands.work import OPEN_FILES
 from installations.models import Installation
@@ -248,27 +251,43 @@ def age(file: Path) -> float:
     return time.time() - file.stat().st_mtime if file.exists() else float("inf")
 
 
-def test_heartbeat_continues_while_the_broker_is_lost_but_not_while_the_loop_is_stuck(
-    tmp_path: Path, settings: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+def test_heartbeat_means_that_a_worker_can_work(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from unittest.mock import Mock
-
-    from config import heartbeat
-
     file = tmp_path / "alive"
-    settings.HEARTBEAT_FILE = str(file)  # type: ignore[attr-defined]
+    settings.HEARTBEAT_FILE, settings.WORKER_THREADS = str(file), 2
     monkeypatch.setattr(heartbeat, "EVERY", 0.01)
     monkeypatch.setattr(heartbeat, "STUCK_AFTER", 0.1)
     consumer = Mock()
     step = heartbeat.WorkerHeartbeat(consumer)
+    time.sleep(0.1)
+    assert not file.exists(), "It has found no broker yet."
     step.start(consumer)
     wait_until(file.exists)
     time.sleep(0.2)  # the timer, a mock, never calls
-    stuck_at = file.stat().st_mtime_ns
-    time.sleep(0.1)
-    assert file.stat().st_mtime_ns == stuck_at
+    assert not beats(file), "The loop is stuck."
     step.stop(consumer)
-    wait_until(lambda: file.stat().st_mtime_ns > stuck_at)
+    assert beats(file), "The broker is lost, and dispatchers continue."
+
+    monkeypatch.setattr(heartbeat, "STUCK_AFTER", 60)
+    monkeypatch.setattr(heartbeat, "TASKS_STUCK_AFTER", 0.1)
+    step.start(consumer)
+    tasks = [Mock(id="dispatch"), Mock(id="audit")]
+    monkeypatch.setattr(state, "active_requests", tasks[:1])
+    assert beats(file), "A thread is free."
+    monkeypatch.setattr(state, "active_requests", tasks)
+    time.sleep(0.2)
+    assert not beats(file), "All threads have had the same tasks for too long."
+    monkeypatch.setattr(state, "active_requests", [tasks[0], Mock(id="another")])
+    assert beats(file)
+    step.stop(consumer)
+
+
+def beats(file: Path) -> bool:
+    """Whether a heartbeat comes within the time of some."""
+    before = file.stat().st_mtime_ns
+    time.sleep(0.08)
+    return file.stat().st_mtime_ns > before
 
 
 @pytest.mark.slow  # a process of its own
@@ -295,11 +314,23 @@ def test_database_without_the_migrations_is_refused(tmp_path: Path, command: str
     assert "Traceback" not in refused.stderr
 
 
+@mark_all
+@pytest.mark.parametrize("command", ["serve", "work", "deliver"])
+def test_start_without_the_key_of_what_is_stored_is_refused(
+    tmp_path: Path, command: str, installation: Installation
+) -> None:
+    refused = run(tmp_path, "manage.py", command, DEBUG="1", DATABASE_URL=database_url())  # with a new key
+    assert refused.returncode == 1
+    assert "encrypted with a key that is missing from FIELD_ENCRYPTION_KEYS" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 @pytest.mark.slow  # a process of its own
 def test_database_that_is_away_refuses_no_start(tmp_path: Path) -> None:
     """It may come back, and until then every answer is a 503."""
     code = (
-        "import django; django.setup(); from common.db.schema import require_migrations; require_migrations()"
+        "import django; django.setup(); from common.db.schema import require_migrations; require_migrations(); "
+        "from webhooks.management.keys import require_keys; require_keys()"
     )
     ended = run(tmp_path, "-c", code)
     assert ended.returncode == 0, ended.stderr

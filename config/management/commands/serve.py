@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 
 from common.db.schema import require_migrations
 from config.management.servers import ServerCommand
+from webhooks.management.keys import require_keys
 
 COMMAND = (sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
 
@@ -26,6 +27,7 @@ class Command(ServerCommand):
                 f"There are no collected static files in {settings.STATIC_ROOT}. Run `manage.py collectstatic` first."
             )
         require_migrations()
+        require_keys()
         # gunicorn would take its folder from this, and follow a link in it to the next release.
         os.environ.pop("PWD", None)
         os.execv(COMMAND[0], COMMAND)  # noqa: S606  gunicorn takes over this process, and with it the signals

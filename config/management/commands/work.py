@@ -14,6 +14,7 @@ from common.db.schema import require_migrations
 from config.celery import app
 from config.heartbeat import WorkerHeartbeat
 from config.management.servers import ServerCommand
+from webhooks.management.keys import require_keys
 from webhooks.management.sessions import require_whole_sessions
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ class Command(ServerCommand):
     def handle(self, *args: Any, pool: str, **options: Any) -> None:
         require_whole_sessions()
         require_migrations()
+        require_keys()
         allow_open_files(OPEN_FILES)
         app.steps["consumer"].add(WorkerHeartbeat)
         worker_ready.connect(lambda **_: log.info("The worker is ready."), weak=False)

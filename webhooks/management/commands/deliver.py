@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 from common.db.schema import require_migrations
 from common.garbage import collect_regularly
 from webhooks.engine.dispatcher import Dispatcher
+from webhooks.management.keys import require_keys
 from webhooks.management.sessions import require_whole_sessions
 
 
@@ -22,6 +23,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, forever: bool, **options: Any) -> None:
         require_whole_sessions()
         require_migrations()
+        require_keys()
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
