@@ -1,22 +1,25 @@
 """Uploaded pictures: they must decode, and are re-encoded, so that nothing else in the file is kept or served."""
 
+import json
+import subprocess
+import sys
 from dataclasses import dataclass
-from io import BytesIO
+from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from django.core.files.base import File
-from PIL import Image, ImageOps
 
 CONTENT_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
-# Phones write JPEG files with a second picture inside. The first one is used.
-_WRITTEN_AS: Final = {"MPO": "JPEG"}
-
-_COLOR_DATA: Final = ("transparency", "icc_profile")
-_QUALITY: Final = 90
-# A picture may decode to a hundred times its size, whatever its file has. So a process decodes one at a time.
+LONGEST: Final = 30.0  # seconds for one picture
+UNREADABLE: Final = "Choose a PNG, JPEG or WebP picture. This file can't be read."
+PROCESS: Final = Path(__file__).with_name("picture_process.py")
+# Each decoding takes memory, in a process of its own. So a process has one at a time.
 decoding: Final = Lock()
-_SCALABLE: Final = ("L", "LA", "RGB", "RGBA", "CMYK")
+
+
+class BadPicture(ValueError):
+    """The upload is refused. `str()` of the error is a message for the person who chose the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,7 @@ class Decoded:
         """The picture at most `side` pixels wide and high; itself if it is small enough."""
         if max(self.width, self.height) <= side:
             return self
-        with decoding, Image.open(BytesIO(self.content)) as image:
-            return _written(_fitted(image, side), self.format)
-
-
-class BadPicture(ValueError):
-    """The upload is refused. `str()` of the error is a message for the person who chose the file."""
+        return _processed(self.content, max_pixels=self.width * self.height, side=side, is_ours=True)
 
 
 def decode(upload: File, *, max_bytes: int, max_pixels: int, side: int | None = None) -> Decoded:
@@ -49,58 +47,22 @@ def decode(upload: File, *, max_bytes: int, max_pixels: int, side: int | None = 
     content = upload.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise BadPicture(f"Choose a picture of at most {max_bytes // 1024**2} MiB.")
+    return _processed(content, max_pixels=max_pixels, side=side, is_ours=False)
+
+
+def _processed(content: bytes, *, max_pixels: int, side: int | None, is_ours: bool) -> Decoded:
+    """By `common.picture_process`. Raises `BadPicture`, also if that process ran out of memory or time."""
+    wanted = json.dumps({"max_pixels": max_pixels, "side": side, "is_ours": is_ours}).encode()
+    command = [sys.executable, "-I", str(PROCESS)]
     try:
         with decoding:
-            return _decoded(content, max_pixels, side)
-    except BadPicture:
-        raise
-    except Exception as error:  # a broken file makes the decoders raise nearly anything
-        raise BadPicture("Choose a PNG, JPEG or WebP picture. This file can't be read.") from error
-
-
-def _decoded(content: bytes, max_pixels: int, side: int | None) -> Decoded:
-    with _opened(content, max_pixels) as image:
-        image.verify()  # checksums; the image can't be used afterwards
-    with _opened(content, max_pixels) as image:
-        picture_format = _WRITTEN_AS.get(image.format or "", image.format or "")
-        if side and max(image.size) > side:
-            return _written(_upright(_fitted(image, side)), picture_format)
-        image.load()
-        return _written(_upright(image), picture_format)
-
-
-def _upright(image: Image.Image) -> Image.Image:
-    """The picture itself, turned as its metadata say. A copy would need its memory once more."""
-    ImageOps.exif_transpose(image, in_place=True)
-    return image
-
-
-def _fitted(image: Image.Image, side: int) -> Image.Image:
-    """Scaled down. Pillow decodes a JPEG at a fraction of its size then, which takes less time and memory."""
-    if image.mode not in _SCALABLE:  # a palette can't be scaled smoothly
-        exif = image.getexif()
-        image = image.convert("RGBA")
-        image.info["exif"] = exif.tobytes()
-    image.thumbnail((side, side))
-    return image
-
-
-def _written(image: Image.Image, picture_format: str) -> Decoded:
-    image.info = {key: image.info[key] for key in _COLOR_DATA if key in image.info}
-    written = BytesIO()
-    image.save(written, picture_format, quality=_QUALITY, icc_profile=image.info.get("icc_profile"))
-    return Decoded(written.getvalue(), picture_format, image.width, image.height)
-
-
-def _opened(content: bytes, max_pixels: int) -> Image.Image:
-    """Read the header and check the size, before any pixel is decoded."""
-    too_large = BadPicture(f"Choose a picture of at most {max_pixels // 1_000_000} megapixels.")
-    try:
-        image = Image.open(BytesIO(content), formats=tuple(CONTENT_TYPES))
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise too_large from None
-    if image.width * image.height > max_pixels:
-        raise too_large
-    if getattr(image, "is_animated", False) and image.format not in _WRITTEN_AS:
-        raise BadPicture("Choose a picture that is not animated.")
-    return image
+            done = subprocess.run(  # noqa: S603  our own program
+                command, input=wanted + b"\n" + content, capture_output=True, timeout=LONGEST, check=True
+            )
+    except subprocess.SubprocessError as error:
+        raise BadPicture(UNREADABLE) from error
+    line, _, picture = done.stdout.partition(b"\n")
+    answer = json.loads(line)
+    if "error" in answer:
+        raise BadPicture(answer["error"] or UNREADABLE)
+    return Decoded(picture, answer["format"], answer["width"], answer["height"])

@@ -56,8 +56,8 @@ def measure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measure]:
 @pytest.mark.parametrize("name", CASES)
 def test_body_of_the_smallest_token_costs_little_memory(measure: Measure, name: str) -> None:
     figures = measure(name)
-    most = CASES[name].most or 4 * figures["size"] + FREE
-    assert figures["grown"] <= most, figures
+    assert figures["grown"] <= 4 * figures["size"] + FREE, figures
+    assert figures["outcome"] == "read" or not name.startswith("picture"), figures
 
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/oauth/token", "/oauth/revoke", "/developer/device"])
