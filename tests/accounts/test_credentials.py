@@ -260,7 +260,7 @@ def test_new_token_is_mailed(dana: User) -> None:
     text = act("CI")
     words = (
         "“CI”",
-        TokenRight.SECRETS.label,
+        "regenerate the client secrets of your apps",
         "203.0.113.0/24",
         "Firefox on Linux",
         "/accounts/password-reset/",

@@ -233,7 +233,13 @@ def test_without_debug_every_line_is_json(
 def test_worker_may_open_a_file_for_each_connection(tmp_path: Path) -> None:
     """In a process of its own, begun with the limit of many systems."""
     code = """
+import os
 import resource
+
+import django
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+django.setup()
 from config.management.commands.work import OPEN_FILES, allow_open_files
 
 _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
