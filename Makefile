@@ -1,4 +1,4 @@
-# Everything here sets itself up: Python 3.11 and make are all that is needed.
+# Everything here sets itself up: Python 3.11 or newer and make are all that is needed.
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak screenshots clean
+.PHONY: demo test coverage compliance test-slow test-embedded test-pythons test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak screenshots release clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
@@ -55,6 +55,7 @@ lint: $(VENV)/.development ## style, types, imports, migrations, contract, spell
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tools.released_migrations
 	$(BIN)/python -m tools.contract_changes
+	$(BIN)/python -m tools.named_releases
 	$(BIN)/python -m tools.templates
 	$(BIN)/python -m tools.prose
 
@@ -74,8 +75,11 @@ soak: $(VENV)/.development ## an installation under load, killed, upgraded and r
 screenshots: $(VENV)/.development ## every page in light, dark and at 390 px, into build/screenshots
 	$(BIN)/python -m tools.screenshots
 
+release: $(VENV)/.development ## the next version, `make release VERSION=0.2.0`: commit, tag, and its files in dist/; CONTRIBUTING.md has the steps
+	$(BIN)/python -m tools.release $(VERSION) $(ARGS)
+
 clean:
-	rm -rf $(VENV) build var
+	rm -rf $(VENV) build dist var
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

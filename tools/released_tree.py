@@ -1,9 +1,14 @@
-"""The source of the newest recorded release, out of the history."""
+"""The newest recorded release, out of the history: its source, and a Python with its own packages."""
 
+import fcntl
 import subprocess
+import sys
 import tarfile
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+
+from tools.uv import uv
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASES = ROOT / "tests" / "upgrades" / "releases"
@@ -20,6 +25,29 @@ def check_out(folder: Path) -> Path | None:
     with tarfile.open(fileobj=BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")
     return folder
+
+
+def interpreter(tree: Path) -> str:
+    """This Python for our own tree. For a release, one with the packages of its constraints, kept in `build/releases`."""
+    if tree == ROOT:
+        return sys.executable
+    named = [(tree / name).read_bytes() for name in ("constraints.txt", "pyproject.toml")]
+    folder = ROOT / "build" / "releases" / sha256(b"".join(named)).hexdigest()[:12]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    python, installed = folder / "bin" / "python", folder / "installed"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not installed.exists():
+            uv("venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
+            wanted = [
+                "--constraint",
+                str(tree / "constraints.txt"),
+                "--requirement",
+                str(tree / "pyproject.toml"),
+            ]
+            uv("pip", "install", "--quiet", "--python", str(python), *wanted)
+            installed.touch()
+    return str(python)
 
 
 def _is_cut_off() -> bool:

@@ -12,7 +12,7 @@ EXPECTED = frozenset(
     """
     .coverage .dockerignore .editorconfig .env .git .gitattributes .gitignore .pre-commit-config.yaml
     CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md Dockerfile LICENSE Makefile README.md SECURITY.md
-    compose.yaml constraints.txt manage.py pyproject.toml
+    compose.yaml constraints.txt manage.py pyproject.toml requirements.txt
     """.split()
 )
 

@@ -16,6 +16,9 @@ class ServerCommand(BaseCommand):
         log_crashes_and_warnings()
         return super().execute(*args, **options)
 
+    def get_check_kwargs(self, options: Any) -> dict[str, Any]:
+        return super().get_check_kwargs(options) | {"databases": ["default"]}
+
     def check(self, **options: Any) -> None:  # type: ignore[override]
         """Log warnings. Errors refuse the start, and are printed."""
         issues = run_checks(**options)

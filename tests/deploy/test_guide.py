@@ -37,7 +37,7 @@ PROGRAMS = {
     "runuser": '#!/bin/sh\nshift 3\nexec "$@"\n',
     "install": '#!/bin/bash\nexec /usr/bin/install "${@/--group=*/--no-target-directory}"\n',
     # Of an environment, two programs.
-    "python3.11": '#!/bin/sh\nmkdir -p "$3/bin"\ncp "$RECORDED" "$3/bin/pip"\ncp "$RECORDED" "$3/bin/python"\n',
+    "python3": '#!/bin/sh\nmkdir -p "$3/bin"\ncp "$RECORDED" "$3/bin/pip"\ncp "$RECORDED" "$3/bin/python"\n',
 }
 
 
@@ -118,7 +118,7 @@ class Machine:
             program.write_text(text)
             program.chmod(0o755)
 
-    def run(self, *blocks: str, release: str, repository: Path) -> list[str]:
+    def run(self, *blocks: str, release: str, archives: Path) -> list[str]:
         """What was called, with the folder and the release that `current` led to at that moment."""
         self._calls.write_text("")
         text = "".join(map(block, blocks))
@@ -126,14 +126,13 @@ class Machine:
         environment = {
             "PATH": f"{self._folder}/bin:{os.environ['PATH']}",
             "RELEASE": release,
-            "REPOSITORY": repository.as_uri(),
             "OPT": str(self.opt),
             "CALLS": str(self._calls),
             "RECORDED": str(self._folder / "bin/recorded"),
         }
         done = subprocess.run(
             ["bash", "-euc", text],
-            cwd=self._folder,
+            cwd=archives,
             env=environment,
             capture_output=True,
             text=True,
@@ -149,38 +148,36 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """With two releases, whose units differ."""
-    folder = tmp_path / "repository"
-    git = ["git", "-C", str(folder), "-c", "user.name=Test", "-c", "user.email=test@example.com"]
-    shutil.copytree(DEPLOY, folder / "deploy", ignore=shutil.ignore_patterns(".env", "tls"))
-    subprocess.run([*git, "init", "--quiet"], check=True)
+def archives(tmp_path: Path) -> Path:
+    """A folder with the archives of two releases, whose units differ."""
+    folder = tmp_path / "archives"
     for release in ("v0.1.0", "v0.2.0"):
+        content = folder / f"extension-platform-{release}"
+        shutil.copytree(DEPLOY, content / "deploy", ignore=shutil.ignore_patterns(".env", "tls"))
         for name in UNITS:
-            unit = folder / "deploy/systemd" / name
+            unit = content / "deploy/systemd" / name
             unit.write_text(f"# {release}\n{unit.read_text()}")
-        subprocess.run([*git, "add", "."], check=True)
-        subprocess.run([*git, "commit", "--quiet", "--message", release], check=True)
-        subprocess.run([*git, "tag", release], check=True)
+        subprocess.run(["tar", "-czf", f"{content.name}.tar.gz", content.name], cwd=folder, check=True)
+    subprocess.run(["bash", "-c", "sha256sum *.tar.gz >SHA256SUMS"], cwd=folder, check=True)
     return folder
 
 
 def test_upgrade_with_systemd_migrates_before_anything_new_can_start(
-    machine: Machine, repository: Path
+    machine: Machine, archives: Path
 ) -> None:
     first = machine.run(
-        "install", "prepare", "manage", "migrate", "start", release="v0.1.0", repository=repository
+        "install", "prepare", "manage", "migrate", "start", release="v0.1.0", archives=archives
     )
     assert first == [
-        "pip install --constraint: v0.1.0, none",
+        "pip install --require-hashes: v0.1.0, none",
         "python manage.py migrate: v0.1.0, none",
         "python manage.py collectstatic: v0.1.0, none",
         "systemctl daemon-reload : v0.1.0, releases/v0.1.0",
         "systemctl enable --now: v0.1.0, releases/v0.1.0",
     ]
-    upgrade = machine.run("install", "manage", "migrate", "upgrade", release="v0.2.0", repository=repository)
+    upgrade = machine.run("install", "manage", "migrate", "upgrade", release="v0.2.0", archives=archives)
     assert upgrade == [
-        "pip install --constraint: v0.2.0, releases/v0.1.0",
+        "pip install --require-hashes: v0.2.0, releases/v0.1.0",
         "python manage.py migrate: v0.2.0, releases/v0.1.0",
         "python manage.py collectstatic: v0.2.0, releases/v0.1.0",
         "systemctl daemon-reload : v0.2.0, releases/v0.2.0",
@@ -190,7 +187,7 @@ def test_upgrade_with_systemd_migrates_before_anything_new_can_start(
     assert all(path.read_text().startswith("# v0.2.0\n") for path in machine.units.iterdir())
     assert (machine.opt / "releases/v0.1.0/.venv/bin/python").exists(), "Old processes still use it."
 
-    back = machine.run("manage", "upgrade", release="v0.1.0", repository=repository)
+    back = machine.run("manage", "upgrade", release="v0.1.0", archives=archives)
     assert back[-1] == "systemctl try-restart extension-platform-*: v0.1.0, releases/v0.1.0"
     assert not any("migrate" in call for call in back)
 

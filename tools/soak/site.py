@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import Any, Self
 import requests
 
 from tests.ports import free_port
+from tools.released_tree import interpreter
 from tools.servers import Nginx, Postgres, Redis
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +55,7 @@ class Member:
     def _command(self, environment: dict[str, str]) -> list[str]:
         has_commands = (self.tree / "config/management/commands/serve.py").exists()
         line = (COMMANDS if has_commands else COMMANDS_OF_FIRST_RELEASE)[self.role]
-        return [sys.executable, *line.format_map(environment).split()]
+        return [interpreter(self.tree), *line.format_map(environment).split()]
 
     def start(self, environment: dict[str, str]) -> None:
         environment = environment | self._environment
@@ -138,7 +138,7 @@ class Site:
         """A command of one version, in the installation's environment. Returns what it printed."""
         tree = tree or self.tree
         done = subprocess.run(
-            [sys.executable, *arguments],
+            [interpreter(tree), *arguments],
             cwd=tree,
             env=self.environment | {"PYTHONPATH": f"{tree}:{tree}/sdk/python:{self.folder}"},
             capture_output=True,

@@ -1,0 +1,1 @@
+"""Makes a release: see `__main__`."""
