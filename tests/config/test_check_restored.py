@@ -25,8 +25,11 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 def check(installation: Installation, sandbox: Business) -> Iterator[Any]:
     """The command for a database with one order and one installation."""
     factories.order(sandbox)
-    at = connection.settings_dict
-    yield lambda: call_command("check_restored", host=at["HOST"], port=at["PORT"])
+    host, port = connection.settings_dict["HOST"], connection.settings_dict["PORT"]
+    connections.databases[check_restored.RESTORED] = check_restored.copy_at(host, port)
+    # A test may not open connections that weren't there when it began.
+    connections[check_restored.RESTORED].connect()
+    yield lambda: call_command("check_restored", host=host, port=port)
     del connections[check_restored.RESTORED], connections.databases[check_restored.RESTORED]
 
 

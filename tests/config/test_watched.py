@@ -241,11 +241,12 @@ FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
     ({UP: "1x1700"}, 27, "AuditMissing", [{}]),
     ({AGE: "0+60x600 _x300", UP: "1x1700"}, 15, "AuditMissing", []),  # the cache was lost, and the next night is to come
     ({AGE: "0+60x60 _x1800", UP: "1x1860"}, 29, "AuditMissing", [{}]),
-    ({BACKUP: "0+60x1500"}, 25, "BackupOld", []),
-    ({BACKUP: "0+60x1700"}, 28, "BackupOld", [{}]),
+    ({BACKUP: "86000+60x180"}, 2, "BackupOld", []),
+    ({BACKUP: "93000+60x180"}, 2, "BackupOld", [{}]),
     ({UP: "1x180"}, 2, "BackupOld", [{}]),  # none was ever recorded
-    ({DRILL: "3400000+60x3000"}, 24, "RestoreDrillOld", []),
-    ({DRILL: "3456000+60x3000"}, 25, "RestoreDrillOld", [{}]),
+    ({DRILL: "3448000+60x180"}, 2, "RestoreDrillOld", []),
+    ({DRILL: "3456000+60x180"}, 2, "RestoreDrillOld", [{}]),
+    ({UP: "1x180"}, 2, "RestoreDrillOld", [{}]),
     ({ARCHIVE: "0+10x60 0+60x10"}, 1, "ArchiveLate", []),
     ({ARCHIVE: "0+60x60"}, 1, "ArchiveLate", [{}]),
     ({FAILURES: "5x60"}, 1, "ArchiveFails", []),
@@ -376,7 +377,7 @@ def test_runbooks_lead_somewhere() -> None:
 @pytest.mark.postgres
 def test_queries_of_runbooks_run() -> None:
     queries = re.findall(r"`(SELECT .+?;)`", (ROOT / "docs/runbooks.md").read_text())
-    assert len(queries) == 3
+    assert len(queries) == 4
     with connection.cursor() as cursor:
         for query in queries:
             cursor.execute(query)

@@ -407,7 +407,7 @@ def test_site_that_is_interrupted_as_it_starts_ends_the_servers_that_run(
             raise SystemExit
 
     monkeypatch.setattr(site_module, "Nginx", Server)
-    monkeypatch.setattr(site_module, "Postgres", Server)
+    monkeypatch.setattr(site_module, "BackedUp", Server)
     monkeypatch.setattr(site_module, "Redis", Interrupted)
     with pytest.raises(SystemExit), Site(tmp_path, tmp_path):
         pass
