@@ -12,11 +12,12 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 from prometheus_client import CollectorRegistry, Metric
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from config import scheduler_seen
 from config.celery import app as celery_app
+from config.models import BackupRecord
 from extensions.hooks.breaker import count_states
 from webhooks.engine.backlog import COUNTED, backlog, in_flight
 from webhooks.engine.recent import READ, RECENT, recent_attempts
@@ -25,6 +26,11 @@ from webhooks.services.audit import last_audit
 log = logging.getLogger(__name__)
 
 NAME: Final = "extension_platform"
+ARCHIVED: Final = """
+    SELECT failed_count, extract(epoch FROM now() - coalesce(last_archived_time, pg_postmaster_start_time()))
+    FROM pg_stat_archiver
+"""
+IS_ARCHIVED: Final = "current_setting('archive_mode') <> 'off'"
 
 
 def registry() -> CollectorRegistry:
@@ -143,6 +149,37 @@ def _audit() -> Iterator[Metric]:
     yield family
 
 
+def _archiver() -> Iterator[Metric]:
+    """How PostgreSQL archives its log. Nothing where it doesn't: a provider may have other ways."""
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(f"{ARCHIVED} WHERE {IS_ARCHIVED}")
+        for failures, age in cursor.fetchall():
+            family = CounterMetricFamily(
+                f"{NAME}_wal_archive_failures", "Tries to archive a file of PostgreSQL's log that failed."
+            )
+            family.add_metric([], failures)
+            yield family
+            yield _gauge(
+                "wal_archive_age_seconds", "Since a file of PostgreSQL's log was last archived.", age
+            )
+
+
+def _backups() -> Iterator[Metric]:
+    now = timezone.now()
+    for record in BackupRecord.objects.all():
+        name, description = BACKUP_RECORDS[record.what]
+        yield _gauge(name, description, max(0.0, (now - record.at).total_seconds()))
+
+
+BACKUP_RECORDS: Final = {
+    BackupRecord.What.BACKUP: ("backup_age_seconds", "Since the newest good backup ended."),
+    BackupRecord.What.DRILL: (
+        "restore_drill_age_seconds",
+        "Since the last restore for a try that found nothing wrong began.",
+    ),
+}
 SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
     "deliveries": _deliveries,
     "attempts": _attempts,
@@ -151,6 +188,8 @@ SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
     "queues": _queues,
     "scheduler": _scheduler,
     "audit": _audit,
+    "archiver": _archiver,
+    "backups": _backups,
 }
 
 

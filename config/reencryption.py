@@ -13,7 +13,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connection, models, transaction
 
-from common.db.fields import EncryptedTextField, cipher
+from common.db.fields import EncryptedTextField, cipher, decrypt
 
 BATCH: Final = 500
 IN_AUTHENTICATORS: Final = ("secret", "seed")
@@ -30,6 +30,18 @@ def reencrypt() -> Iterator[tuple[str, int]]:
         Authenticator._meta.label,
         sum(map(_authenticator, Authenticator.objects.values_list("pk", flat=True))),
     )
+
+
+def decrypted(using: str) -> Iterator[tuple[str, int]]:
+    """Each kind of secret in a database, and how many there are. Raises ImproperlyConfigured if one can't be decrypted."""
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            if isinstance(field, EncryptedTextField):
+                texts = model._base_manager.using(using).values_list(field.name, flat=True)
+                yield model._meta.label, sum(1 for text in texts.iterator() if text)
+    documents = Authenticator.objects.using(using).values_list("data", flat=True)
+    secrets = [data[name] for data in documents.iterator() for name in IN_AUTHENTICATORS if data.get(name)]
+    yield Authenticator._meta.label, len(list(map(decrypt, secrets)))
 
 
 def _changed(model: type[models.Model], field: EncryptedTextField) -> Iterator[int]:

@@ -16,16 +16,27 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 
 
 class ObjectServer:
-    """A context manager. `command` is put before its own, to run it elsewhere."""
+    """A context manager. `command` is put before its own, to run it elsewhere.
+
+    With `certificate`, a file with its key, it speaks TLS; `authority` is the file of who issued it.
+    """
 
     def __init__(
-        self, address: str = "127.0.0.1", port: int | None = None, command: tuple[str, ...] = ()
+        self,
+        address: str = "127.0.0.1",
+        port: int | None = None,
+        command: tuple[str, ...] = (),
+        *,
+        certificate: Path | None = None,
+        authority: Path | None = None,
     ) -> None:
         self.port = port or free_port()
-        self.endpoint = f"http://{address}:{self.port}"
+        self.endpoint = f"{'https' if certificate else 'http'}://{address}:{self.port}"
+        self.authority = str(authority) if authority else True
         self.url = f"s3://{BUCKET}/shops?endpoint={self.endpoint}&region=us-east-1"
         self._command = (
             *command, sys.executable, "-m", "moto.server", "--host", address, "--port", str(self.port),
+            *(("--ssl-cert", str(certificate), "--ssl-key", str(certificate)) if certificate else ()),
         )  # fmt: skip
 
     def start(self) -> None:
@@ -54,6 +65,7 @@ class ObjectServer:
         return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
+            verify=self.authority,
             region_name="us-east-1",
             aws_access_key_id="test",
             aws_secret_access_key="test",
@@ -63,10 +75,13 @@ class ObjectServer:
         """The names of all objects."""
         return {each["Key"] for each in self.client().list_objects_v2(Bucket=BUCKET).get("Contents", [])}
 
+    def read(self, name: str) -> bytes:
+        return bytes(self.client().get_object(Bucket=BUCKET, Key=name)["Body"].read())
+
     def _answers(self) -> bool:
         assert self._process.poll() is None
         try:
-            return requests.get(f"{self.endpoint}/moto-api/", timeout=1).ok
+            return requests.get(f"{self.endpoint}/moto-api/", timeout=1, verify=self.authority).ok
         except requests.RequestException:
             return False
 

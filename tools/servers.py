@@ -73,26 +73,23 @@ class Redis:
 
 
 class Postgres:
-    """A cluster in a temporary directory. A context manager.
+    """A cluster in a temporary directory. A context manager. `environment` is added to that of its programs."""
 
-    With `archive` it copies each finished file of its log to `archive`, so that it can be restored to a point in time.
-    """
-
-    def __init__(self, *, archive: bool = False) -> None:
+    def __init__(self) -> None:
         self.programs = _postgres_programs()
         self.port = free_port()
         self.directory = Path(tempfile.mkdtemp(prefix="extension-platform-postgres-"))
         self.data = self.directory / "data"
-        self.archive = self.directory / "archive"
-        self._is_archived = archive
-        self.archive.mkdir()
+        self.environment: dict[str, str] = {}
         # PostgreSQL refuses to run as root.
-        self.as_user: list[str] = []
-        if os.geteuid() == 0:
+        self.as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        self._give(self.directory)
+
+    def _give(self, path: Path) -> None:
+        """To the cluster's owner."""
+        if self.as_user:
             owner = pwd.getpwnam("postgres")
-            for folder in (self.directory, self.archive):
-                os.chown(folder, owner.pw_uid, owner.pw_gid)
-            self.as_user = ["runuser", "-u", "postgres", "--"]
+            os.chown(path, owner.pw_uid, owner.pw_gid)
 
     @property
     def url(self) -> str:
@@ -124,26 +121,6 @@ class Postgres:
         with (self.data / "postgresql.conf").open("a") as file:
             file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
 
-    def back_up(self) -> Path:
-        """A base backup, as docs/operations.md has it. Gives its folder."""
-        folder = self.directory / f"backup-{time.monotonic_ns()}"
-        at = ["--host=127.0.0.1", f"--port={self.port}", "--username=postgres"]
-        self.run("pg_basebackup", *at, f"--pgdata={folder}", "--checkpoint=fast", "--wal-method=none")
-        return folder
-
-    def restore(self, backup: Path) -> None:
-        """To the last commit, into an empty cluster: from a base backup, the archive, and what the dead cluster had
-        not archived yet.
-        """
-        dead = self.directory / f"dead-{time.monotonic_ns()}"
-        self.data.rename(dead)
-        self.run("cp", "-a", str(backup), str(self.data))
-        self.run("cp", "-a", f"{dead}/pg_wal/.", str(self.data / "pg_wal"))
-        # No process may read before the last commit is there: a change would fail in a cluster that is read-only.
-        self.configure(restore_command=f"cp {self.archive}/%f %p", hot_standby="off")
-        self.run("touch", str(self.data / "recovery.signal"))
-        self.start()
-
     def run(self, program: str, *arguments: str) -> None:
         """One of PostgreSQL's programs, or of the system's, as the cluster's owner."""
         known = self.programs / program
@@ -152,12 +129,14 @@ class Postgres:
             check=True,
             stdout=subprocess.DEVNULL,
             cwd=self.directory,
+            env=os.environ | self.environment,
         )
 
     def _control(self, *arguments: str) -> None:
         self.run("pg_ctl", "-D", str(self.data), *arguments)
 
-    def __enter__(self) -> Self:
+    def make(self) -> None:
+        """An empty cluster, which isn't started."""
         self.run(
             "initdb",
             "-D",
@@ -170,9 +149,9 @@ class Postgres:
         self.configure(
             port=str(self.port), listen_addresses="127.0.0.1", unix_socket_directories=str(self.directory)
         )
-        if self._is_archived:
-            copy = f"test ! -f {self.archive}/%f && cp %p {self.archive}/%f"
-            self.configure(archive_mode="on", archive_command=copy, wal_level="replica")
+
+    def __enter__(self) -> Self:
+        self.make()
         self.start()
         return self
 

@@ -4,15 +4,15 @@ import threading
 from typing import Final
 
 from django.core.management.base import CommandError
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
 _complete: Final = threading.Event()
 
 
-def unapplied() -> list[str]:
+def unapplied(using: str = DEFAULT_DB_ALIAS) -> list[str]:
     """The migrations that it lacks, in their order, such as "stores.0001_initial"."""
-    executor = MigrationExecutor(connection)
+    executor = MigrationExecutor(connections[using])
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
 

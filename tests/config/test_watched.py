@@ -23,6 +23,7 @@ from common.http.exchanges import ErrorClass
 from common.metrics import NOT_LIMITED
 from config import gauges, scheduler_seen
 from config.celery import app as celery_app
+from config.models import BackupRecord
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition
 from installations.models import Installation
@@ -92,6 +93,9 @@ def everything_served(
     monkeypatch.setattr(scheduler_seen, "_written_at", 0.0)
     scheduler_seen.sent()
     audit()
+    monkeypatch.setattr(gauges, "IS_ARCHIVED", "true")
+    for what in BackupRecord.What:
+        BackupRecord.objects.create(what=what, at=timezone.now())
     NOT_LIMITED.labels("apps").inc()
     operator.get("/healthz")
     return operator
@@ -205,6 +209,10 @@ def test_prometheus_accepts_the_rules() -> None:
 
 SECONDS = "extension_platform_http_seconds_bucket"
 AGE = "extension_platform_audit_age_seconds"
+BACKUP = "extension_platform_backup_age_seconds"
+DRILL = "extension_platform_restore_drill_age_seconds"
+ARCHIVE = "extension_platform_wal_archive_age_seconds"
+FAILURES = "extension_platform_wal_archive_failures_total"
 UP = 'up{job="extension-platform",instance="web"}'
 # Series by the minute as promtool writes them: first value + step x times. Then hours, the alert, and for which labels it fires.
 FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
@@ -233,6 +241,16 @@ FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
     ({UP: "1x1700"}, 27, "AuditMissing", [{}]),
     ({AGE: "0+60x600 _x300", UP: "1x1700"}, 15, "AuditMissing", []),  # the cache was lost, and the next night is to come
     ({AGE: "0+60x60 _x1800", UP: "1x1860"}, 29, "AuditMissing", [{}]),
+    ({BACKUP: "86000+60x180"}, 2, "BackupOld", []),
+    ({BACKUP: "93000+60x180"}, 2, "BackupOld", [{}]),
+    ({UP: "1x180"}, 2, "BackupOld", [{}]),  # none was ever recorded
+    ({DRILL: "3448000+60x180"}, 2, "RestoreDrillOld", []),
+    ({DRILL: "3456000+60x180"}, 2, "RestoreDrillOld", [{}]),
+    ({UP: "1x180"}, 2, "RestoreDrillOld", [{}]),
+    ({ARCHIVE: "0+10x60 0+60x10"}, 1, "ArchiveLate", []),
+    ({ARCHIVE: "0+60x60"}, 1, "ArchiveLate", [{}]),
+    ({FAILURES: "5x60"}, 1, "ArchiveFails", []),
+    ({FAILURES: "5x20 6+1x40"}, 1, "ArchiveFails", [{}]),
 ]  # fmt: skip
 
 
@@ -359,7 +377,7 @@ def test_runbooks_lead_somewhere() -> None:
 @pytest.mark.postgres
 def test_queries_of_runbooks_run() -> None:
     queries = re.findall(r"`(SELECT .+?;)`", (ROOT / "docs/runbooks.md").read_text())
-    assert len(queries) == 3
+    assert len(queries) == 4
     with connection.cursor() as cursor:
         for query in queries:
             cursor.execute(query)

@@ -45,6 +45,7 @@ PROTECTIONS: Final = {
         'self._for_probes if _is_probe(beginning or b"") else self.tpool',
         "self.tpool",
     ),
+    "epoch of the feed": Change("webhooks.feed", "if epoch < settings.FEED_EPOCH or", "if"),
     "files in one bucket": Change(
         "config.env",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',

@@ -1,20 +1,20 @@
 """Servers of the test's own, which it may kill: the machine's are not touched."""
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 import pytest
 import redis
-from django.core.management import call_command
 from django.db import connection
 
 from tests.ports import free_port
 from tests.webhooks.helpers import wait_until
-from tools import servers
+from tools import backups, servers
 
 SENTINEL = """
 port {port}
@@ -43,9 +43,15 @@ class Redis(servers.Redis):
 
 
 class Postgres(servers.Postgres):
-    def __init__(self, *, archive: bool = False) -> None:
+    def __init__(self) -> None:
         with skipped_if_missing():
-            super().__init__(archive=archive)
+            super().__init__()
+
+
+class BackedUp(backups.BackedUp):
+    def __init__(self, repository: str = "disk", **settings: str) -> None:
+        with skipped_if_missing():
+            super().__init__(repository, **settings)
 
 
 class Standby(Postgres):
@@ -109,16 +115,31 @@ class Sentinels:
 
 
 @contextmanager
-def in_database_of(server: Postgres) -> Iterator[None]:
-    """The test's models live in the server's database meanwhile."""
+def in_database_of(server: Postgres | BackedUp) -> Iterator[None]:
+    """The test's models live in the server's database meanwhile: a copy of the tests' own, which is quicker than to migrate."""
     with psycopg.connect(f"host=127.0.0.1 port={server.port} user=postgres", autocommit=True) as session:
         session.execute("CREATE DATABASE faults")
     before = dict(connection.settings_dict)
     connection.close()
+    _copy(before, f"{server.url}/faults", server.programs)
     connection.settings_dict.update(HOST="127.0.0.1", PORT=server.port, USER="postgres", NAME="faults")
     try:
-        call_command("migrate", verbosity=0)
         yield
     finally:
         connection.close()
         connection.settings_dict.update(before)
+
+
+def _copy(of: dict[str, Any], to: str, programs: Path) -> None:
+    at = {f"PG{name}": str(of[name]) for name in ("HOST", "PORT", "USER", "PASSWORD") if of[name]}
+    dump = ["pg_dump", "--no-owner", "--no-acl", of["NAME"]]
+    with subprocess.Popen(dump, env=os.environ | at | _path(programs), stdout=subprocess.PIPE) as dumped:
+        load = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "--single-transaction", "-d", to]
+        subprocess.run(
+            load, env=os.environ | _path(programs), stdin=dumped.stdout, stdout=subprocess.DEVNULL, check=True
+        )
+    assert dumped.returncode == 0
+
+
+def _path(programs: Path) -> dict[str, str]:
+    return {"PATH": f"{programs}:{os.environ['PATH']}"}

@@ -1,48 +1,46 @@
-"""PostgreSQL restored to a point in time, by the commands of docs/operations.md."""
+"""PostgreSQL backed up and restored with deploy/pgbackrest, by the commands of docs/operations.md."""
 
 import os
 import re
 import subprocess
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from django.db import connection
 from django.test import Client
 
 from accounts.models import Business
+from config.models import BackupRecord
 from installations.models import Installation
 from stores.models import Order
 from tests import factories
-from tests.faults.processes import Processes
-from tests.faults.servers import Postgres, in_database_of
+from tests.config.test_metrics import operator, value  # noqa: F401
+from tests.faults.processes import ROOT, Processes, database_url
+from tests.faults.servers import BackedUp, in_database_of
+from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
+from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, publish, webhook
+from tools.backups import block
 from webhooks.models import Delivery, Event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs/operations.md"
 FIRST_DELIVERY = 300.0  # seconds, promised
+PASSWORD = "of-the-role"
 
 
 @pytest.fixture
-def archived_postgres(transactional_db: None) -> Any:
-    with Postgres(archive=True) as server, in_database_of(server):
+def backed_up(transactional_db: None) -> Iterator[BackedUp]:
+    """The test's database in a cluster of its own, with a first backup."""
+    with BackedUp() as server, in_database_of(server):
+        server.do(block("first-backup"), PGDATABASE="faults")
         yield server
-
-
-def documented(server: Postgres, block: str, **environment: str) -> None:
-    """Run a block of the guide as the user of the cluster."""
-    found = re.search(rf"^```sh {block}\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
-    assert found, block
-    at = {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "postgres"}
-    path = {"PATH": f"{server.programs}:{os.environ['PATH']}"}
-    named = [f"{name}={value}" for name, value in (at | path | environment).items()]
-    command = [*server.as_user, "env", *named, "bash", "-euc", found[1]]
-    subprocess.run(command, check=True, cwd=server.directory, stdout=subprocess.DEVNULL, timeout=60)
 
 
 def now_of_database() -> Any:
@@ -53,18 +51,16 @@ def now_of_database() -> Any:
 
 @pytest.mark.fault(27)
 def test_cluster_restored_to_before_a_mistake_sends_what_was_due_then(
-    archived_postgres: Postgres,
+    backed_up: BackedUp,
     processes: Processes,
     receiver: Receiver,
     sandbox: Business,
     installation: Installation,
     settings: Any,
 ) -> None:
-    server = archived_postgres
     webhook(installation, receiver.url, ["order.created"])
     old = factories.order(sandbox)
-    backup, empty = server.directory / "backup", server.directory / "new"
-    documented(server, "back-up", BACKUP=str(backup))
+    backed_up.do("back-up incr", PGDATABASE="faults")
 
     publish(sandbox)
     drain()
@@ -78,23 +74,12 @@ def test_cluster_restored_to_before_a_mistake_sends_what_was_due_then(
     token = {"Authorization": f"Bearer {installation.raw_token}"}  # type: ignore[attr-defined]
     cursor_of_before = Client().get("/app-api/events", headers=token).json()["nextCursor"]
     Order.objects.all().delete()  # the mistake
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_switch_wal()")
-    wait_for_archive(server)
+    backed_up.do("pgbackrest --stanza=platform check")  # everything until now is archived
 
     connection.close()
     began = time.monotonic()
-    server.crash()
-    server.run("mkdir", "--mode=700", str(empty))
-    server.data = empty
-    documented(
-        server,
-        "restore",
-        BACKUP=str(backup),
-        PGDATA=str(empty),
-        ARCHIVE=str(server.archive),
-        TARGET=moment.isoformat(),
-    )
+    backed_up.crash()
+    backed_up.restore(moment.isoformat(sep=" "))
     settings.FEED_EPOCH = 1
     processes.deliver(FEED_EPOCH="1")
     arrived = receiver.wait_for(2, timeout=60)
@@ -109,15 +94,139 @@ def test_cluster_restored_to_before_a_mistake_sends_what_was_due_then(
     assert refused.status_code == 410
 
 
-def wait_for_archive(server: Postgres) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_walfile_name(pg_current_wal_lsn())")
-        (current,) = cursor.fetchone()
-    end = time.monotonic() + 20
-    while not any(file.name < current for file in server.archive.iterdir()) or _waits(server):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+@pytest.fixture
+def bucket(tmp_path: Path) -> Iterator[ObjectServer]:
+    """Of an S3 server with TLS."""
+    authority = trustme.CA()
+    own = authority.issue_cert(
+        "127.0.0.1", common_name="127.0.0.1"
+    )  # of addresses, pgBackRest knows only this
+    own.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+    authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+    with ObjectServer(certificate=tmp_path / "server.pem", authority=tmp_path / "authority.pem") as server:
+        yield server
 
 
-def _waits(server: Postgres) -> bool:
-    return any((server.data / "pg_wal/archive_status").glob("*.ready"))
+@pytest.fixture
+def in_bucket(bucket: ObjectServer) -> Iterator[BackedUp]:
+    """A cluster with its backups there, and tables like the platform's."""
+    places = {
+        "s3_endpoint": "127.0.0.1",
+        "storage_port": str(bucket.port),
+        "s3_uri_style": "path",
+        "s3_bucket": BUCKET,
+        "s3_key": CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        "s3_key_secret": CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+    }
+    cluster = BackedUp("s3", **{f"repo1_{name}": value for name, value in places.items()})
+    readable = cluster.directory / "authority.pem"
+    readable.write_bytes(Path(bucket.authority).read_bytes())
+    cluster.environment["PGBACKREST_REPO1_STORAGE_CA_FILE"] = str(readable)
+    with cluster:
+        with cluster.connect() as session:
+            session.execute("CREATE DATABASE platform")
+        with cluster.connect("platform") as session:
+            session.execute("CREATE TABLE config_backuprecord (what text PRIMARY KEY, at timestamptz)")
+        yield cluster
+
+
+SECRET = "a name that is not to be read in a bucket"
+
+
+@pytest.mark.fault(40)
+def test_bucket_has_encrypted_backups_for_as_long_as_they_are_kept_and_the_newest_commit(
+    bucket: ObjectServer, in_bucket: BackedUp
+) -> None:
+    with in_bucket.connect("platform") as session:
+        session.execute(f"CREATE TABLE kept AS SELECT '{SECRET}' AS name")
+        in_bucket.do(block("first-backup"))
+        first = recorded(session)
+        session.execute("INSERT INTO kept SELECT name FROM kept")
+        in_bucket.do("back-up incr")
+        assert recorded(session) > first
+        session.execute("INSERT INTO kept VALUES ('in the log only')")
+    contents = [bucket.read(name) for name in bucket.stored()]
+    assert contents
+    assert all(each.startswith(b"Salted__") for each in contents)
+
+    in_bucket.crash()
+    in_bucket.restore()
+    with in_bucket.connect("platform") as session:
+        assert session.execute("SELECT count(*) FROM kept").fetchone() == (3,)
+    before = backups_in(in_bucket)
+    in_bucket.do("back-up full", PGBACKREST_REPO1_RETENTION_FULL="1")
+    assert (len(before), len(backups_in(in_bucket))) == (2, 1)
+    assert not before & backups_in(in_bucket)
+
+
+def recorded(session: Any) -> Any:
+    return session.execute("SELECT at FROM config_backuprecord WHERE what = 'backup'").fetchone()[0]
+
+
+def backups_in(cluster: BackedUp) -> set[str]:
+    return set(re.findall(r"(?:full|incr) backup: (\S+)", cluster.do("pgbackrest info")))
+
+
+# A restore for a try
+
+
+@pytest.fixture
+def drill(backed_up: BackedUp, installation: Installation, tmp_path: Path) -> Iterator[Any]:
+    """Runs `deploy/pgbackrest/restore-drill` as root, with the settings of an installation whose role has a password."""
+    if os.geteuid() != 0:
+        pytest.skip("runs commands as several users, which only root may")
+    backed_up.connect().execute(f"ALTER ROLE postgres PASSWORD '{PASSWORD}'")
+    backed_up.do("back-up incr", PGDATABASE="faults")
+    file = tmp_path / "environment"
+
+    def run() -> "subprocess.CompletedProcess[str]":
+        at = database_url().replace("postgres@", f"postgres:{PASSWORD}@")
+        named = {"DATABASE_URL": at, "REDIS_URL": "memory://", "VAR_DIR": os.environ["VAR_DIR"]}
+        file.write_text("".join(f'{name}="{text}"\n' for name, text in named.items()))
+        return subprocess.run(
+            ["bash", "-euc", block("drill").replace("/var/lib/postgresql", str(backed_up.directory))],
+            env=os.environ
+            | backed_up.environment
+            | {"ENVIRONMENT": str(file), "PLATFORM_USER": "root", "PORT": str(free_port())},
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return run
+
+
+@pytest.mark.fault(43)
+def test_drill_restores_the_newest_backup_and_says_how_old_and_how_long(
+    drill: Any,
+    backed_up: BackedUp,
+    sandbox: Business,
+    operator: Client,  # noqa: F811
+) -> None:
+    factories.order(sandbox)
+    backed_up.do("pgbackrest --stanza=platform check")
+    done = drill()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "installations.Installation: 1 secrets can be decrypted." in done.stdout
+    assert "stores.Order: 1 rows." in done.stdout
+    assert re.search(r"The newest row is from .*, 0:00:\d\d\.\d+ before the restore began\.", done.stdout)
+    assert "Restored and checked in 0:" in done.stdout
+    assert not list(backed_up.directory.glob("restore-drill-*")), "The copy is removed."
+    assert 0 < value(operator, "extension_platform_restore_drill_age_seconds") < 120
+    assert 0 < value(operator, "extension_platform_backup_age_seconds") < 120
+    assert 0 < value(operator, "extension_platform_wal_archive_age_seconds") < 120
+    assert value(operator, "extension_platform_wal_archive_failures_total") == 0
+
+
+@pytest.mark.fault(43)
+def test_drill_fails_with_a_damaged_backup(drill: Any, backed_up: BackedUp) -> None:
+    for file in backed_up.repository.glob("backup/platform/*F/bundle/*"):
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+    done = drill()
+    assert done.returncode != 0
+    assert "checksum" in done.stdout + done.stderr
+    assert not BackupRecord.objects.filter(what=BackupRecord.What.DRILL).exists()

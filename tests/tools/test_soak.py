@@ -368,7 +368,7 @@ def test_run_that_is_long_enough_has_one_upgrade_and_one_restore(
     monkeypatch.setattr("tools.soak.faults.sleep", lambda seconds: None)
     site: Any = SimpleNamespace(
         members=[],
-        postgres=SimpleNamespace(back_up=lambda: None, restart=None),
+        postgres=SimpleNamespace(do=lambda commands: None, restart=None),
     )
     to = None if left_out == "upgrade" else Path()
     faults = Faults(site, Any, random.Random(1), to=to, restore=left_out != "restore")  # type: ignore[arg-type]
@@ -407,7 +407,7 @@ def test_site_that_is_interrupted_as_it_starts_ends_the_servers_that_run(
             raise SystemExit
 
     monkeypatch.setattr(site_module, "Nginx", Server)
-    monkeypatch.setattr(site_module, "Postgres", Server)
+    monkeypatch.setattr(site_module, "BackedUp", Server)
     monkeypatch.setattr(site_module, "Redis", Interrupted)
     with pytest.raises(SystemExit), Site(tmp_path, tmp_path):
         pass

@@ -17,8 +17,9 @@ from typing import Any, Self
 import requests
 
 from tests.ports import free_port
+from tools.backups import BackedUp
 from tools.released_tree import interpreter
-from tools.servers import Nginx, Postgres, Redis
+from tools.servers import Nginx, Redis
 
 ROOT = Path(__file__).resolve().parents[2]
 RETRY_DELAYS = "1,2,4,8,16,16"
@@ -100,7 +101,7 @@ class Site:
             listen=f"127.0.0.1:{self.port}",
             web=[f"127.0.0.1:{port}" for port in self._web_ports],
         )
-        self.postgres = Postgres(archive=True)
+        self.postgres = BackedUp()
         self.redis = Redis()
         self.members: list[Member] = []
         self.ended_by_themselves: list[str] = []  # names, each with its exit status
