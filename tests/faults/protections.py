@@ -46,7 +46,7 @@ PROTECTIONS: Final = {
         "self.tpool",
     ),
     "files in one bucket": Change(
-        "config.env",
+        "config.env.servers",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',
         'url = ""',
     ),
