@@ -3,38 +3,31 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
 from common import sentinel
 from config.cores import cores
-from config.env import (
-    at_least,
-    cache_url,
-    choice,
-    database_url,
-    email_url,
-    env,
-    field_encryption_keys,
-    flag,
+from config.env.addresses import (
+    base_url,
     hosts,
     local_destinations,
-    media_storages,
-    metrics_token,
-    of_extra,
     public_link,
-    redis_url,
-    replica_url,
-    seconds,
-    seconds_list,
-    secret_key,
-    secret_key_fallbacks,
     security_txt,
     stores_url,
     trusted_proxies,
-    whole_number,
+)
+from config.env.keys import field_encryption_keys, metrics_token, secret_key, secret_key_fallbacks
+from config.env.reading import at_least, choice, env, flag, seconds, seconds_list, whole_number
+from config.env.servers import (
+    broker_url,
+    cache_url,
+    collector_url,
+    database_url,
+    email_url,
+    media_storages,
+    replica_url,
+    sentry_dsn,
 )
 from config.logs import log_settings
 from config.schedule import SCHEDULE
@@ -50,9 +43,7 @@ SECRET_KEY_FALLBACKS = secret_key_fallbacks()
 FIELD_ENCRYPTION_KEYS = field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
 
 PORT = seconds("PORT", 8000)
-BASE_URL = env.str("BASE_URL", default=f"http://127.0.0.1:{PORT}").rstrip("/")
-if urlsplit(BASE_URL).scheme not in ("http", "https") or not urlsplit(BASE_URL).hostname:
-    raise ImproperlyConfigured(f"BASE_URL must be an http or https URL, not {BASE_URL!r}.")
+BASE_URL = base_url(PORT)
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 STORES_URL = stores_url(base_url=BASE_URL, port=PORT, debug=DEBUG)
 STORES_DOMAIN_IS_PUBLIC_SUFFIX = flag("STORES_DOMAIN_IS_PUBLIC_SUFFIX", default=False)
@@ -260,7 +251,7 @@ else:
 CACHES["default"]["KEY_PREFIX"] = "extension-platform"
 
 # Celery messages may be lost: the database has everything that is due (docs/decisions/0004).
-CELERY_BROKER_URL = redis_url("CELERY_BROKER_URL") or REDIS_URL or "memory://localhost"
+CELERY_BROKER_URL = broker_url(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -522,7 +513,7 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 
 # Reports to systems of the operator (`config.otel`, `config.sentry`).
-OTLP_ENDPOINT = of_extra("OTEL_EXPORTER_OTLP_ENDPOINT", extra="otel", package="opentelemetry-sdk")
-SENTRY_DSN = of_extra("SENTRY_DSN", extra="sentry", package="sentry-sdk")
+OTLP_ENDPOINT = collector_url()
+SENTRY_DSN = sentry_dsn()
 
 LOGGING = log_settings(debug=DEBUG, level=env.str("LOG_LEVEL", default="INFO"))

@@ -8,11 +8,16 @@ from common.web.errors import is_api_path
 from stores.addresses import is_stores_host
 
 PROBES = ("/healthz", "/readyz")
+METRICS = "/metrics"
 
 
 def zone_of(request: HttpRequest) -> str:
-    """The host decides between platform and stores, the path between pages and API. Probes are the same on every host."""
-    if request.path_info.removesuffix("/") in PROBES:
+    """The host decides between platform and stores, the path between pages and API.
+
+    Probes are the same on every host, metrics on every one but the stores'.
+    """
+    path = request.path_info.removesuffix("/")
+    if path in PROBES:
         return "probes"
     try:
         host, _ = split_domain_port(request.get_host())
@@ -20,4 +25,6 @@ def zone_of(request: HttpRequest) -> str:
         host = ""
     if is_stores_host(host):
         return "stores"
+    if path == METRICS:
+        return "probes"
     return "api" if is_api_path(request.path_info) else "platform"

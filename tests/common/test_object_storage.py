@@ -18,7 +18,7 @@ from PIL import Image
 from accounts.models import Business, User
 from appapi.services.exports import delete_expired, files
 from common import object_storage
-from config.env import media_storages
+from config.env.servers import media_storages
 from installations.models import Installation
 from marketplace.models import App, Picture
 from marketplace.services import pictures as app_pictures

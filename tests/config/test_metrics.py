@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.metrics import ROOTS, root_of
-from config.env import metrics_token
+from config.env.keys import metrics_token
 from installations.models import Installation
 from tests.developers.conftest import Api
 from tests.developers.conftest import api as api

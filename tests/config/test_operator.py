@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from config.checks import production_settings
-from config.env import security_txt
+from config.env.addresses import security_txt
 
 ROOT = Path(__file__).resolve().parents[2]
 # Django's checks look for middleware in MIDDLEWARE; ours is in the zones.

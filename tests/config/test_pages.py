@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.models import User
 from common.errors import Conflict
 from config import views
-from config.env import public_link
+from config.env.addresses import public_link
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = {"Accept": "text/html"}

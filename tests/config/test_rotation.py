@@ -21,7 +21,7 @@ from rest_framework_simplejwt.settings import api_settings
 from accounts.models import User
 from accounts.services.sessions import open_sessions
 from config import reencryption
-from config.env import secret_key_fallbacks
+from config.env.keys import secret_key_fallbacks
 from installations.models import Installation
 from marketplace.models import App, AppVersion
 from tests.factories import PASSWORD

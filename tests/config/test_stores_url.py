@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.apps import ConfigConfig
 from config.checks import production_settings
-from config.env import hosts, stores_url
+from config.env.addresses import hosts, stores_url
 
 ROOT = Path(__file__).resolve().parents[2]
 PLATFORM = "https://platform.example"

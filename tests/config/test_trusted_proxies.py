@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from config.env import trusted_proxies
+from config.env.addresses import trusted_proxies
 
 
 @pytest.mark.parametrize(

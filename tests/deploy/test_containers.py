@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cryptography.fernet import Fernet
 
+from tests.deploy.isolation import DOCKERFILE, REFUSED, ROOT, SECRETS, environment, isolated
 from tests.deploy.test_files import healthy
 from tests.faults.processes import database_url
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
@@ -25,68 +25,8 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-ROOT = Path(__file__).parents[2]
-DOCKERFILE = (ROOT / "deploy/Dockerfile").read_text()
 SERVICES = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
-USER = re.findall(r"^USER (\d+)$", DOCKERFILE, re.MULTILINE)[0]
-VAR_DIR = re.findall(r"VAR_DIR=(\S+) BIND", DOCKERFILE)[0]
-REFUSED = r"Read-only|Permission denied"
 HEARTBEAT = re.findall(r"HEARTBEAT_FILE=(\S+)", DOCKERFILE)[0]
-
-# A file system like the container's: the image's VAR_DIR, the tmpfs of the service, and nothing else that can be written.
-CONTAINER = """
-set -eu
-image=$1 var=$2 user=$3 mounts=$4
-shift 4
-mount --make-rprivate /
-mount -t tmpfs none /var/lib
-mkdir "$var"
-mount --bind "$image" "$var"
-for mount in $mounts; do
-    path=${mount%%:*} options=${mount#"$path"}
-    mkdir -p "$path"
-    mount -t tmpfs -o "mode=1777${options:+,${options#:}}" none "$path"
-done
-awk '{ print $5 }' /proc/self/mountinfo | while read -r path; do
-    case " $mounts /dev /proc /sys" in *" $path "*|*" $path:"*) continue ;; esac
-    case $path in /dev*|/proc*|/sys*) continue ;; esac
-    mount -o remount,bind,ro "$path" 2>/dev/null || true
-done
-# It may read everything, since the interpreter of a test can be in somebody's home.
-read=-all,+dac_read_search
-exec setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs \\
-    --bounding-set "$read" --inh-caps "$read" --ambient-caps "$read" "$@"
-"""
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """VAR_DIR as the image has it: static files, owned by its user."""
-    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
-        pytest.skip("makes mount namespaces, which isn't allowed here")
-    folder = tmp_path_factory.mktemp("image")
-    run = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity=0"]
-    subprocess.run(run, cwd=ROOT, env=environment() | {"VAR_DIR": str(folder)}, check=True)
-    for path in (folder, *folder.rglob("*")):
-        os.chown(path, int(USER), int(USER))
-    return folder
-
-
-def environment() -> dict[str, str]:
-    return os.environ | {
-        "DEBUG": "0",
-        "ALLOW_LOCAL_DESTINATIONS": "0",
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "BASE_URL": "https://platform.example",
-        "STORES_URL": "https://{slug}.stores.example",
-        "SECRET_KEY": "a key of this test alone, 1234567890 1234567890",
-        "METRICS_TOKEN": "a token of this test alone, 1234567890 123456",
-        "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
-        "EMAIL_URL": "dummymail://",
-        "VAR_DIR": VAR_DIR,
-        "WEB_PROCESSES": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
 
 
 class Container:
@@ -97,11 +37,16 @@ class Container:
         assert service["read_only"]
         assert service["cap_drop"] == ["ALL"]
         command = [sys.executable, "manage.py", *service["command"]]
-        mounts = " ".join(service["tmpfs"])
+        values, secrets = environment() | settings, log.with_name("secrets")
+        secrets.mkdir()
+        for variable in (each for each in service["environment"] if each.endswith("_FILE")):
+            name = variable.removesuffix("_FILE")
+            (secrets / name).write_text(values.pop(name, ""))
+            values[variable] = f"{SECRETS}/{name}"
         with log.open("wb") as target:
             self._process = subprocess.Popen(
-                ["unshare", "--mount", "sh", "-c", CONTAINER, "sh", str(image), VAR_DIR, USER, mounts, *command],
-                cwd=ROOT, env=environment() | settings, stdout=target, stderr=target, start_new_session=True,
+                [*isolated(image, service["tmpfs"], secrets=secrets), *command],
+                cwd=ROOT, env=values, stdout=target, stderr=target, start_new_session=True,
             )  # fmt: skip
         self.log = log
 

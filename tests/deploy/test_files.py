@@ -1,5 +1,6 @@
 """What operators start from (`deploy/`): each file is checked by the tool that reads it."""
 
+import base64
 import json
 import os
 import re
@@ -9,12 +10,16 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import get_commands
 
+from config.env.keys import is_weak
+from tests.deploy.restricted import unit_settings
 from tests.faults.servers import skipped_if_missing
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
@@ -22,7 +27,8 @@ from tools import servers
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-OF_COMPOSE = {"POSTGRES_PASSWORD", "FILES_PASSWORD"}
+OF_COMPOSE = {"RELEASE"}
+UNITS = ["web", "worker", "scheduler", "deliver"]
 
 
 def tool(name: str) -> str:
@@ -60,8 +66,7 @@ def compose(tmp_path: Path) -> dict[str, Any]:
     program = tool("docker-compose")
     for name in ("compose.yaml", "example.env"):
         shutil.copy(DEPLOY / name, tmp_path)
-    text = (tmp_path / "example.env").read_text()
-    (tmp_path / ".env").write_text(re.sub(r"^(\w+_PASSWORD)=$", r"\1=secret", text, flags=re.MULTILINE))
+    (tmp_path / "example.env").rename(tmp_path / ".env")
     made = subprocess.run(
         [program, "--file", str(tmp_path / "compose.yaml"), "config", "--format", "json"],
         capture_output=True, text=True, check=False,
@@ -72,10 +77,9 @@ def compose(tmp_path: Path) -> dict[str, Any]:
 
 
 def test_compose_starts_two_of_everything_that_serves_and_works(compose: dict[str, Any]) -> None:
-    assert {name: each["deploy"]["replicas"] for name, each in compose.items() if "deploy" in each} == {
-        "worker": 2
-    }
-    ours = {name: each for name, each in compose.items() if each["image"] == "extension-platform"}
+    replicas = {name: each["deploy"].get("replicas", 1) for name, each in compose.items() if "deploy" in each}
+    assert {name for name, count in replicas.items() if count == 2} == {"worker", "scheduler"}
+    ours = of_platform(compose)
     assert {each["command"][0] for each in ours.values()} <= get_commands().keys()
     assert {
         "proxy",
@@ -89,10 +93,13 @@ def test_compose_starts_two_of_everything_that_serves_and_works(compose: dict[st
         "files",
     } <= compose.keys()
     for name, each in ours.items():
-        settings = each["environment"]
-        pooled = "pgbouncer" in settings["DATABASE_URL"]
-        assert pooled is (settings.get("DATABASE_POOLER") == "transaction") is name.startswith("web")
-        assert each["read_only"]
+        environment = each["environment"]
+        pooled = environment["DATABASE_URL_FILE"].endswith("_OF_WEB")
+        assert pooled is (environment.get("DATABASE_POOLER") == "transaction") is name.startswith("web")
+        assert not {name for name in environment if f"{name}_FILE" in environment}
+        given = {secret["target"] for secret in each["secrets"]}
+        read = {path for name, path in environment.items() if name.endswith("_FILE")}
+        assert read == given
     assert all("healthcheck" in each for each in (compose["worker"], compose["scheduler"]))
 
 
@@ -103,28 +110,92 @@ def test_proxy_of_compose_knows_each_web_server_by_an_address_that_stays(compose
     assert dict(host.split("=") for host in compose["proxy"]["extra_hosts"]) == addresses
 
 
-def test_poolers_give_up_alike(compose: dict[str, Any]) -> None:
-    file = dict(re.findall(r"^(\w+) = (.*)$", (DEPLOY / "pgbouncer.ini").read_text(), re.MULTILINE))
-    names = (
-        "pool_mode",
-        "default_pool_size",
-        "max_client_conn",
-        "query_wait_timeout",
-        "server_connect_timeout",
-    )
-    environment = compose["pgbouncer"]["environment"]
-    assert {name: environment[name.upper()] for name in names} == {name: file[name] for name in names}
+def test_containers_can_do_little_and_take_little(compose: dict[str, Any]) -> None:
+    """A fault or an intruder in one of them leaves memory, processors, processes and disk to the others."""
+    for name, each in compose.items():
+        assert each["cap_drop"] == ["ALL"], name
+        assert each["security_opt"] == ["no-new-privileges:true"], name
+        assert each["read_only"], name
+        assert all("size=" in path for path in each["tmpfs"]), name
+        assert 0 < each["pids_limit"] <= 512, name
+        assert 0 < each["cpus"] <= 2, f"{name}: Docker starts nothing with more than the machine has."
+        assert int(each["mem_limit"]) <= 4 * 1024**3, name
+        assert set(each["logging"]["options"]) == {"max-size", "max-file"}, name
+    assert {name: each["cap_add"] for name, each in compose.items() if "cap_add" in each} == {
+        "proxy": ["CHOWN", "DAC_READ_SEARCH", "NET_BIND_SERVICE", "SETGID", "SETUID"]
+    }
 
 
-def test_compose_without_passwords_says_what_to_set(tmp_path: Path) -> None:
+def test_sessions_of_compose_fit_into_pooler_and_database(compose: dict[str, Any]) -> None:
+    """A thread has one, and so does each web process' log of API calls (docs/several-machines.md)."""
+    pool = ini(DEPLOY / "compose/pgbouncer.ini")
+    web = [each["environment"] for name, each in compose.items() if name.startswith("web")]
+    of_web = sum(int(each["WEB_PROCESSES"]) * (int(each["WEB_THREADS"]) + 1) for each in web)
+    assert of_web <= int(pool["max_client_conn"])
+    text = (DEPLOY / "compose.yaml").read_text()
+    assert f"With both servers these are {of_web} of\n      # the {pool['max_client_conn']} that" in text
+    (limit,) = [word.split("=")[1] for word in compose["postgres"]["command"] if word.startswith("max_conn")]
+    direct = sum(compose[name]["deploy"]["replicas"] for name in ("worker", "scheduler"))
+    assert int(pool["default_pool_size"]) + direct * (settings.WORKER_THREADS + 1) < int(limit)
+    for each in web:
+        assert int(each["WEB_PROCESSES"]) * 430 < 2048, "Pictures of 25 megapixels, one in each process."
+
+
+def test_addresses_alone_differ_between_the_poolers() -> None:
+    of_systemd, of_compose = ini(DEPLOY / "pgbouncer.ini"), ini(DEPLOY / "compose/pgbouncer.ini")
+    assert of_systemd | {"platform": "", "listen_addr": ""} == of_compose | {
+        "platform": "",
+        "listen_addr": "",
+    }
+
+
+def ini(file: Path) -> dict[str, str]:
+    return dict(re.findall(r"^(\w+) = (.*)$", file.read_text(), re.MULTILINE))
+
+
+def of_platform(services: dict[str, Any]) -> dict[str, Any]:
+    return {name: each for name, each in services.items() if each["image"].startswith("extension-platform:")}
+
+
+def test_compose_keeps_the_image_of_each_release(compose: dict[str, Any]) -> None:
+    (release,) = re.findall(r"^RELEASE='(v.+)'$", (DEPLOY / "example.env").read_text(), re.MULTILINE)
+    assert {each["image"] for each in of_platform(compose).values()} == {f"extension-platform:{release}"}
+
+
+def test_compose_without_a_release_says_what_to_set(tmp_path: Path) -> None:
     program = tool("docker-compose")
     shutil.copy(DEPLOY / "compose.yaml", tmp_path)
-    shutil.copy(DEPLOY / "example.env", tmp_path / ".env")
+    (tmp_path / ".env").touch()
     refused = subprocess.run(
         [program, "--file", str(tmp_path / "compose.yaml"), "config", "--quiet"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "_PASSWORD is missing a value: Set it in deploy/.env" in refused.stderr
+    assert "RELEASE is missing a value: Set it in deploy/.env" in refused.stderr
+
+
+def test_secrets_are_made_once_and_fit_together(tmp_path: Path, compose: dict[str, Any]) -> None:
+    folder = tmp_path / "secrets"
+    command = [sys.executable, str(DEPLOY / "make_secrets.py"), "--compose", str(folder)]
+    assert checked(*command) == f"Fill in, in {folder}: EMAIL_URL.\n"
+    found = {file.name: file.read_text() for file in folder.iterdir()}
+    listed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["secrets"]
+    assert set(found) == set(listed)
+    assert {each["file"] for each in listed.values()} == {f"./secrets/{name}" for name in found}
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert len(base64.urlsafe_b64decode(found["FIELD_ENCRYPTION_KEYS"])) == 32
+    assert not any(map(is_weak, (found["SECRET_KEY"], found["METRICS_TOKEN"])))
+    password, services = found["DATABASE_PASSWORD"], compose.keys()
+    for name, server in (("DATABASE_URL", "postgres"), ("DATABASE_URL_OF_WEB", "pgbouncer")):
+        url = urlsplit(found[name])
+        assert (url.username, url.password, url.hostname) == ("platform", password, server)
+        assert server in services
+    assert found["userlist.txt"] == f'"platform" "{password}"\n'
+    assert json.loads(found["s3.json"])["identities"][0]["credentials"] == [
+        {"accessKey": "platform", "secretKey": found["AWS_SECRET_ACCESS_KEY"]}
+    ]
+    (folder / "EMAIL_URL").write_text("dummymail://")
+    assert checked(*command) == ""
+    assert {file.name: file.read_text() for file in folder.iterdir()} == found | {"EMAIL_URL": "dummymail://"}
 
 
 def test_settings_of_deploy_are_documented() -> None:
@@ -134,23 +205,35 @@ def test_settings_of_deploy_are_documented() -> None:
     assert {"BIND", "HEARTBEAT_FILE", "VAR_DIR"} <= documented() & set(re.findall(r"([A-Z_]+)=", dockerfile))
 
 
-@pytest.mark.parametrize("unit", ["web", "worker", "scheduler", "deliver"])
-def test_systemd_accepts_the_units(unit: str, tmp_path: Path) -> None:
-    """With our own interpreter, since the program has to be there."""
-    name = f"extension-platform-{unit}.service"
-    text = (DEPLOY / "systemd" / name).read_text()
-    (command,) = re.findall(r"manage.py (\w+).*$", text, re.MULTILINE)
-    assert command in get_commands()
-    assert "ExecStart=/usr/bin/env .venv/bin/python manage.py " in text
-    here = text.replace("/usr/bin/env .venv/bin/python", sys.executable)
-    (tmp_path / name).write_text(here)
-    assert checked(tool("systemd-analyze"), "verify", str(tmp_path / name)) == ""
+@pytest.fixture
+def units(tmp_path: Path) -> Path:
+    """The units with our own interpreter, since the program has to be there."""
+    shutil.copytree(DEPLOY / "systemd", tmp_path, dirs_exist_ok=True)
+    for unit in tmp_path.glob("*.service"):
+        text = unit.read_text()
+        (command,) = re.findall(r"manage.py (\w+).*$", text, re.MULTILINE)
+        assert command in get_commands()
+        assert "ExecStart=/usr/bin/env .venv/bin/python manage.py " in text
+        unit.write_text(text.replace("/usr/bin/env .venv/bin/python", sys.executable))
+    return tmp_path
 
 
-@pytest.mark.parametrize("unit", ["web", "worker", "scheduler", "deliver"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_systemd_accepts_the_units(unit: str, units: Path) -> None:
+    file = units / f"extension-platform-{unit}.service"
+    assert checked(tool("systemd-analyze"), "verify", str(file)) == ""
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_units_are_confined(unit: str, units: Path) -> None:
+    """By systemd's own score, from 0 to 10. `test_units.py` has the processes work under it."""
+    file = units / f"extension-platform-{unit}.service"
+    checked(tool("systemd-analyze"), "security", "--offline=true", "--threshold=20", "--no-pager", str(file))
+
+
+@pytest.mark.parametrize("unit", UNITS)
 def test_units_keep_their_files_private_and_their_memory_bounded(unit: str) -> None:
-    text = (DEPLOY / f"systemd/extension-platform-{unit}.service").read_text()
-    settings = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
+    settings = {name: values[-1] for name, values in unit_settings(unit).items()}
     assert (settings["StateDirectoryMode"], settings["UMask"]) == ("0700", "0077")
     high, most = (int(settings[name].rstrip("%M")) for name in ("MemoryHigh", "MemoryMax"))
     assert 0 < high < most
@@ -158,18 +241,27 @@ def test_units_keep_their_files_private_and_their_memory_bounded(unit: str) -> N
     assert {settings["MemoryHigh"], settings["MemoryMax"]} <= set(re.findall(r"\d+[%M]", described))
 
 
+def test_units_get_the_secrets_that_the_script_makes(tmp_path: Path) -> None:
+    settings = unit_settings("web")
+    loaded = dict(each.split(":") for each in settings["LoadCredential"])
+    assert loaded == {name: f"/etc/extension-platform/secrets/{name}" for name in loaded}
+    given = dict(each.split("=") for each in settings["Environment"] if "_FILE=" in each)
+    assert given == {f"{name}_FILE": f"%d/{name}" for name in loaded}
+    checked(sys.executable, str(DEPLOY / "make_secrets.py"), str(tmp_path / "secrets"))
+    assert {file.name for file in (tmp_path / "secrets").iterdir()} == set(loaded) <= documented()
+
+
 def test_every_service_of_compose_has_a_limit_of_memory_and_an_exact_version() -> None:
     services: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     assert [name for name, each in services.items() if not re.fullmatch(r"\d+[mg]", each["mem_limit"])] == []
-    images = {each["image"] for each in services.values()} - {"extension-platform"}
+    images = {each["image"] for name, each in services.items() if name not in of_platform(services)}
     images |= set(re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE))
     assert [each for each in images if not re.search(r":v?\d+\.\d+", each)] == []
 
 
 @pytest.mark.timed
 def test_database_user_of_compose_owns_its_database_and_is_no_superuser() -> None:
-    configs = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["configs"]
-    script = configs["database"]["content"].replace("$$", "$")
+    script = (DEPLOY / "compose/database.sh").read_text()
     with skipped_if_missing(), servers.Postgres() as server:
         environment = os.environ | {
             "PATH": f"{server.programs}:{os.environ['PATH']}",
@@ -199,12 +291,12 @@ def test_commands_by_hand_have_the_settings_of_the_units() -> None:
     for file in (DEPLOY / "systemd").glob("*.service"):
         unit = dict(line.split("=", 1) for line in file.read_text().splitlines() if "=" in line)
         assert unit["Environment"] == "MALLOC_ARENA_MAX=1"
-        assert f"runuser -u {unit['User']} " in by_hand
-        assert f". {unit['EnvironmentFile']};" in by_hand
-        assert f"exec {unit['ExecStart'].split()[1]} manage.py " in by_hand
+        assert f"runuser -u {unit['User']} -- {unit['ExecStart'].split()[1]} manage.py " in by_hand
+        assert f". {unit['EnvironmentFile']}\n" in by_hand
         assert f"usually `{unit['WorkingDirectory']}`" in guide
     settings = (DEPLOY / "example.env").read_text()
-    assert f"VAR_DIR='/var/lib/{unit['StateDirectory']}'" in settings
+    (folder,) = unit_settings("web")["StateDirectory"]
+    assert f"VAR_DIR='/var/lib/{folder}'" in settings
 
 
 def test_compose_and_shells_read_the_settings_alike(compose: dict[str, Any]) -> None:

@@ -18,8 +18,10 @@ DEPLOY = ROOT / "deploy"
 GUIDE = (ROOT / "docs/several-machines.md").read_text()
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 UNITS = sorted(path.name for path in (DEPLOY / "systemd").glob("*.service"))
+SHARED = "extension-platform-.service.d"  # systemd adds it to each unit
 GUIDES_OF_OPERATORS = [
     "go-live",
+    "kubernetes",
     "local-development",
     "operations",
     "runbooks",
@@ -27,9 +29,9 @@ GUIDES_OF_OPERATORS = [
     "upgrading",
 ]
 
-# A program that does nothing but write down where it was called, and the release that would start then.
+# A program that does nothing but write down where it was called, the release that would start then, and whether it got secrets.
 RECORDED = """#!/bin/sh
-echo "$(basename "$0") $1 $2: $(basename "$(pwd -P)"), $(readlink "$OPT/current" || echo none)" >>"$CALLS"
+echo "$(basename "$0") $1 $2: $(basename "$(pwd -P)"), $(readlink "$OPT/current" || echo none)${SECRET_KEY:+, secrets}" >>"$CALLS"
 """
 PROGRAMS = {
     "useradd": "#!/bin/sh\n",
@@ -72,7 +74,7 @@ def test_blocks_are_valid_for_a_shell(guide: str) -> None:
 @pytest.mark.parametrize("task", ["Upgrade", "Back up", "Restore"])
 def test_commands_name_what_compose_has(task: str) -> None:
     volumes = {f"{COMPOSE['name']}_{volume}" for volume in COMPOSE["volumes"]}
-    assert "CREATE DATABASE platform OWNER platform;" in COMPOSE["configs"]["database"]["content"]
+    assert "CREATE DATABASE platform OWNER platform;" in (DEPLOY / "compose/database.sh").read_text()
     commands = of_compose(task)
     assert commands
     for words in commands:
@@ -88,12 +90,24 @@ def test_commands_name_what_compose_has(task: str) -> None:
 
 
 def test_upgrade_with_compose_replaces_each_process_of_ours_after_migrating() -> None:
-    ours = {name for name, each in COMPOSE["services"].items() if each.get("image") == "extension-platform"}
+    ours = {
+        name for name, each in COMPOSE["services"].items() if each["image"].startswith("extension-platform:")
+    }
     used = [services_of(words) for words in of_compose("Upgrade") if words[:2] == ["docker", "compose"]]
     assert used[:2] == [("build", set()), ("run", {"migrate"})]
     replaced = [names for verb, names in used if verb == "up"]
     assert set().union(*replaced) >= ours - {"migrate", "bucket"}
     assert all(len(names & {"web1", "web2"}) < 2 for names in replaced), "One web server serves meanwhile."
+
+
+def test_going_back_with_compose_is_the_upgrade_without_building_and_migrating() -> None:
+    upgrade = [" ".join(words) for words in of_compose("Upgrade")]
+    guide = (ROOT / "docs/upgrading.md").read_text()
+    (found,) = re.findall(r"^```sh go-back\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    back = [" ".join(shlex.split(line, comments=True)) for line in found.splitlines()]
+    assert all("--no-build" in line for line in back if " --no-deps " in line and " proxy" not in line)
+    kept = [line for line in upgrade if " build" not in line and " migrate" not in line]
+    assert [line.replace("v0.1.0", "v0.2.0").replace(" --no-build", "") for line in back] == kept
 
 
 def test_restore_with_compose_stops_whatever_writes_first() -> None:
@@ -170,21 +184,21 @@ def test_upgrade_with_systemd_migrates_before_anything_new_can_start(
     )
     assert first == [
         "pip install --require-hashes: v0.1.0, none",
-        "python manage.py migrate: v0.1.0, none",
-        "python manage.py collectstatic: v0.1.0, none",
+        "python manage.py migrate: v0.1.0, none, secrets",
+        "python manage.py collectstatic: v0.1.0, none, secrets",
         "systemctl daemon-reload : v0.1.0, releases/v0.1.0",
         "systemctl enable --now: v0.1.0, releases/v0.1.0",
     ]
     upgrade = machine.run("install", "manage", "migrate", "upgrade", release="v0.2.0", archives=archives)
     assert upgrade == [
         "pip install --require-hashes: v0.2.0, releases/v0.1.0",
-        "python manage.py migrate: v0.2.0, releases/v0.1.0",
-        "python manage.py collectstatic: v0.2.0, releases/v0.1.0",
+        "python manage.py migrate: v0.2.0, releases/v0.1.0, secrets",
+        "python manage.py collectstatic: v0.2.0, releases/v0.1.0, secrets",
         "systemctl daemon-reload : v0.2.0, releases/v0.2.0",
         "systemctl try-restart extension-platform-*: v0.2.0, releases/v0.2.0",
     ]
-    assert sorted(path.name for path in machine.units.iterdir()) == UNITS
-    assert all(path.read_text().startswith("# v0.2.0\n") for path in machine.units.iterdir())
+    assert sorted(path.name for path in machine.units.iterdir()) == sorted([SHARED, *UNITS])
+    assert all(path.read_text().startswith("# v0.2.0\n") for path in machine.units.glob("*.service"))
     assert (machine.opt / "releases/v0.1.0/.venv/bin/python").exists(), "Old processes still use it."
 
     back = machine.run("manage", "upgrade", release="v0.1.0", archives=archives)

@@ -8,12 +8,14 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SERVICES = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
+COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
+SERVICES = COMPOSE["services"]
 
 
 def of_the_operator() -> set[str]:
     """Files and folders beside compose.yaml that it reads and the repository doesn't have."""
-    read = {service["env_file"] for service in SERVICES.values() if "env_file" in service}
+    read = {Path(secret["file"]).parent for secret in COMPOSE["secrets"].values()}
+    read |= {service["env_file"] for service in SERVICES.values() if "env_file" in service}
     for service in SERVICES.values():
         read |= {volume.split(":")[0] for volume in service.get("volumes", []) if volume.startswith("./")}
     tracked = subprocess.run(
@@ -39,23 +41,35 @@ def in_image(path: str) -> bool:
 
 
 def test_operators_files_are_those_of_compose() -> None:
-    assert of_the_operator() == {"deploy/.env", "deploy/tls"}
+    assert of_the_operator() == {"deploy/.env", "deploy/secrets", "deploy/tls"}
 
 
 @pytest.mark.parametrize(
-    "path", [".env", "deploy/.env", "deploy/.env.old", "deploy/tls", "deploy/tls/platform-and-stores.key"]
+    "path",
+    [
+        ".env",
+        "deploy/.env",
+        "deploy/.env.old",
+        "deploy/secrets/SECRET_KEY",
+        "deploy/tls",
+        "deploy/tls/platform-and-stores.key",
+    ],
 )
 def test_secret_is_not_in_the_image(path: str) -> None:
     assert not in_image(path)
 
 
-@pytest.mark.parametrize("path", ["manage.py", "deploy/healthy.py", "deploy/example.env", "config/env.py"])
+@pytest.mark.parametrize(
+    "path", ["manage.py", "deploy/healthy.py", "deploy/example.env", "config/env/keys.py"]
+)
 def test_program_is_in_the_image(path: str) -> None:
     assert (ROOT / path).is_file()
     assert in_image(path)
 
 
-@pytest.mark.parametrize("path", ["deploy/.env", "deploy/tls/platform-and-stores.key"])
+@pytest.mark.parametrize(
+    "path", ["deploy/.env", "deploy/secrets/SECRET_KEY", "deploy/tls/platform-and-stores.key"]
+)
 def test_git_ignores_secret(path: str) -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("needs the repository")

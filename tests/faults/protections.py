@@ -47,7 +47,7 @@ PROTECTIONS: Final = {
     ),
     "epoch of the feed": Change("webhooks.feed", "if epoch < settings.FEED_EPOCH or", "if"),
     "files in one bucket": Change(
-        "config.env",
+        "config.env.servers",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',
         'url = ""',
     ),

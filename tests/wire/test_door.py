@@ -288,6 +288,19 @@ def test_probes_answer_under_any_host(db: None, settings: Any, host: str) -> Non
         assert Client(headers={"Host": host}).get("/").status_code == 400
 
 
+@pytest.mark.parametrize("host", ["10.0.0.7:8000", "web_1", "", "elsewhere.example"])
+def test_metrics_are_read_under_any_host_but_those_of_stores(db: None, settings: Any, host: str) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    settings.METRICS_TOKEN = "of-the-operator"
+    headers = {"Host": host, "Authorization": "Bearer of-the-operator"}
+    for path in ("/metrics", "/metrics/"):
+        assert "extension_platform_" in Client(headers=headers).get(path).content.decode()
+    settings.SECURE_SSL_REDIRECT = False
+    assert Client(headers=headers | {"Host": "stores.test"}).get("/metrics").status_code == 404
+    refused = Client(headers=headers | {"Authorization": "Bearer x"}).get("/metrics")
+    assert (refused.status_code, refused.json()["statusCode"]) == (401, 401)
+
+
 def test_part_that_is_gone_is_named_under_any_host(db: None, settings: Any) -> None:
     settings.CACHES = {
         "default": {

@@ -1,0 +1,114 @@
+"""Reading one variable, or the file that it names: numbers, flags, choices."""
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from environ.fileaware_mapping import FileAwareMapping
+
+
+class Environment(FileAwareMapping):
+    """The variables of this process. `NAME_FILE` may hold the path of a file with the value of `NAME`."""
+
+    def __getitem__(self, name: str) -> str:
+        path = self.env.get(f"{name}_FILE")
+        if not path:
+            return str(self.env[name])
+        if self.env.get(name):
+            raise ImproperlyConfigured(
+                f"{name} and {name}_FILE are both set. Unset {name} to use the file {path}, or {name}_FILE."
+            )
+        try:
+            return Path(path).read_text().rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ImproperlyConfigured(
+                f"{name}_FILE must be the path of a text file that this process may read: {error}."
+            ) from error
+
+
+class Env(environ.Env):
+    ENVIRON = Environment()
+
+
+env = Env()
+
+
+def flag(name: str, *, default: bool = False) -> bool:
+    """`1/0`, `true/false`, `yes/no`, `on/off`; anything else stops the start."""
+    text = env.str(name, default="").strip().lower()
+    if not text:
+        return default
+    if text in ("1", "true", "yes", "on"):
+        return True
+    if text in ("0", "false", "no", "off"):
+        return False
+    raise ImproperlyConfigured(f"{name} must be 1 or 0, not {text!r}.")
+
+
+def seconds_list(name: str, default: str) -> tuple[int, ...]:
+    """Comma-separated whole seconds, each at least 0."""
+    text = env.str(name, default="").strip() or default
+    try:
+        delays = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        delays = ()
+    if not delays or min(delays) < 0:
+        raise ImproperlyConfigured(f"{name} must be whole seconds separated by commas, not {text!r}.")
+    return delays
+
+
+def seconds(name: str, default: int) -> int:
+    return whole_number(name, default, of=" of seconds")
+
+
+def whole_number(name: str, default: int, *, of: str = "") -> int:
+    text = env.str(name, default="").strip() or str(default)
+    if not text.isdigit():
+        raise ImproperlyConfigured(f"{name} must be a whole number{of}, not {text!r}.")
+    return int(text)
+
+
+def at_least(minimum: int, name: str, default: int) -> int:
+    number = whole_number(name, default)
+    if number < minimum:
+        raise ImproperlyConfigured(f"{name} must be at least {minimum}, not {number}.")
+    return number
+
+
+def choice(name: str, choices: tuple[str, ...]) -> str:
+    """One of the words; the first is the default."""
+    text: str = env.str(name, default="").strip() or choices[0]
+    if text not in choices:
+        raise ImproperlyConfigured(f"{name} must be {' or '.join(filter(None, choices))}, not {text!r}.")
+    return text
+
+
+def required(name: str, default: str, *, debug: bool, to: str) -> str:
+    """A variable without which only development starts, with this default. `to` says what to set it to."""
+    text: str = env.str(name, default="").strip()
+    if not text and not debug:
+        raise ImproperlyConfigured(f"{name} is missing: without DEBUG it must be set, to {to}.")
+    return text or default
+
+
+def checked_url(name: str, url: str, *, schemes: tuple[str, ...], example: str) -> str:
+    """The URL, if it has one of the schemes. The message doesn't show the URL, which may hold a password."""
+    scheme, separator, _ = url.partition("://")
+    if not separator or scheme not in schemes:
+        found = f", not with {scheme}://" if separator else ""
+        accepted = " or ".join(f"{each}://" for each in schemes)
+        raise ImproperlyConfigured(f"{name} must start with {accepted}{found}. For example: {example}")
+    return url
+
+
+def of_extra(name: str, *, extra: str, package: str) -> str:
+    """The value of a variable that turns on an optional part of the product, whose packages have to be installed."""
+    value: str = env.str(name, default="").strip()
+    try:
+        assert not value or version(package)
+    except PackageNotFoundError:
+        raise ImproperlyConfigured(
+            f"{name} needs packages that are not installed: pip install '.[{extra}]'"
+        ) from None
+    return value

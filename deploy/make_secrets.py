@@ -1,0 +1,71 @@
+"""Makes the files of `NAME_FILE` settings (docs/operations.md): `python3 deploy/make_secrets.py FOLDER`, with `--compose` for
+deploy/compose.yaml. A file that exists stays as it is, so that a second run makes what is missing.
+"""
+
+import base64
+import json
+import secrets
+import sys
+from pathlib import Path
+
+RANDOM = ("SECRET_KEY", "METRICS_TOKEN")
+OF_SYSTEMD = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "CELERY_BROKER_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "EMAIL_URL",
+)
+
+
+class Folder:
+    """Only its owner may enter it. Its files may be read by each user of a container that gets them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def has(self, name: str, content: str) -> str:
+        """The content of the file, which is this unless it exists."""
+        file = self._path / name
+        if not file.exists():
+            file.write_text(content)
+            file.chmod(0o644)
+        return file.read_text().strip()
+
+
+def make(folder: Folder) -> None:
+    for name in RANDOM:
+        folder.has(name, secrets.token_urlsafe(48))
+    folder.has("FIELD_ENCRYPTION_KEYS", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())
+
+
+def make_for_compose(folder: Folder) -> None:
+    """What its servers and the platform both need to know. Passwords are in hexadecimal digits, as they are put into URLs."""
+    database = folder.has("DATABASE_PASSWORD", secrets.token_hex(24))
+    for name, server in (("DATABASE_URL", "postgres:5432"), ("DATABASE_URL_OF_WEB", "pgbouncer:6432")):
+        folder.has(name, f"postgres://platform:{database}@{server}/platform")
+    folder.has("userlist.txt", f'"platform" "{database}"\n')
+    key = folder.has("AWS_SECRET_ACCESS_KEY", secrets.token_hex(24))
+    platform = {
+        "name": "platform",
+        "actions": ["Admin", "Read", "Write", "List"],
+        "credentials": [{"accessKey": "platform", "secretKey": key}],
+    }
+    folder.has("s3.json", json.dumps({"identities": [platform]}))
+
+
+def main() -> None:
+    *options, path = sys.argv[1:]
+    folder = Folder(Path(path))
+    make(folder)
+    if options == ["--compose"]:
+        make_for_compose(folder)
+    left = [name for name in (("EMAIL_URL",) if options else OF_SYSTEMD) if not folder.has(name, "")]
+    if left:
+        print(f"Fill in, in {path}: {', '.join(left)}.")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
