@@ -183,9 +183,10 @@ class Nginx:
             ),
             r"    server \{\s+listen 80;(?s:.*?)\n    \}\n": "",
             r"listen 443 ssl;": f"listen {listen};",
+            r"\n +listen \[::\]:443 ssl;": "",
             r"\n +ssl_.*": "",
-            r"/var/cache/nginx": str(self.folder),
-            r"access_log off;": f"access_log {self.folder}/access.log;{temporary}",
+            r"/var/(cache|log)/nginx": str(self.folder),
+            r"server_tokens off;": f"server_tokens off;{temporary}",
         }.items():
             text, count = re.subn(pattern, instead, text)
             assert count, pattern
