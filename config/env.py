@@ -10,13 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
-from common import sentinel
+from common import buckets, sentinel
 
 env = environ.Env()
 
@@ -25,7 +25,6 @@ NO_REDIS = "memory://"
 PRINTED_MAIL = "consolemail://"
 PUBLIC_LINK_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+)")
 SECURITY_URI_SHAPE = re.compile(r"(mailto:[^\s@]+@[^\s@]+|https://\S+|tel:\+?[0-9-]+)")
-BUCKET_SHAPE = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 STORES_URL_SHAPE = re.compile(r"https?://(\{slug\}\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?")
 
 
@@ -316,8 +315,7 @@ def field_encryption_keys(*, debug: bool, var_dir: Path) -> tuple[str, ...]:
 def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
     """Where pictures and the files of exports are: `MEDIA_STORAGE_URL`, or folders under `var_dir`.
 
-    `s3://bucket/folder?endpoint=https://s3.example&region=eu-central-1`. Credentials have no place in it: the library reads
-    `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the role of the machine.
+    The URL is that of `common.buckets`.
     """
     url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")
     if not url:
@@ -333,30 +331,14 @@ def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
                 },
             },
         }
-    parts, query = urlsplit(url), parse_qs(urlsplit(url).query)
-    endpoint = query.pop("endpoint", [""])[0]
-    region = query.pop("region", [""])[0]
-    if (
-        parts.scheme != "s3"
-        or not BUCKET_SHAPE.fullmatch(parts.netloc)
-        or query
-        or (endpoint and not urlsplit(endpoint).hostname)
-    ):
-        raise ImproperlyConfigured(
-            "MEDIA_STORAGE_URL must look like s3://bucket/folder?endpoint=https://s3.example&region=eu-central-1, where "
-            "folder, endpoint and region may be left out. Credentials belong in AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY."
-        )
-    folder = parts.path.strip("/")
-    options = {
-        "bucket_name": parts.netloc,
-        "endpoint_url": endpoint or None,
-        "region_name": region or None,
-    }
+    try:
+        options = buckets.options_of(url)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"MEDIA_STORAGE_URL {error}.") from error
     return {
         name: {
             "BACKEND": "common.object_storage.ObjectStorage",
-            "OPTIONS": {**options, "location": "/".join(filter(None, (folder, below))), **more},
+            "OPTIONS": {**options, "location": f"{options['location']}/{below}".lstrip("/"), **more},
         }
         for name, below, more in (
             ("default", "media", {}),
