@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from config import scheduler_seen
 from config.celery import app as celery_app
 from extensions.hooks.breaker import count_states
+from streams.queries import progress
 from webhooks.engine.backlog import COUNTED, backlog, in_flight
 from webhooks.engine.recent import READ, RECENT, recent_attempts
 from webhooks.services.audit import last_audit
@@ -143,6 +144,19 @@ def _audit() -> Iterator[Metric]:
     yield family
 
 
+def _streams() -> Iterator[Metric]:
+    lag = _family(
+        "event_stream_lag_seconds", "Since the oldest event was made that is still to be written.", "stream"
+    )
+    gaps = _family(
+        "event_stream_gaps", "How often events may have been removed before they were written.", "stream"
+    )
+    for stream in progress(timezone.now()):
+        lag.add_metric([stream.name], stream.lag)
+        gaps.add_metric([stream.name], stream.gaps)
+    yield from (lag, gaps)
+
+
 SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
     "deliveries": _deliveries,
     "attempts": _attempts,
@@ -151,6 +165,7 @@ SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
     "queues": _queues,
     "scheduler": _scheduler,
     "audit": _audit,
+    "event streams": _streams,
 }
 
 

@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "storefront.apps.StorefrontConfig",
     "appapi.apps.AppApiConfig",
     "activity.apps.ActivityConfig",
+    "streams.apps.StreamsConfig",
     "extensions.apps.ExtensionsConfig",
     "webhooks.apps.WebhooksConfig",
     "installations.apps.InstallationsConfig",
@@ -391,6 +392,7 @@ WEBHOOK_RETRY_DELAYS = seconds_list("WEBHOOK_RETRY_DELAYS", "30,120,480,1920,720
 DATA_ERASURE_DELAY = seconds("DATA_ERASURE_DELAY", 172_800)
 # Add one after restoring an earlier backup of the database: the feed then refuses cursors from before.
 FEED_EPOCH = whole_number("FEED_EPOCH", 0)
+RECORD_ALL_EVENTS = flag("RECORD_ALL_EVENTS")
 
 # The command `listen` of developers: how many at once, and how many threads of a web process may wait for them.
 LISTENERS = whole_number("LISTENERS", 100)

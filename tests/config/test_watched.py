@@ -26,6 +26,7 @@ from config.celery import app as celery_app
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition
 from installations.models import Installation
+from streams.models import Stream
 from tests.config.test_metrics import operator, value  # noqa: F401
 from tests.webhooks.helpers import claim, published, webhook
 from webhooks.models import Attempt
@@ -92,6 +93,7 @@ def everything_served(
     monkeypatch.setattr(scheduler_seen, "_written_at", 0.0)
     scheduler_seen.sent()
     audit()
+    Stream.objects.create(name="warehouse", complete_at=timezone.now())
     NOT_LIMITED.labels("apps").inc()
     operator.get("/healthz")
     return operator
