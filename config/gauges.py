@@ -19,6 +19,7 @@ from config import scheduler_seen
 from config.celery import app as celery_app
 from config.models import BackupRecord
 from extensions.hooks.breaker import count_states
+from streams.queries import progress
 from webhooks.engine.backlog import COUNTED, backlog, in_flight
 from webhooks.engine.recent import READ, RECENT, recent_attempts
 from webhooks.services.audit import last_audit
@@ -180,6 +181,21 @@ BACKUP_RECORDS: Final = {
         "Since the last restore for a try that found nothing wrong began.",
     ),
 }
+
+
+def _streams() -> Iterator[Metric]:
+    lag = _family(
+        "event_stream_lag_seconds", "Since the oldest event was made that is still to be written.", "stream"
+    )
+    gaps = _family(
+        "event_stream_gaps", "How often events may have been removed before they were written.", "stream"
+    )
+    for stream in progress(timezone.now()):
+        lag.add_metric([stream.name], stream.lag)
+        gaps.add_metric([stream.name], stream.gaps)
+    yield from (lag, gaps)
+
+
 SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
     "deliveries": _deliveries,
     "attempts": _attempts,
@@ -190,6 +206,7 @@ SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
     "audit": _audit,
     "archiver": _archiver,
     "backups": _backups,
+    "event streams": _streams,
 }
 
 

@@ -21,6 +21,7 @@ from config.env.keys import field_encryption_keys, metrics_token, secret_key, se
 from config.env.reading import at_least, choice, env, flag, seconds, seconds_list, whole_number
 from config.env.servers import (
     broker_url,
+    bucket_keys,
     cache_url,
     collector_url,
     database_url,
@@ -89,6 +90,7 @@ INSTALLED_APPS = [
     "storefront.apps.StorefrontConfig",
     "appapi.apps.AppApiConfig",
     "activity.apps.ActivityConfig",
+    "streams.apps.StreamsConfig",
     "extensions.apps.ExtensionsConfig",
     "webhooks.apps.WebhooksConfig",
     "installations.apps.InstallationsConfig",
@@ -382,6 +384,7 @@ WEBHOOK_RETRY_DELAYS = seconds_list("WEBHOOK_RETRY_DELAYS", "30,120,480,1920,720
 DATA_ERASURE_DELAY = seconds("DATA_ERASURE_DELAY", 172_800)
 # Add one after restoring an earlier backup of the database: the feed then refuses cursors from before.
 FEED_EPOCH = whole_number("FEED_EPOCH", 0)
+RECORD_ALL_EVENTS = flag("RECORD_ALL_EVENTS")
 
 # The command `listen` of developers: how many at once, and how many threads of a web process may wait for them.
 LISTENERS = whole_number("LISTENERS", 100)
@@ -408,6 +411,7 @@ def _for_all_hosts(headers: Any, path: str, url: str) -> None:
 
 
 WHITENOISE_ADD_HEADERS_FUNCTION = _for_all_hosts
+BUCKET_KEYS = bucket_keys()
 STORAGES = {
     # Neither is served by itself: views check who asks, and set the headers.
     **media_storages(var_dir=VAR_DIR),

@@ -184,6 +184,7 @@ class Event(models.Model):
         indexes = [
             models.Index("business", "type", models.F("id").desc(), name="event_newest_of_type"),
             models.Index(fields=["business", "position", "id"], name="event_in_feed"),
+            models.Index("position", name="event_position"),  # of all stores, for `streams`
         ]
 
     def __str__(self) -> str:

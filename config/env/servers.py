@@ -1,13 +1,11 @@
 """The servers that the platform uses, each by a URL. URLs may hold passwords, so no message shows one."""
 
-import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from common import sentinel
+from common import buckets, sentinel
 from config.env.reading import checked_url, env, of_extra, required
 
 NO_REDIS = "memory://"
@@ -17,7 +15,6 @@ POSTGRESQL = ("postgres", "postgresql")
 REDIS = ("redis", "rediss", "sentinel", "memory")
 RABBITMQ = ("amqp", "amqps")
 S3_KEYS = {"access_key": "AWS_ACCESS_KEY_ID", "secret_key": "AWS_SECRET_ACCESS_KEY"}
-BUCKET_SHAPE = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 def database_url(*, debug: bool, var_dir: Path) -> str:
@@ -86,8 +83,7 @@ def email_url(*, debug: bool) -> str:
 def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
     """Where pictures and the files of exports are: `MEDIA_STORAGE_URL`, or folders under `var_dir`.
 
-    `s3://bucket/folder?endpoint=https://s3.example&region=eu-central-1`. Credentials have no place in it: they are
-    `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or those of the machine's role, which the library finds.
+    The URL is that of `common.buckets`.
     """
     url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")
     if not url:
@@ -103,37 +99,25 @@ def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
                 },
             },
         }
-    parts, query = urlsplit(url), parse_qs(urlsplit(url).query)
-    endpoint = query.pop("endpoint", [""])[0]
-    region = query.pop("region", [""])[0]
-    if (
-        parts.scheme != "s3"
-        or not BUCKET_SHAPE.fullmatch(parts.netloc)
-        or query
-        or (endpoint and not urlsplit(endpoint).hostname)
-    ):
-        raise ImproperlyConfigured(
-            "MEDIA_STORAGE_URL must look like s3://bucket/folder?endpoint=https://s3.example&region=eu-central-1, where "
-            "folder, endpoint and region may be left out. Credentials belong in AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY."
-        )
-    folder = parts.path.strip("/")
-    options = {
-        "bucket_name": parts.netloc,
-        "endpoint_url": endpoint or None,
-        "region_name": region or None,
-        **{option: key for option, name in S3_KEYS.items() if (key := env.str(name, default=""))},
-    }
+    try:
+        options = buckets.options_of(url) | bucket_keys()
+    except ValueError as error:
+        raise ImproperlyConfigured(f"MEDIA_STORAGE_URL {error}.") from error
     return {
         name: {
             "BACKEND": "common.object_storage.ObjectStorage",
-            "OPTIONS": {**options, "location": "/".join(filter(None, (folder, below))), **more},
+            "OPTIONS": {**options, "location": f"{options['location']}/{below}".lstrip("/"), **more},
         }
         for name, below, more in (
             ("default", "media", {}),
             ("exports", "exports", {"object_parameters": {"ContentType": "application/gzip"}}),
         )
     }
+
+
+def bucket_keys() -> dict[str, str]:
+    """Options of `common.object_storage.ObjectStorage`. Empty: its library finds the keys of the machine's role."""
+    return {option: key for option, name in S3_KEYS.items() if (key := env.str(name, default=""))}
 
 
 def collector_url() -> str:

@@ -27,6 +27,7 @@ from config.models import BackupRecord
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition
 from installations.models import Installation
+from streams.models import Stream
 from tests.config.test_metrics import operator, value  # noqa: F401
 from tests.webhooks.helpers import claim, published, webhook
 from webhooks.models import Attempt
@@ -96,6 +97,7 @@ def everything_served(
     monkeypatch.setattr(gauges, "IS_ARCHIVED", "true")
     for what in BackupRecord.What:
         BackupRecord.objects.create(what=what, at=timezone.now())
+    Stream.objects.create(name="warehouse", complete_at=timezone.now())
     NOT_LIMITED.labels("apps").inc()
     operator.get("/healthz")
     return operator

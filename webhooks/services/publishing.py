@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, UUIDField
 from django.utils import timezone
@@ -30,14 +31,14 @@ def publish(
 ) -> Event | None:
     """Write an event for the feed, and its deliveries, to be sent once the transaction around has committed.
 
-    Returns the event, or None where no installed app may learn of it: nothing is written then. `data` is made text here,
+    Returns the event, or None where no installed app may learn of it: nothing is written then, unless `RECORD_ALL_EVENTS` is set. `data` is made text here,
     once, and sent so to all. On PostgreSQL three statements at most, however many apps and webhooks there are; one more if an
     app that may learn of it is paused.
     """
     learning = _learning(event_type).first(of=business.pk)
-    if learning is None:
+    if learning is None and not settings.RECORD_ALL_EVENTS:
         return None
-    _, paused_at = learning
+    _, paused_at = learning or (None, None)
     event = Event(business=business, type=event_type)
     listeners = _Listeners(event_type, "business", business.pk)
     _write(event, data, listeners, now or timezone.now(), any_paused=paused_at is not None)

@@ -51,6 +51,12 @@ def remove_old(*, now: datetime | None = None, batch: int = BATCH, batches: int 
     return removed
 
 
+def removed_before(now: datetime) -> datetime:
+    """The moment before which events may have been removed. All later ones are there."""
+    weeks = partitions.existing(Event) if partitions.is_split(Event) else []
+    return min([now - KEPT, *(each.start for each in weeks[:1])])
+
+
 # By week
 
 

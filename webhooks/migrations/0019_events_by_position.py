@@ -1,0 +1,14 @@
+from django.db import migrations, models
+
+from common.db.operations import AddIndexConcurrently
+
+
+class Migration(migrations.Migration):
+    dependencies = [("webhooks", "0018_endpoints_by_host")]
+    atomic = False
+
+    operations = [
+        AddIndexConcurrently(
+            model_name="event", index=models.Index(models.F("position"), name="event_position")
+        ),
+    ]
