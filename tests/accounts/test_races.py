@@ -7,7 +7,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 from django.test import Client
 
 from accounts.models import Business, User
@@ -15,6 +15,8 @@ from accounts.services import create_business
 from tests import factories
 from tests.accounts.api import post, refresh, sign_in
 from tests.accounts.second_factor import set_up_app
+from tests.sessions import another_session
+from tests.webhooks.helpers import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,6 +41,26 @@ def test_refresh_token_spent_once(client: Client, dana: User) -> None:
         token = sign_in(client, "dana@example.com").json()["refreshToken"]
         answers = at_once(*[lambda token=token: refresh(Client(), token).status_code] * 4)
         assert Counter(answers) == {200: 1, 401: 3}
+
+
+@pytest.mark.postgres
+def test_refresh_while_the_sign_in_ends(client: Client, dana: User) -> None:
+    """It has read the sign-in before its end is committed, and waits for the row."""
+    token = sign_in(client, "dana@example.com").json()["refreshToken"]
+    with another_session() as other, ThreadPoolExecutor(1) as pool:
+        other.execute("UPDATE accounts_signin SET ended_at = now()")
+        answer = pool.submit(at_once, lambda: refresh(Client(), token).status_code)
+        wait_until(waits_for_a_row)
+        other.commit()
+        assert answer.result() == [401]
+
+
+def waits_for_a_row() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
+        )
+        return cursor.fetchone()[0]  # type: ignore[no-any-return]
 
 
 def test_address_registered_once(newcomer: dict[str, str]) -> None:

@@ -144,6 +144,14 @@ def test_cursor_of_before_a_restore_is_gone(api: Client, sandbox: Business, sett
     read(api, answer.json()["message"].rpartition(" ")[2])
 
 
+def test_cursor_of_an_epoch_to_come_is_refused(api: Client, settings: Any) -> None:
+    settings.FEED_EPOCH = 1
+    ahead = read(api)["nextCursor"]
+    settings.FEED_EPOCH = 0
+    answer = api.get("/app-api/events", {"after": ahead})
+    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "after")
+
+
 def test_cursor_says_nothing(api: Client, sandbox: Business) -> None:
     """Of its event, and of transactions: their numbers tell how much the platform writes."""
     event = publish(sandbox, "order.created")
@@ -196,6 +204,41 @@ def test_cursor_outlives_a_change_of_the_secret_key(api: Client, sandbox: Busine
     settings.SECRET_KEY_FALLBACKS = []
     assert read(api, page["nextCursor"])["data"] == []
     assert api.get("/app-api/events", {"after": start}).status_code == 400
+
+
+@pytest.mark.postgres
+def test_event_committed_while_a_page_is_read_comes_once(
+    api: Client, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the statement that reads the horizon and the one that reads the rows."""
+    start = read(api)["nextCursor"]
+    written, horizon_read, committed = threading.Event(), threading.Event(), threading.Event()
+    positions: list[int] = []
+
+    def write() -> None:
+        with transaction.atomic():
+            publish(sandbox, "review.created")
+            positions.append(Event.objects.get().position)
+            written.set()
+            horizon_read.wait(10)
+        committed.set()
+        connection.close()
+
+    def horizon_before_the_commit() -> int:
+        """That of a server on which nothing older runs."""
+        horizon_read.set()
+        assert committed.wait(10)
+        return positions[0]
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert written.wait(10)
+    with monkeypatch.context() as between:
+        between.setattr(feed, "current_horizon", horizon_before_the_commit)
+        page = read_now(api, start)
+    writer.join()
+    assert names(page) == []
+    assert names(read(api, page["nextCursor"])) == ["review.created"]
 
 
 @pytest.mark.postgres

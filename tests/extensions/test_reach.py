@@ -143,6 +143,18 @@ def test_a_definition_that_widens_stays_as_it_was_approved(
     assert running(shop) == running(sandbox)
 
 
+def test_what_was_approved_comes_before_what_a_store_agreed_to(
+    shop: Business, app: App, install: Installation
+) -> None:
+    """The last save stays within the reach of the current version, but not within the store's."""
+    elsewhere = "https://other.example.com/"
+    wall = block(blockType="wall", renderUrl=elsewhere)
+    save(app, {"blocks": [block(name="Ratings"), wall]})
+    approve(app)
+    save(app, {"blocks": [block(name="Moved", renderUrl=elsewhere), wall]})
+    assert running(shop)["stars"]["name"] == "Ratings"
+
+
 @pytest.mark.spec(REACH, "Removing a part takes effect at once, and it doesn't come back by itself")
 def test_removed_and_brought_back(shop: Business, app: App, install: Installation) -> None:
     save(app, {"blocks": [block()]})

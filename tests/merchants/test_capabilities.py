@@ -1,5 +1,8 @@
 """What an app adds to a store, in a merchant's words: in the marketplace, at the consent, before an uninstall."""
 
+import html
+import re
+
 import pytest
 from django.test import Client
 
@@ -8,6 +11,7 @@ from extensions.capabilities import Capability, offered_capabilities
 from extensions.models import Definition, Placement
 from extensions.services.manifests import save_manifest
 from marketplace.models import App
+from marketplace.scopes import SCOPES
 from stores.models import SitePage
 from tests import factories
 from tests.extensions.manifests import Document, admin_page, block, full, hook, script, widget
@@ -83,6 +87,26 @@ def test_consent_says_what_is_added(app: App, mira: User, shop: Business) -> Non
     assert "You can turn it off." in said
     assert "Takes discounts off orders" in said
     assert "card numbers" not in said, "a script or a payment form of an app may read them"
+
+
+@pytest.mark.spec(
+    "Contract 7 Pages", "The consent names each permission, what it notifies of, and which are sensitive"
+)
+def test_consent_names_permissions_by_what_they_allow(app: App, mira: User) -> None:
+    factories.approve(app)
+    said = html.unescape(text_of(browser(mira).get(address(app))))
+    groups = dict(re.findall(r'class="permissions"> <h2><svg.*?</svg>([\w ]+)</h2>(.*?)</section>', said))
+    titles = {
+        name: re.findall(r'class="title">([^<]+?)(?: <|</span)', lines) for name, lines in groups.items()
+    }
+    marked = re.findall(r'class="title">([^<]+?) <span[^>]*><svg.*?</svg>Sensitive', "".join(groups.values()))
+    scopes = SCOPES.values()
+    assert {name: sorted(lines) for name, lines in titles.items()} == {
+        "Can see": sorted(each.title for each in scopes if not each.writes),
+        "Can change": sorted(each.title for each in scopes if each.writes),
+        "Gets notified of": sorted(each.updates for each in scopes if each.updates),
+    }
+    assert sorted(marked) == sorted(each.title for each in scopes if each.sensitive)
 
 
 def test_uninstall_page_names_what_goes(app: App, mira: User, shop: Business) -> None:

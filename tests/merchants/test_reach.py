@@ -100,11 +100,19 @@ def test_a_yes_to_an_older_version_is_not_taken(
     assert runs(shop) == set()
 
 
-def test_a_later_version_asks_again_after_a_no(browser: Client, asking: Installation, stars: App) -> None:
-    answer(browser, asking, "decline")
-    reviews.approve(submission=factories.submit(stars), reviewer=factories.reviewer())
-    follow_all()
+@pytest.mark.parametrize("also", [[], ["read_orders"]], ids=["reach", "reach and a permission"])
+def test_a_later_version_asks_again_after_a_no(
+    also: list[str], browser: Client, asking: Installation, stars: App
+) -> None:
+    """Also if it asks for no further permission, so that the no to the earlier one still rests."""
+    App.objects.update(scopes=stars.scopes + also)
+    stars.refresh_from_db()
+    approve(stars)
+    answer(browser, asking, "decline", version=3)
+    assert "asks for more permissions" not in text_of(browser.get("/merchant/"))
+    approve(stars)
     assert "asks for more permissions" in text_of(browser.get("/merchant/"))
+    assert ">Approve</button>" in text_of(browser.get("/merchant/apps/"))
 
 
 @pytest.mark.spec(

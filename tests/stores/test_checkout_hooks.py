@@ -401,18 +401,23 @@ def test_order_is_told_before_its_payment_is_made(shop, bread, ear):
     assert told == ["order_created"]
 
 
-def test_payment_settled_before_the_answer_stays_settled(shop, bread):
+@pytest.mark.parametrize(
+    ("answer", "invoice_id"), [(PaymentDetails(invoice_id="INV-2", expires_at=SOON), "INV-2"), (None, "")]
+)
+def test_payment_settled_before_the_answer_stays_settled(shop, bread, answer, invoice_id):
+    """Also if the app settles it and then answers too late or with an error: None."""
+
     def settle_at_once(question):
         order = Order.objects.get(pk=question.data["orderId"])
         settle_payment(order=order, provider="app-17", status="COMPLETED")
-        return PaymentDetails(invoice_id="INV-2", expires_at=SOON)
+        return answer
 
     with (
         filled("checkout.payment_methods", Answer([OFFER])),
         filled("checkout.create_payment", settle_at_once),
     ):
         order = place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
-    assert (order.payment.status, order.payment.invoice_id) == ("COMPLETED", "INV-2")
+    assert (order.payment.status, order.payment.invoice_id) == ("COMPLETED", invoice_id)
 
 
 def test_payment_whose_maker_died_expires(shop, bread):

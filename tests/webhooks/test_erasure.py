@@ -285,11 +285,20 @@ def test_states_follow_the_deliveries(
     assert uninstalled.history.get(kind=HistoryKind.ERASURE_CONFIRMED).note == "Answered with 204"
 
 
+@pytest.mark.parametrize(
+    ("answers", "state"), [((500, 200), ErasureState.CONFIRMED), ((500, 500), ErasureState.OVERDUE)]
+)
 def test_erasure_is_confirmed_only_once_all_have_confirmed(
-    told: Receiver, installation: Installation, clock: time_machine.Traveller
+    answers: tuple[int, int],
+    state: ErasureState,
+    told: Receiver,
+    installation: Installation,
+    clock: time_machine.Traveller,
+    settings: Any,
 ) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = (30,)
     with Receiver() as other:
-        other.respond_with(500, 200)
+        other.respond_with(*answers)
         helpers.webhook(installation, other.url, ["business.data_erasure"])
         ended = installing.uninstall(installation=installation)
         clock.move_to(DUE, tick=False)
@@ -299,7 +308,7 @@ def test_erasure_is_confirmed_only_once_all_have_confirmed(
         clock.shift(60)
         drain()
         erasures.update_states()
-        assert erasure_state(ended) == ErasureState.CONFIRMED
+        assert erasure_state(ended) == state
 
 
 def test_sending_again_starts_the_schedule_anew_under_the_same_id(
@@ -400,12 +409,23 @@ def test_install_while_a_dispatcher_holds_the_erasure_drops_its_result(
     assert drain() == 0
 
 
-def test_install_between_two_attempts_ends_the_retries(
-    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, app: App, dana: User
+@pytest.mark.parametrize(("delays", "before"), [((30,), ErasureState.SENT), ((), ErasureState.OVERDUE)])
+def test_install_after_an_attempt_cancels_the_erasure(
+    delays: tuple[int, ...],
+    before: ErasureState,
+    uninstalled: Installation,
+    told: Receiver,
+    clock: time_machine.Traveller,
+    app: App,
+    dana: User,
+    settings: Any,
 ) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = delays
     told.respond_with(500)
     clock.move_to(DUE, tick=False)
     drain()
+    erasures.update_states()
+    assert erasure_state(uninstalled) == before
     install_for_test(app=app, developer=dana)
     clock.shift(3600)
     assert drain() == 0
@@ -423,6 +443,19 @@ def test_cancelled_erasure_stays_so_after_the_next_uninstall(
     clock.move_to(DUE, tick=False)
     assert drain() == 1
     assert is_signed(told.requests[0], again.webhook_secret)
+
+
+def test_confirmed_erasure_is_not_resent_while_the_app_is_installed_again(
+    uninstalled: Installation, told: Receiver, clock: time_machine.Traveller, app: App, dana: User
+) -> None:
+    """A new install doesn't cancel it, since it is over."""
+    clock.move_to(DUE, tick=False)
+    drain()
+    erasures.update_states()
+    install_for_test(app=app, developer=dana)
+    redeliver(delivery=Delivery.objects.get(), now=DUE)
+    assert drain() == 0
+    assert len(told.requests) == 1
 
 
 def test_erasure_may_not_be_sent_at_will_before_it_is_due(

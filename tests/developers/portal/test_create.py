@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests import factories
 from tests.developers.portal.test_apps import signed_in, text_of
 from webhooks.models import Webhook
 from webhooks.services import inboxes
+from webhooks.signing import hook_signature_headers
 
 LOCAL = "http://127.0.0.1:8000"
 
@@ -85,10 +87,28 @@ def test_manifest_of_an_example_passes_the_rules_of_production(key: str, setting
         check_manifest(document)
 
 
+def program_of(key: str) -> dict[str, Any]:
+    path = Path(__file__).resolve().parents[3] / "developers" / "portal" / "examples" / f"{key}.py"
+    return runpy.run_path(str(path))
+
+
 @pytest.mark.parametrize("key", EXAMPLES)
 def test_program_of_an_example_runs(key: str) -> None:
-    path = Path(__file__).resolve().parents[3] / "developers" / "portal" / "examples" / f"{key}.py"
-    assert "Handler" in runpy.run_path(str(path))
+    assert "Handler" in program_of(key)
+
+
+@pytest.mark.parametrize("key", ["checkout_hook", "webhook_receiver"])
+def test_program_of_an_example_accepts_signatures_of_five_minutes(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBHOOK_SECRET", "whsec_test_x")
+    is_signed = program_of(key)["is_signed"]
+    now = int(time.time())
+    for age, accepted in ((0, True), (290, True), (310, False), (-310, False)):
+        headers = hook_signature_headers("whsec_test_x", now - age, b"{}")
+        signature = headers["X-Webhook-Signature"]
+        assert is_signed(headers["X-Webhook-Timestamp"], signature, b"{}") is accepted, age
+        assert not is_signed(headers["X-Webhook-Timestamp"], signature, b"[]")
 
 
 def test_our_redirect_url_shows_what_came_back(browser: Client) -> None:

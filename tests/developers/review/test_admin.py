@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
+from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
 from marketplace.models import App, ReviewEntry, Submission
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
@@ -329,6 +330,17 @@ def test_invalid_findings_are_not_saved(admin: Client, stars: App) -> None:
     assert "Your findings weren't saved." in page.text
     submission.refresh_from_db()
     assert submission.findings == {}
+
+
+@pytest.mark.parametrize(("right", "opened"), [(MAY_REVIEW, ["take"]), (MAY_SUSPEND, ["suspend"])])
+def test_right_to_review_and_right_to_suspend_are_two(
+    right: str, opened: list[str], stars: App, sam: User
+) -> None:
+    pages = {"take": page_of(submitted(stars), "take"), "suspend": page_of(stars, "suspend")}
+    User.objects.filter(pk=sam.pk).update(is_staff=True)
+    sam.user_permissions.add(Permission.objects.get(codename=right.partition(".")[2]))
+    clerk = client_of(User.objects.get(pk=sam.pk))
+    assert [act for act, page in pages.items() if clerk.post(page).status_code != 403] == opened
 
 
 @pytest.mark.parametrize("act", ["take", "release", "findings"])

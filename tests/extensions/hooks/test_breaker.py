@@ -144,6 +144,20 @@ def test_breaker_is_of_one_hook_on_one_installation(shop: Business, hooking: Hoo
     assert reached(shop, sound)
 
 
+def test_success_of_a_call_that_began_before_it_opened_does_not_close_it(
+    shop: Business, broken: Hooked, clock: Any
+) -> None:
+    for _ in range(4):
+        assert reached(shop, broken)
+    row = broken.breaker
+    slow = breaker.admit(row, timeout=5.0, now=row.updated_at)
+    assert slow
+    assert reached(shop, broken)
+
+    breaker.succeeded((row.installation_id, row.definition_id), slow, now=row.updated_at)
+    assert not reached(shop, broken)
+
+
 @pytest.mark.spec(RULE, "It can be reset")
 def test_reset_has_the_hook_called_again_at_once(shop: Business, broken: Hooked, clock: Any) -> None:
     open_it(shop, broken)

@@ -22,7 +22,7 @@ from tests.receivers import Answer, ReceivedRequest, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import add_copies, drain, is_signed, publish, published
 from webhooks import catalogue
-from webhooks.engine import claims, dispatcher, recording
+from webhooks.engine import claims, dispatcher, preparation, recording
 from webhooks.engine.claim_selection import HOST_ATTEMPTS, MOST_LEASES
 from webhooks.engine.claims import LostLeases
 from webhooks.engine.dispatcher import Dispatcher
@@ -489,6 +489,24 @@ def test_dispatcher_that_is_stopped_leaves_what_takes_too_long_to_others(
     assert (delivery.status, delivery.lease_until) == ("PENDING", None)
     assert drain() == 1
     assert ids(receiver.requests) == [str(delivery.id)] * 2
+
+
+def test_dispatcher_that_stood_still_does_not_send_what_others_have_freed(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stopped between its claim and its attempt, and seemed dead."""
+    prepare = preparation.prepare
+
+    def stand_still(claimed: list[claims.Claim]) -> Any:
+        monkeypatch.setattr(preparation, "prepare", prepare)
+        assert claims.free_unknown(Delivery.objects.get().leased_by, known=()) == 1
+        return prepare(claimed)
+
+    monkeypatch.setattr(dispatcher, "ALIVE_FOR", timedelta(0))
+    monkeypatch.setattr(preparation, "prepare", stand_still)
+    delivery = published(sandbox)
+    assert drain() == 1
+    assert ids(receiver.requests) == [str(delivery.id)]
 
 
 def test_dispatcher_never_sends_inside_a_transaction(

@@ -3,6 +3,7 @@
 import socket
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -207,6 +208,19 @@ def test_attempts_at_one_dead_host_are_counted(installation: Installation, sandb
     assert helpers.drain() == 8
     assert set(Attempt.objects.values_list("error_class", flat=True)) == {"refused"}
     assert set(Endpoint.objects.values_list("pace", flat=True)) == {Pace.SILENT}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_endpoint_at_a_blocked_address_keeps_its_pace(
+    installation: Installation, sandbox: Business, settings: Any
+) -> None:
+    """Nothing is sent there, so it takes nobody's time."""
+    settings.ALLOW_LOCAL_DESTINATIONS = False
+    proven(installation, "https://127.0.0.1:9/")
+    helpers.publish(sandbox)
+    assert helpers.drain() == 1
+    assert Attempt.objects.get().error_class == "blocked_address"
+    assert Endpoint.objects.get().pace == Pace.PROVEN
 
 
 @pytest.mark.django_db(transaction=True)
