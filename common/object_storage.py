@@ -148,18 +148,15 @@ class _Object(io.RawIOBase):
 @contextmanager
 def _refusals(name: str) -> Iterator[None]:
     """Errors of the library as ours. A missing object is a missing file, as on a disk."""
-    CIRCUIT.enter()
     try:
-        yield
+        with CIRCUIT.asking(BotoCoreError, HTTPClientError):
+            yield
     except ClientError as error:
-        CIRCUIT.answered()
         if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404 and _of_object(error):
             raise FileNotFoundError(name) from None
         raise _unavailable() from error
     except (BotoCoreError, HTTPClientError) as error:
-        CIRCUIT.failed()
         raise _unavailable() from error
-    CIRCUIT.answered()
 
 
 def _of_object(error: ClientError) -> bool:

@@ -37,18 +37,9 @@ class Client(redis.Redis):
     def execute_command(self, *args: Any, **options: Any) -> Any:
         at = self.get_connection_kwargs()
         name = getattr(self.connection_pool, "service_name", "")  # of servers behind Sentinel
-        judge = circuit(at.get("host", name), at.get("port", 0), at.get("path", ""))
-        judge.enter()
-        try:
-            answer = super().execute_command(*args, **options)
-        except (redis.ConnectionError, redis.TimeoutError):
-            judge.failed()
-            raise
-        except redis.RedisError:  # an error response is a response
-            judge.answered()
-            raise
-        judge.answered()
-        return answer
+        server = circuit(at.get("host", name), at.get("port", 0), at.get("path", ""))
+        with server.asking(redis.ConnectionError, redis.TimeoutError):
+            return super().execute_command(*args, **options)
 
 
 def pool(url: str, **options: Any) -> redis.ConnectionPool:

@@ -70,23 +70,26 @@ def versions_of(app: App) -> QuerySet[AppVersion]:
     return app.versions.select_related("submission__reviewer").order_by("-number")
 
 
-def listed_lookalikes(app: App) -> list[AppVersion]:
-    """Listed apps of other developers with a name that people may confuse with this one's."""
-    return [version for version in _listed_by_others(app) if looks_like(version.name, app.name)]
+@dataclass(frozen=True, slots=True)
+class Lookalikes:
+    """What people may confuse with an app: listed apps by their name, and names of developers of listed apps."""
+
+    apps: list[AppVersion]
+    developers: list[str]
 
 
-def listed_developer_lookalikes(app: App) -> list[str]:
-    """Names of other developers of listed apps that people may confuse with this app's developer, as submitted."""
+def listed_lookalikes(app: App) -> Lookalikes:
+    """Among the apps of other developers. Names the developer as submitted."""
     waiting = app.submissions.filter(status=SubmissionStatus.PENDING_REVIEW).first()
-    own = waiting.shown_developer if waiting else app.shown_developer
-    names = {version.shown_developer for version in _listed_by_others(app)}
-    return sorted(name for name in names if looks_like(name, own))
-
-
-def _listed_by_others(app: App) -> QuerySet[AppVersion]:
+    developer = waiting.shown_developer if waiting else app.shown_developer
     listed = App.objects.listed().exclude(developer=app.developer_id)
     versions = AppVersion.objects.filter(pk__in=listed.values("approved_version"))
-    return versions.select_related("app__developer").order_by("name", "pk")
+    others = list(versions.select_related("app__developer").order_by("name", "pk"))
+    names = {version.shown_developer for version in others}
+    return Lookalikes(
+        [version for version in others if looks_like(version.name, app.name)],
+        sorted(name for name in names if looks_like(name, developer)),
+    )
 
 
 def with_last_submission(apps: AppQuerySet) -> AppQuerySet:

@@ -46,9 +46,13 @@ def check_app(*, app: App, origin: str = "", lasts: timedelta = LONGEST, now: da
 
 
 def send(probes: Sequence[Probe], seconds: float, app: App) -> list[Answer]:
-    """Send all at once. None of them takes longer than `seconds`."""
+    """Send all at once. None of them takes longer than `seconds`. Raises `strangers.NoPlace`, and breaks off all of them then."""
     under_way = [_submit(probe, max(0.1, min(probe.seconds, seconds))) for probe in probes]
-    return [_answer(strangers.result(exchange, app.pk)) for exchange in under_way]
+    try:
+        return [_answer(strangers.result(exchange, app.pk)) for exchange in under_way]
+    finally:
+        for exchange in under_way:
+            exchange.cancel()  # does nothing to one that has ended
 
 
 def _submit(probe: Probe, seconds: float) -> transport.Coming:

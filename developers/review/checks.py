@@ -19,7 +19,7 @@ from extensions.signature_checks import hook_signatures, webhook_signatures
 from marketplace import rules
 from marketplace.enums import SubmissionStatus
 from marketplace.models import App, Picture, Submission
-from marketplace.queries import listed_developer_lookalikes, listed_lookalikes
+from marketplace.queries import listed_lookalikes
 from marketplace.services.findings import CHECKS_TRIES
 
 ICON_PIXELS: Final = 256  # minimum width and height
@@ -54,12 +54,12 @@ def listing(submission: Submission) -> Iterator[Evidence]:
 def name(app: App) -> Iterator[Evidence]:
     """Merchants must not take the app for another developer's."""
     similar = listed_lookalikes(app)
-    for version in similar:
+    for version in similar.apps:
         developer = version.shown_developer
         yield Evidence(Outcome.WARN, f"The name looks like {version.name}, a listed app by {developer}.")
-    if not similar:
+    if not similar.apps:
         yield Evidence(Outcome.PASS, "No other developer's listed app has a name that looks like it.")
-    for other in listed_developer_lookalikes(app):
+    for other in similar.developers:
         yield Evidence(
             Outcome.WARN, f"The developer's name looks like {other}, another developer with a listed app."
         )

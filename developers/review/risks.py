@@ -11,7 +11,7 @@ from extensions.manifest.content import Defined
 from extensions.manifest.reach import host_of
 from marketplace.enums import ReviewKind, SubmissionStatus
 from marketplace.models import AppVersion, ReviewEntry, Submission
-from marketplace.queries import listed_developer_lookalikes, listed_lookalikes
+from marketplace.queries import listed_lookalikes
 from marketplace.scopes import SCOPES
 from marketplace.services.findings import record_risks
 
@@ -45,9 +45,10 @@ def _found(submission: Submission) -> Iterator[Risk]:
     app = submission.app
     if not AppVersion.objects.filter(app__developer=app.developer_id).exists():
         yield Risk(2, "First app")
-    if listed_lookalikes(app):
+    similar = listed_lookalikes(app)
+    if similar.apps:
         yield Risk(4, "Name looks like another\u2019s")
-    if listed_developer_lookalikes(app):
+    if similar.developers:
         yield Risk(4, "Developer\u2019s name looks like another\u2019s")
     if rejections := app.submissions.filter(status=SubmissionStatus.REJECTED).count():
         often = "before" if rejections == 1 else f"{rejections} times before"

@@ -47,17 +47,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Where people wait, only one of a process's threads waits for a server that doesn't answer."""
         if not self.answers_within:
             return super().get_new_connection(conn_params)
-        circuit = self._circuit()
-        circuit.enter()
-        try:
+        with self._circuit().asking(ConnectionTimeout):
             session = super().get_new_connection(conn_params)
-        except ConnectionTimeout:
-            circuit.failed()
-            raise
-        except psycopg.OperationalError:
-            circuit.answered()
-            raise
-        circuit.answered()
         session.__class__ = ImpatientConnection
         return session
 

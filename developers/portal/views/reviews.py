@@ -23,7 +23,6 @@ from marketplace.queries import (
     conversation_about,
     in_review,
     latest_submission,
-    listed_developer_lookalikes,
     listed_lookalikes,
     median_wait,
     position_in_queue,
@@ -129,7 +128,6 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
         "removed": _scopes(changes["removed_scopes"]),
         "waiting": waiting_in(app, manifest_document(app)),
         "lookalikes": listed_lookalikes(app),
-        "developer_lookalikes": listed_developer_lookalikes(app),
     }
     status = UNPROCESSABLE if form.is_bound else 200
     return render(request, "developers/portal/submit.html", context, status=status)
