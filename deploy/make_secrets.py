@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 
 RANDOM = ("SECRET_KEY", "METRICS_TOKEN")
-OF_SYSTEMD = (
-    "DATABASE_URL",
-    "REDIS_URL",
-    "CELERY_BROKER_URL",
+# Of the operator's own servers. The second ones may stay empty, which leaves the setting out.
+NEEDED = ("DATABASE_URL", "REDIS_URL", "EMAIL_URL")
+OPTIONAL = (
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
-    "EMAIL_URL",
+    "CELERY_BROKER_URL",
+    "DATABASE_REPLICA_URL",
+    "SENTRY_DSN",
 )
 
 
@@ -38,6 +39,7 @@ class Folder:
 def make(folder: Folder) -> None:
     for name in RANDOM:
         folder.has(name, secrets.token_urlsafe(48))
+    folder.has("SECRET_KEY_FALLBACKS", "")
     folder.has("FIELD_ENCRYPTION_KEYS", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())
 
 
@@ -58,12 +60,15 @@ def make_for_compose(folder: Folder) -> None:
 
 def main() -> None:
     *options, path = sys.argv[1:]
-    folder = Folder(Path(path))
+    folder, needed = Folder(Path(path)), NEEDED
     make(folder)
     if options == ["--compose"]:
         make_for_compose(folder)
-    left = [name for name in (("EMAIL_URL",) if options else OF_SYSTEMD) if not folder.has(name, "")]
-    if left:
+        needed = ("EMAIL_URL",)
+    else:
+        for name in OPTIONAL:
+            folder.has(name, "")
+    if left := [name for name in needed if not folder.has(name, "")]:
         print(f"Fill in, in {path}: {', '.join(left)}.")  # noqa: T201
 
 
