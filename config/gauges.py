@@ -170,7 +170,7 @@ def _archiver() -> Iterator[Metric]:
 def _backups() -> Iterator[Metric]:
     now = timezone.now()
     for record in BackupRecord.objects.all():
-        name, description = BACKUP_RECORDS[record.what]
+        name, description = BACKUP_RECORDS[BackupRecord.What(record.what)]
         yield _gauge(name, description, max(0.0, (now - record.at).total_seconds()))
 
 

@@ -4,8 +4,8 @@ from django.db import models
 class BackupRecord(models.Model):
     """When a backup was last taken, and when one was last restored for a try.
 
-    Written by `deploy/pgbackrest/back-up` with psql, by `manage.py check_restored`, and by whoever has a provider take the
-    backups (docs/operations.md). Read at `/metrics`.
+    Written by `deploy/pgbackrest/back-up` with psql, by `manage.py check_restored`, and by a job of those who have a provider take
+    the backups (docs/operations.md). Read at `/metrics`.
     """
 
     class What(models.TextChoices):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -94,40 +95,70 @@ def test_cluster_restored_to_before_a_mistake_sends_what_was_due_then(
     assert refused.status_code == 410
 
 
+TLS = """
+daemon off;
+pid {folder}/nginx.pid;
+error_log stderr;
+events {{}}
+http {{
+    access_log off;
+    client_max_body_size 0;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{
+        listen 127.0.0.1:{port} ssl;
+        ssl_certificate {folder}/server.pem;
+        ssl_certificate_key {folder}/server.pem;
+        location / {{
+            proxy_pass {endpoint};
+            proxy_set_header Host $http_host;
+        }}
+    }}
+}}
+"""
+
+
 @pytest.fixture
-def bucket(tmp_path: Path) -> Iterator[ObjectServer]:
-    """Of an S3 server with TLS."""
-    authority = trustme.CA()
-    own = authority.issue_cert(
-        "127.0.0.1", common_name="127.0.0.1"
-    )  # of addresses, pgBackRest knows only this
-    own.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
-    authority.cert_pem.write_to_path(tmp_path / "authority.pem")
-    with ObjectServer(certificate=tmp_path / "server.pem", authority=tmp_path / "authority.pem") as server:
+def bucket() -> Iterator[ObjectServer]:
+    with ObjectServer() as server:
         yield server
 
 
 @pytest.fixture
-def in_bucket(bucket: ObjectServer) -> Iterator[BackedUp]:
-    """A cluster with its backups there, and tables like the platform's."""
+def in_bucket(bucket: ObjectServer, tmp_path: Path) -> Iterator[BackedUp]:
+    """A cluster with its backups there, by TLS, and tables like the platform's."""
+    if shutil.which("nginx") is None:
+        pytest.skip("nginx is not installed")
+    authority, port = trustme.CA(), free_port()
+    own = authority.issue_cert("localhost")  # pgBackRest knows no addresses in certificates
+    own.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+    configuration = tmp_path / "nginx.conf"
+    configuration.write_text(TLS.format(folder=tmp_path, port=port, endpoint=bucket.endpoint))
     places = {
-        "s3_endpoint": "127.0.0.1",
-        "storage_port": str(bucket.port),
+        "s3_endpoint": "localhost",
+        "storage_port": str(port),
         "s3_uri_style": "path",
         "s3_bucket": BUCKET,
         "s3_key": CREDENTIALS["AWS_ACCESS_KEY_ID"],
         "s3_key_secret": CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
     }
     cluster = BackedUp("s3", **{f"repo1_{name}": value for name, value in places.items()})
-    readable = cluster.directory / "authority.pem"
-    readable.write_bytes(Path(bucket.authority).read_bytes())
-    cluster.environment["PGBACKREST_REPO1_STORAGE_CA_FILE"] = str(readable)
-    with cluster:
-        with cluster.connect() as session:
-            session.execute("CREATE DATABASE platform")
-        with cluster.connect("platform") as session:
-            session.execute("CREATE TABLE config_backuprecord (what text PRIMARY KEY, at timestamptz)")
-        yield cluster
+    authority.cert_pem.write_to_path(cluster.directory / "authority.pem")
+    cluster.environment["PGBACKREST_REPO1_STORAGE_CA_FILE"] = f"{cluster.directory}/authority.pem"
+    nginx = subprocess.Popen(["nginx", "-e", "stderr", "-p", str(tmp_path), "-c", str(configuration)])
+    try:
+        with cluster:
+            with cluster.connect() as session:
+                session.execute("CREATE DATABASE platform")
+            with cluster.connect("platform") as session:
+                session.execute("CREATE TABLE config_backuprecord (what text PRIMARY KEY, at timestamptz)")
+            yield cluster
+    finally:
+        nginx.terminate()
+        nginx.wait(10)
 
 
 SECRET = "a name that is not to be read in a bucket"
