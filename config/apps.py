@@ -9,7 +9,8 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        from config import checks, scheduler_seen  # noqa: F401  register the checks, and the scheduler's heartbeat
+        # They register the checks, and what listens to Celery.
+        from config import checks, counted_tasks, scheduler_seen, server_checks  # noqa: F401
 
         if settings.OTLP_ENDPOINT:
             from config import otel  # of an extra
