@@ -23,6 +23,8 @@ BENCHMARKS = {
     "latency": "benchmarks.latency.latency",
     "isolation": "benchmarks.latency.isolation",
     "claims": "benchmarks.claiming.claims_among_finished",
+    "judging": "benchmarks.judging.judging",
+    "stray-files": "benchmarks.stray_files.stray_files",
     "month": "benchmarks.history.month",
     "long-transaction": "benchmarks.long_transaction.long_transaction",
     "fan-out": "benchmarks.fanout.fan_out",

@@ -22,7 +22,7 @@ class Circuit:
         """Ask the server. Raises during the pause; the first caller after it may try.
 
         An error of the types `silence` begins a pause. Any other says nothing against the server: it was an answer, or a fault
-        on this side. So a trial that ends with one keeps nobody out.
+        on this side. So a trial that ends with one begins no pause.
         """
         self._enter()
         try:

@@ -70,6 +70,21 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
+def folder() -> Path | None:
+    """Where processes share what they count; None if this one counts for itself."""
+    shared = Path(os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
+    return shared if shared.name and shared.is_dir() else None
+
+
+def processes() -> set[int]:
+    """The ids of the processes that share what they count: those that have counted, or this one."""
+    shared = folder()
+    if shared is None:
+        return {os.getpid()}
+    endings = (file.stem.rpartition("_")[2] for file in shared.glob("*_*.db"))
+    return {int(ending) for ending in endings if ending.isdigit()}
+
+
 def add_up(folder: Path, process: int) -> None:
     """Move what a process that ended has counted to a file of all that ended, so that none leaves files behind."""
     with suppress(OSError), locked(folder):
@@ -82,3 +97,5 @@ def add_up(folder: Path, process: int) -> None:
                 ended.write_value(key, ended.read_value(key)[0] + value, 0.0)
             ended.close()
             left.unlink()
+    for gauge in folder.glob(f"gauge_live*_{process}.db"):
+        gauge.unlink(missing_ok=True)

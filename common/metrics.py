@@ -1,11 +1,15 @@
-"""What each process counts for operators. `config.metrics` serves it, and docs/operations.md explains it."""
+"""What each process counts for operators. `config.metrics` serves it, and docs/operations.md explains it.
+
+Gauges have the sum of the processes that live, where several share what they count.
+"""
 
 from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 from common import counts  # noqa: F401  before anything is counted
 
@@ -36,6 +40,43 @@ CALLS_NOT_LOGGED: Final = Counter(
     "extension_platform_api_calls_not_logged",
     "Calls of apps that the log lacks, because the database did not keep up.",
 )
+THREADS: Final = Gauge(
+    "extension_platform_threads", "Threads for requests or tasks.", multiprocess_mode="livesum"
+)
+THREADS_BUSY: Final = Gauge(
+    "extension_platform_threads_busy", "Threads that have a request or a task.", multiprocess_mode="livesum"
+)
+PLACES_TAKEN: Final = Gauge(
+    "extension_platform_places_taken",
+    "Requests that wait for servers of apps for longer than half a second.",
+    multiprocess_mode="livesum",
+)
+TASKS: Final = Counter(
+    "extension_platform_tasks", "Tasks of Celery, by what they came to.", ["task", "outcome"]
+)
+TASK_WAIT: Final = Histogram(
+    "extension_platform_task_wait_seconds",
+    "Seconds from sending a task to its start.",
+    buckets=(0.1, 0.5, 1, 5, 15, 60, 300),
+)
+HOOK_CALLS: Final = Counter(
+    "extension_platform_hook_calls",
+    "Hook calls, made and skipped, by what they came to.",
+    ["point", "outcome"],
+)
+HOOK_SECONDS: Final = Histogram(
+    "extension_platform_hook_seconds",
+    "Seconds of hook calls that were made.",
+    ["point"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+MAILS: Final = Counter("extension_platform_mails", "Mails given to the mail server, or not.", ["outcome"])
+EXPORTS: Final = Counter("extension_platform_exports", "Exports of lists for apps.", ["outcome"])
+PUT_OFF: Final = Counter(
+    "extension_platform_deliveries_put_off",
+    "Deliveries that were due and were postponed without an attempt that counts.",
+    ["reason"],
+)
 
 
 def root_of(path: str) -> str:
@@ -53,14 +94,16 @@ def _class_of(request: HttpRequest) -> str:
 
 
 class AnswersMiddleware:
-    """Counts every response, and the time that it took. It is the outermost middleware."""
+    """Counts every response, the time that it took, and the threads that are busy. It is the outermost middleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        THREADS.set(settings.WEB_THREADS)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = perf_counter()
-        response = self.get_response(request)
+        with THREADS_BUSY.track_inprogress():
+            response = self.get_response(request)
         root = _class_of(request)
         ANSWERS.labels(root, f"{response.status_code // 100}xx").inc()
         SECONDS.labels(root).observe(perf_counter() - began)

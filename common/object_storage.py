@@ -8,6 +8,7 @@ import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -86,6 +87,19 @@ class ObjectStorage(S3Storage):
     def exists(self, name: str) -> bool:
         with _refusals(name):
             return bool(super().exists(name))
+
+    def objects(self, folder: str) -> Iterator[tuple[str, datetime]]:
+        """Names and times of all objects below a folder, asked for page by page."""
+        below = f"{self._normalize_name(folder).rstrip('/')}/"
+        answers = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket_name, Prefix=below)
+        pages = iter(answers)
+        while True:
+            with _refusals(folder):
+                page = next(pages, None)
+            if page is None:
+                return
+            for each in page.get("Contents", ()):
+                yield f"{folder.rstrip('/')}/{each['Key'].removeprefix(below)}", each["LastModified"]
 
     def size(self, name: str) -> int:
         with _refusals(name):

@@ -25,6 +25,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from common.errors import Unavailable
+from common.metrics import PLACES_TAKEN
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +118,9 @@ class Bound:
             more = set(map(str, who)) - visit.holds
             if not self._has_room(more, needs_place=not visit.has_place):
                 return False
-            self._taken += not visit.has_place
+            if not visit.has_place:
+                self._taken += 1
+                PLACES_TAKEN.inc()
             self._taken_by.update(more)
             visit.has_place = True
             visit.holds |= more
@@ -131,6 +134,7 @@ class Bound:
         if visit.has_place:
             with self._lock:
                 self._taken -= 1
+                PLACES_TAKEN.dec()
                 self._taken_by.subtract(visit.holds)
                 self._taken_by += Counter()  # without those that have none
         self.visits.discard(visit)

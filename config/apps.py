@@ -9,8 +9,8 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        # They register checks, and the scheduler's heartbeat.
-        from config import checks, scheduler_seen, server_versions  # noqa: F401
+        # They register the checks, and what listens to Celery.
+        from config import checks, counted_tasks, scheduler_seen, server_checks, server_versions  # noqa: F401
 
         if settings.OTLP_ENDPOINT:
             from config import otel  # of an extra

@@ -1,21 +1,21 @@
-"""Figures at `/metrics` that belong to no process: they are read from the database, the cache and the broker.
+"""Figures of the whole installation, read from the database, the cache, the broker and the public addresses.
 
-Each source that can't be reached is left out, so that the others are there when they are needed most.
+The scheduler shows them at `/metrics` (`common.exposition`), and no other process.
 """
 
-import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from django.conf import settings
 from django.db import connection
 from django.utils import timezone
-from prometheus_client import CollectorRegistry, Metric
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client import Metric
+from prometheus_client.core import CounterMetricFamily
 
-from config import scheduler_seen
+from common.exposition import NAME, Figures, gauge
+from common.exposition import family as labeled
+from config import certificates, scheduler_seen
 from config.celery import app as celery_app
 from config.models import BackupRecord
 from extensions.hooks.breaker import count_states
@@ -24,9 +24,6 @@ from webhooks.engine.backlog import COUNTED, backlog, in_flight
 from webhooks.engine.recent import READ, RECENT, recent_attempts
 from webhooks.services.audit import last_audit
 
-log = logging.getLogger(__name__)
-
-NAME: Final = "extension_platform"
 ARCHIVED: Final = """
     SELECT failed_count, extract(epoch FROM now() - coalesce(last_archived_time, pg_postmaster_start_time()))
     FROM pg_stat_archiver
@@ -34,43 +31,21 @@ ARCHIVED: Final = """
 IS_ARCHIVED: Final = "current_setting('archive_mode') <> 'off'"
 
 
-def registry() -> CollectorRegistry:
-    made = CollectorRegistry()
-    for what, figures in SOURCES.items():
-        made.register(_Source(what, figures))
-    return made
-
-
-class _Source(Collector):
-    def __init__(self, what: str, figures: Callable[[], Iterable[Metric]]) -> None:
-        self._what = what
-        self._figures = figures
-
-    def describe(self) -> list[Metric]:
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        try:
-            yield from list(self._figures())
-        except Exception as error:  # whatever the client of a server that is away raises
-            log.warning("The metrics lack the %s: %s", self._what, error)
-
-
 def _deliveries() -> Iterator[Metric]:
     found = backlog(timezone.now())
-    yield _gauge("deliveries_due", f"Due and not being sent; counted up to {COUNTED}.", found.due)
-    yield _gauge(
+    yield gauge("deliveries_due", f"Due and not being sent; counted up to {COUNTED}.", found.due)
+    yield gauge(
         "deliveries_oldest_due_seconds",
         "Since the first became due whose endpoint could take it now.",
         found.waited.total_seconds(),
     )
-    yield _gauge("deliveries_in_flight", f"Being sent; counted up to {COUNTED}.", in_flight())
-    yield _gauge("dispatchers", "Dispatchers that take on deliveries.", found.dispatchers)
+    yield gauge("deliveries_in_flight", f"Being sent; counted up to {COUNTED}.", in_flight())
+    yield gauge("dispatchers", "Dispatchers that take on deliveries.", found.dispatchers)
 
 
 def _attempts() -> Iterator[Metric]:
     found = recent_attempts(timezone.now())
-    family = _family(
+    family = labeled(
         "attempts_last_minute",
         f"Attempts of the last {RECENT.seconds} seconds, by what they came to; of the newest {READ}.",
         "outcome",
@@ -79,7 +54,7 @@ def _attempts() -> Iterator[Metric]:
         family.add_metric([outcome], count)
     yield family
     if found.lag_p99 is not None:
-        yield _gauge(
+        yield gauge(
             "deliveries_lag_p99_seconds",
             "Between an event and its first attempt: 99 of 100 of the same attempts took less.",
             found.lag_p99,
@@ -87,7 +62,7 @@ def _attempts() -> Iterator[Metric]:
 
 
 def _breakers() -> Iterator[Metric]:
-    family = _family("hook_breakers", "Breakers of hooks that failed, each of one app on one store.", "state")
+    family = labeled("hook_breakers", "Breakers of hooks that failed, each of one app on one store.", "state")
     for state, count in count_states(timezone.now()).items():
         family.add_metric([state], count)
     yield family
@@ -106,11 +81,11 @@ def _sessions() -> Iterator[Metric]:
             "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
         )
         (most,) = cursor.fetchone()
-    family = _family("database_sessions", "Sessions of this database, by what they do.", "state")
+    family = labeled("database_sessions", "Sessions of this database, by what they do.", "state")
     for state, count in states.items():
         family.add_metric([state.replace(" ", "_")], count)
     yield family
-    yield _gauge(
+    yield gauge(
         "database_sessions_limit", "Sessions that the PostgreSQL server allows, of all databases.", most
     )
 
@@ -118,7 +93,7 @@ def _sessions() -> Iterator[Metric]:
 def _queues() -> Iterator[Metric]:
     if settings.CELERY_BROKER_URL.startswith("memory:"):
         return  # in another process, or in this one
-    family = _family("queue_length", "Tasks that no worker has taken yet.", "queue")
+    family = labeled("queue_length", "Tasks that no worker has taken yet.", "queue")
     queue = celery_app.conf.task_default_queue
     with celery_app.connection_for_write() as broker:
         broker.ensure_connection(max_retries=1, timeout=2)
@@ -133,7 +108,7 @@ def _queues() -> Iterator[Metric]:
 def _scheduler() -> Iterator[Metric]:
     age = scheduler_seen.age()
     if age is not None:
-        yield _gauge("scheduler_heartbeat_age_seconds", "Since the scheduler last sent a task.", age)
+        yield gauge("scheduler_heartbeat_age_seconds", "Since the scheduler last sent a task.", age)
 
 
 def _audit() -> Iterator[Metric]:
@@ -141,8 +116,8 @@ def _audit() -> Iterator[Metric]:
     last = last_audit()
     if last is None:
         return
-    yield _gauge("audit_age_seconds", "Since the nightly audit last came to its end.", last.age)
-    family = _family(
+    yield gauge("audit_age_seconds", "Since the nightly audit last came to its end.", last.age)
+    family = labeled(
         "misplaced_rows", "Rows that the nightly audit found without their counterpart or partition.", "kind"
     )
     for kind, count in last.found.items():
@@ -162,16 +137,14 @@ def _archiver() -> Iterator[Metric]:
             )
             family.add_metric([], failures)
             yield family
-            yield _gauge(
-                "wal_archive_age_seconds", "Since a file of PostgreSQL's log was last archived.", age
-            )
+            yield gauge("wal_archive_age_seconds", "Since a file of PostgreSQL's log was last archived.", age)
 
 
 def _backups() -> Iterator[Metric]:
     now = timezone.now()
     for record in BackupRecord.objects.all():
         name, description = BACKUP_RECORDS[BackupRecord.What(record.what)]
-        yield _gauge(name, description, max(0.0, (now - record.at).total_seconds()))
+        yield gauge(name, description, max(0.0, (now - record.at).total_seconds()))
 
 
 BACKUP_RECORDS: Final = {
@@ -184,10 +157,10 @@ BACKUP_RECORDS: Final = {
 
 
 def _streams() -> Iterator[Metric]:
-    lag = _family(
+    lag = labeled(
         "event_stream_lag_seconds", "Since the oldest event was made that is still to be written.", "stream"
     )
-    gaps = _family(
+    gaps = labeled(
         "event_stream_gaps", "How often events may have been removed before they were written.", "stream"
     )
     for stream in progress(timezone.now()):
@@ -196,7 +169,14 @@ def _streams() -> Iterator[Metric]:
     yield from (lag, gaps)
 
 
-SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
+def _certificates() -> Iterator[Metric]:
+    family = labeled("certificate_seconds_left", "Until the certificate ends that a host shows.", "host")
+    for host, seconds in certificates.seconds_left().items():
+        family.add_metric([host], seconds)
+    yield family
+
+
+SHARED: Final[dict[str, Figures]] = {
     "deliveries": _deliveries,
     "attempts": _attempts,
     "breakers of hooks": _breakers,
@@ -207,12 +187,5 @@ SOURCES: Final[dict[str, Callable[[], Iterable[Metric]]]] = {
     "archiver": _archiver,
     "backups": _backups,
     "event streams": _streams,
+    "certificates": _certificates,
 }
-
-
-def _gauge(name: str, description: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"{NAME}_{name}", description, value=value)
-
-
-def _family(name: str, description: str, label: str) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"{NAME}_{name}", description, labels=[label])

@@ -35,7 +35,7 @@ def _judged(name: str, version: Numbers) -> Iterator[CheckMessage]:
     if problem := why_too_old(name, version):
         yield Error(problem, hint=HINT, id="config.E010")
     if problem := why_too_new(name, version):
-        yield Warning(problem, hint=HINT, id="config.W010")
+        yield Warning(problem, hint=HINT, id="config.W013")
 
 
 # A server that is away may come back, so it is no reason to refuse a start. `/readyz` names it.

@@ -18,7 +18,7 @@ from config.env.addresses import (
     trusted_proxies,
 )
 from config.env.keys import field_encryption_keys, metrics_token, secret_key, secret_key_fallbacks
-from config.env.reading import at_least, choice, env, flag, seconds, seconds_list, whole_number
+from config.env.reading import address, at_least, choice, env, flag, seconds, seconds_list, whole_number
 from config.env.servers import (
     broker_url,
     bucket_keys,
@@ -79,6 +79,8 @@ WEB_PROCESSES = at_least(1, "WEB_PROCESSES", cores())
 WEB_THREADS = at_least(1, "WEB_THREADS", 8)
 WORKER_THREADS = at_least(2, "WORKER_THREADS", 4)  # a dispatcher takes one
 HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")
+# Where `work`, `schedule` and `deliver` answer `/metrics`; nowhere by default. Web processes do at `BIND`.
+METRICS_BIND = address("METRICS_BIND")
 
 # --- The parts --------------------------------------------------------------------------------------
 
@@ -234,7 +236,10 @@ if DATABASE_POOLER == "transaction":
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 elif DATABASES["default"]["ENGINE"] == "common.db.postgresql":
     # A process that hangs inside a transaction would keep every row that is replaced meanwhile, and claims walk past these.
-    DATABASES["default"]["OPTIONS"].setdefault("options", "-c idle_in_transaction_session_timeout=2min")
+    # JIT compiles plans that look expensive for longer than any of ours takes, more so where partitions are many.
+    DATABASES["default"]["OPTIONS"].setdefault(
+        "options", "-c idle_in_transaction_session_timeout=2min -c jit=off"
+    )
 if DATABASE_REPLICA_URL := replica_url(DATABASE_URL):
     DATABASES["replica"] = DATABASES["default"] | env.db_url_config(DATABASE_REPLICA_URL)
     DATABASES["replica"] |= {
@@ -436,6 +441,8 @@ USE_I18N = True
 
 EMAIL_CONFIG = env.email_url_config(email_url(debug=DEBUG))
 vars().update(EMAIL_CONFIG)
+EMAIL_SENT_BY = EMAIL_CONFIG["EMAIL_BACKEND"]
+EMAIL_BACKEND = "common.mails.CountedBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Extension Platform <no-reply@localhost>")
 # They get mails about crashes and about data erasures that no app confirms.
 ADMINS = [(address, address) for address in env.list("ADMINS", default=[])]

@@ -105,6 +105,9 @@ class Webhook(models.Model):
             models.Index(
                 "installation", name="webhook_disabled", condition=models.Q(disabled_at__isnull=False)
             ),
+            models.Index(
+                "notified_at", name="webhook_notified", condition=models.Q(notified_at__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -199,6 +202,9 @@ class Event(models.Model):
 
 # PENDING and RETRYING rows, and no others, have a due time. SQLite uses a partial index only for conditions like these.
 _CLAIMABLE = models.Q(due_at__isnull=False, lease_until=None)
+_FAILED = models.Q(status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)) & ~models.Q(
+    event_type="webhook.test"
+)
 
 
 class Delivery(models.Model):
@@ -283,6 +289,8 @@ class Delivery(models.Model):
             ),
             models.Index("webhook", models.F("id").desc(), name="delivery_newest"),
             models.Index("webhook", "status", "finished_at", name="delivery_outcome"),
+            # Which webhooks failed at all (webhooks/services/disabling.py).
+            models.Index("webhook", name="delivery_failed", condition=_FAILED),
         ]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
+from common.db.alone import alone
 from webhooks.engine import slots
 from webhooks.engine.dispatcher import Dispatcher, Learnt
 from webhooks.services import audit, counting, disabling, erasure, inboxes, notifications, retention
@@ -61,6 +62,7 @@ def _start_next() -> bool:
 
 
 @shared_task
+@alone
 def judge_webhooks() -> None:
     """Disable webhooks that have failed for too long, and notify their developers."""
     disabling.judge_webhooks()
@@ -88,6 +90,7 @@ def remove_old_deliveries() -> None:
 
 
 @shared_task
+@alone
 def audit_tables() -> None:
     """Look for attempts without delivery, deliveries without event or webhook, and rows without partition."""
     audit.audit()

@@ -29,6 +29,7 @@ from appapi.models import Export
 from common.background import enqueue_after_commit
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, NotAllowed
+from common.metrics import EXPORTS
 from installations.authentication import refusal
 from installations.models import Installation
 from stores import queries
@@ -121,8 +122,10 @@ def _make(export: Export) -> None:
     except Exception:
         log.exception("Export %s failed.", export.pk)
         _finish(export, status=ExportStatus.FAILED)
+        EXPORTS.labels("failed").inc()
     else:
         _finish(export, status=ExportStatus.READY, rows=rows, etag=etag, feed_cursor=cursor)
+        EXPORTS.labels("ready").inc()
 
 
 def _finish(export: Export, **changes: Any) -> None:

@@ -5,6 +5,8 @@ import threading
 
 from celery.beat import Service
 
+from common import exposition
+from config import gauges
 from config.celery import app
 from webhooks.tasks import stopping
 
@@ -31,6 +33,7 @@ class Background:
         ]
 
     def start(self) -> None:
+        exposition.show(gauges.SHARED)
         for thread in self._threads:
             thread.start()
 

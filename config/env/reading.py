@@ -76,6 +76,19 @@ def at_least(minimum: int, name: str, default: int) -> int:
     return number
 
 
+def address(name: str) -> tuple[str, int] | None:
+    """`host:port` of this machine, or None."""
+    text: str = env.str(name, default="").strip()
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65_535:
+        raise ImproperlyConfigured(
+            f"{name} must be an address and a port, such as 127.0.0.1:9101, not {text!r}."
+        )
+    return host.strip("[]"), int(port)
+
+
 def choice(name: str, choices: tuple[str, ...]) -> str:
     """One of the words; the first is the default."""
     text: str = env.str(name, default="").strip() or choices[0]

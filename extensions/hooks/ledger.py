@@ -14,6 +14,7 @@ from django.db import transaction
 from django.dispatch import receiver
 
 from common.ids import parse_id
+from common.metrics import HOOK_CALLS, HOOK_SECONDS
 from extensions.enums import SKIPPED
 from extensions.hooks import skipped
 from extensions.hooks.calling import Call
@@ -43,6 +44,10 @@ _flow: ContextVar[_Flow | None] = ContextVar("flow_of_hook_calls", default=None)
 
 def record(question: Question, calls: Sequence[Call]) -> None:
     """In its own transaction, whose commit doesn't wait for the disk: a buyer is waiting."""
+    for call in calls:
+        HOOK_CALLS.labels(question.point, call.outcome.lower()).inc()
+        if call.outcome not in SKIPPED:
+            HOOK_SECONDS.labels(question.point).observe(call.duration_ms / 1000)
     rows = [_row(question, call) for call in calls]
     if question.point in BEFORE_THE_ORDER:
         _remember(question, rows)

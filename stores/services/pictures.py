@@ -1,6 +1,7 @@
 """Pictures that merchants upload: of products, and for the store itself."""
 
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from common import pictures
+from common.file_walk import walk
 from common.ids import parse_id
 from common.pictures import CONTENT_TYPES, Decoded
 from stores.models import ProductPicture, StoredPicture, StorePicture
@@ -18,6 +20,7 @@ MAX_PIXELS: Final = 25_000_000  # phones take 24 million; a file of 5 MiB may de
 SIDE: Final = 2000  # pixels that are kept
 THUMBNAIL_SIDE: Final = 480
 FOLDER: Final = "stores/"  # `upload_to` of the models
+IN_NAME: Final = 6  # first digits of an id that name a folder, so that it has the pictures of some five hours
 BATCH: Final = 500
 
 Stored = TypeVar("Stored", bound=StoredPicture)
@@ -32,10 +35,10 @@ def save_picture(row: Stored, decoded: Decoded) -> Stored:
     """Save a new row with its two files. If the row is rolled back, `remove_stray_files` removes the files later."""
     row.content_type = CONTENT_TYPES[decoded.format]
     row.width, row.height = decoded.width, decoded.height
-    ending = decoded.format.lower()
-    row.file.save(f"{row.id}.{ending}", ContentFile(decoded.content), save=False)
+    ending, name = decoded.format.lower(), f"{str(row.id)[:IN_NAME]}/{row.id}"
+    row.file.save(f"{name}.{ending}", ContentFile(decoded.content), save=False)
     small = decoded.scaled(THUMBNAIL_SIDE)
-    row.thumbnail.save(f"{row.id}-small.{ending}", ContentFile(small.content), save=False)
+    row.thumbnail.save(f"{name}-small.{ending}", ContentFile(small.content), save=False)
     row.save(force_insert=True)
     return row
 
@@ -57,22 +60,17 @@ def remove_stray_files(*, now: datetime | None = None) -> int:
     Files of the last day are left alone: their transaction may still be running.
     """
     now = now or timezone.now()
-    try:
-        _, names = default_storage.listdir(FOLDER)
-    except FileNotFoundError:
-        return 0
+    old = (file.name for file in walk(default_storage, FOLDER) if (now - file.changed_at).days >= 1)
     removed = 0
-    for start in range(0, len(names), BATCH):
-        batch = {name: parse_id(name[:36]) for name in names[start : start + BATCH]}
-        ids = [found for found in batch.values() if found]
+    while batch := list(islice(old, BATCH)):
+        pictures_of = {name: parse_id(name.rpartition("/")[2][:36]) for name in batch}
+        ids = [found for found in pictures_of.values() if found]
         known = {
             picture
             for model in (ProductPicture, StorePicture)
             for picture in model.objects.filter(pk__in=ids).values_list("pk", flat=True)
         }
-        for name in (name for name, picture in batch.items() if picture not in known):
-            path = FOLDER + name
-            if (now - default_storage.get_modified_time(path)).days >= 1:
-                default_storage.delete(path)
-                removed += 1
+        for name in (name for name, picture in pictures_of.items() if picture not in known):
+            default_storage.delete(name)
+            removed += 1
     return removed

@@ -17,6 +17,7 @@ import requests
 from celery.worker import state
 
 from accounts.models import Business
+from common.exposition import NAME
 from config import heartbeat
 from config.cores import cores
 from config.management.commands.work import OPEN_FILES
@@ -30,6 +31,7 @@ from tests.webhooks.helpers import publish, wait_until
 from webhooks.models import Attempt
 
 TOKEN = "".join(map(chr, range(60, 110)))
+WEB_THREADS = 8
 OF_PROCESSES = [pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.timed]
 
 
@@ -62,6 +64,10 @@ def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_re
     counted = answered(port)
     assert counted >= 30
     assert answered(port) == counted + 1, "Each process reports the sum, whichever a scrape reaches."
+    shown = scraped(port)
+    assert shown["threads"] == 2 * WEB_THREADS
+    assert shown["memory_bytes"] > 2 * 30_000_000
+    assert "deliveries_due" not in shown, "The scheduler shows what all have in common."
 
     web.signal_first(signal.SIGHUP)
     deadline = time.monotonic() + 90
@@ -70,9 +76,12 @@ def test_web_processes_add_up_their_metrics_and_are_replaced_without_a_failed_re
         assert time.monotonic() < deadline
     assert answered(port) > counted, "Counts of processes that ended are kept."
     left = {file.stem for file in (tmp_path / "metrics").iterdir()}
-    kinds = ("counter", "histogram")
+    kinds, living = ("counter", "histogram"), children(web)
     assert "counter_ended" in left
-    assert left <= {f"{kind}_{of}" for kind in kinds for of in ("ended", *children(web))}
+    assert left <= {f"{kind}_{of}" for kind in kinds for of in ("ended", *living)} | {
+        f"gauge_livesum_{of}" for of in living
+    }
+    assert scraped(port)["threads"] == 2 * WEB_THREADS, "Those of processes that ended are gone."
     web.signal_first(signal.SIGTERM)
     assert web.wait_for_death() == 0
 
@@ -136,14 +145,16 @@ def answers(port: int) -> bool:
 
 def answered(port: int) -> int:
     """How many requests the metrics count for `/healthz`."""
-    response = requests.get(
-        f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=5
-    )
-    return sum(
-        round(float(line.split()[-1]))
-        for line in response.text.splitlines()
-        if line.startswith("extension_platform_http_answers_total") and "2xx" in line
-    )
+    found = scraped(port).items()
+    return sum(round(each) for name, each in found if name.startswith("http_answers_total") and "2xx" in name)
+
+
+def scraped(port: int, token: str = TOKEN) -> dict[str, float]:
+    """The platform's samples, without the beginning of their names. Empty where there are none for this token."""
+    headers = {"Authorization": f"Bearer {token}"}
+    lines = requests.get(f"http://127.0.0.1:{port}/metrics", headers=headers, timeout=30).text.splitlines()
+    ours = (line.removeprefix(f"{NAME}_").rpartition(" ") for line in lines if line.startswith(f"{NAME}_"))
+    return {name: float(number) for name, _, number in ours}
 
 
 def children(process: Process) -> set[int]:
@@ -162,8 +173,9 @@ def test_worker_and_scheduler_deliver_and_show_that_they_are_alive(
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # as many systems begin with
     files = {name: tmp_path / f"{name}.alive" for name in ("work", "schedule")}
+    ports = {name: free_port() for name in files}
     worker, scheduler = (
-        started(HEARTBEAT_FILE=str(files[name]))
+        started(HEARTBEAT_FILE=str(files[name]), METRICS_BIND=f"127.0.0.1:{ports[name]}", METRICS_TOKEN=TOKEN)
         for name, started in (("work", processes.worker), ("schedule", processes.beat))
     )
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -172,6 +184,13 @@ def test_worker_and_scheduler_deliver_and_show_that_they_are_alive(
         publish(sandbox)
         receiver.wait_for(1, timeout=90)
         assert resource.prlimit(worker.pid, resource.RLIMIT_NOFILE)[0] == min(OPEN_FILES, hard)
+        at_work, shared = scraped(ports["work"]), scraped(ports["schedule"])
+        assert at_work["threads"] == 4
+        assert at_work["threads_busy"] >= 1
+        assert at_work["task_wait_seconds_count"] >= 1
+        assert shared["dispatchers"] >= 1
+        assert "dispatchers" not in at_work, "The scheduler shows what all have in common."
+        assert scraped(ports["schedule"], "another") == {}
         for file in files.values():
             wait_until(lambda file=file: age(file) < 1, timeout=10)  # type: ignore[misc]
         for process in (worker, scheduler):

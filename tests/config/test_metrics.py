@@ -14,9 +14,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import URLResolver, get_resolver
 from django.utils import timezone
+from prometheus_client import CollectorRegistry
 
 from accounts.models import Business
+from common import exposition
 from common.metrics import ROOTS, root_of
+from config import gauges
 from config.env.keys import metrics_token
 from installations.models import Installation
 from tests.developers.conftest import Api
@@ -31,9 +34,17 @@ TOKEN = "a token for the metrics"
 
 
 @pytest.fixture
-def operator(settings: Any) -> Client:
+def operator(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """Who reads the figures of this process and the shared ones, as in the demo, which has all in one process."""
     settings.METRICS_TOKEN = TOKEN
+    show_everything(monkeypatch)
     return Client(headers={"Authorization": f"Bearer {TOKEN}"})
+
+
+def show_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exposition, "_READ", CollectorRegistry())
+    monkeypatch.setattr(exposition, "_shown", {})
+    exposition.show(exposition.OF_PROCESSES | gauges.SHARED)
 
 
 def value(client: Client, sample: str) -> float:
@@ -134,7 +145,7 @@ def test_processes_that_share_a_directory_are_added_up(tmp_path: Path) -> None:
     """As gunicorn's workers do; each line below is a process of its own."""
     environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
     count = "from common.metrics import ANSWERS; ANSWERS.labels('auth', '2xx').inc()"
-    show = "from config.metrics import *; from config.metrics import _of_processes; print(_of_processes().decode())"
+    show = "from common.exposition import text; print(text().decode())"
     start = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup(); "
     for code in (count, count):
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)

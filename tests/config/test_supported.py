@@ -66,7 +66,7 @@ def connected(settings: Any) -> None:
     ("versions", "ident", "words"),
     [
         (Versions((99,), (100,)), "config.E010", "is too old: the platform needs 99 to 100."),
-        (Versions((1,), (2,)), "config.W010", "is newer than 2, the newest that the platform was written for."),
+        (Versions((1,), (2,)), "config.W013", "is newer than 2, the newest that the platform was written for."),
     ],
 )  # fmt: skip
 def test_server_of_another_version_is_named(

@@ -20,15 +20,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Business
 from common.http.exchanges import ErrorClass
-from common.metrics import NOT_LIMITED
-from config import gauges, scheduler_seen
+from common.metrics import EXPORTS, HOOK_CALLS, HOOK_SECONDS, MAILS, NOT_LIMITED, PUT_OFF, TASKS
+from config import certificates, gauges, scheduler_seen
 from config.celery import app as celery_app
 from config.models import BackupRecord
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition
 from installations.models import Installation
 from streams.models import Stream
-from tests.config.test_metrics import operator, value  # noqa: F401
+from tests.config.test_metrics import operator, show_everything, value  # noqa: F401
 from tests.webhooks.helpers import claim, published, webhook
 from webhooks.models import Attempt
 from webhooks.services.audit import audit
@@ -80,6 +80,17 @@ def broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(celery_app, "connection_for_write", lambda *_, **__: Connection(settings.REDIS_URL))
 
 
+# Each with the labels of a sample.
+COUNTED: dict[Any, list[str]] = {
+    TASKS: ["stores.tasks.recount_totals", "failed"],
+    HOOK_CALLS: ["order.validate", "timeout"],
+    HOOK_SECONDS: ["order.validate"],
+    MAILS: ["failed"],
+    EXPORTS: ["failed"],
+    PUT_OFF: ["key"],
+}
+
+
 @pytest.fixture
 def everything_served(
     operator: Client,  # noqa: F811
@@ -99,6 +110,9 @@ def everything_served(
         BackupRecord.objects.create(what=what, at=timezone.now())
     Stream.objects.create(name="warehouse", complete_at=timezone.now())
     NOT_LIMITED.labels("apps").inc()
+    for counted, labels in COUNTED.items():
+        counted.labels(*labels)
+    monkeypatch.setattr(certificates, "seconds_left", lambda: {"platform.example": 86_400.0})
     operator.get("/healthz")
     return operator
 
@@ -253,6 +267,31 @@ FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
     ({ARCHIVE: "0+60x60"}, 1, "ArchiveLate", [{}]),
     ({FAILURES: "5x60"}, 1, "ArchiveFails", []),
     ({FAILURES: "5x20 6+1x40"}, 1, "ArchiveFails", [{}]),
+    ({'up{job="extension-platform-workers",instance="worker"}': "0x180"}, 1, "BackgroundProcessDown",
+     [{"job": "extension-platform-workers", "instance": "worker"}]),
+    ({f'extension_platform_info{{version="{each}"}}': "1x180" for each in ("1.0", "1.1")}, 2, "VersionsDiffer", [{}]),
+    *(
+        ({f'extension_platform_deliveries_put_off_total{{reason="{reason}"}}': "0+1x180"}, 1, "DeliveriesPutOff", fires)
+        for reason, fires in [("key", [{"reason": "key"}]), ("outage", [])]
+    ),
+    *(
+        ({f'extension_platform_tasks_total{{task="t",outcome="{outcome}"}}': "0+1x180"}, 1, "TasksFail", fires)
+        for outcome, fires in [("failed", [{"task": "t"}]), ("succeeded", [])]
+    ),
+    *(
+        ({f'extension_platform_threads{{job="{job}",instance="i"}}': "8x180",
+          f'extension_platform_threads_busy{{job="{job}",instance="i"}}': "8x180"}, 1, "ThreadsRunOut", fires)
+        for job, fires in [("extension-platform", [{"instance": "i"}]), ("extension-platform-workers", [])]
+    ),
+    *(
+        ({'extension_platform_disk_bytes{instance="i"}': "100x180",
+          'extension_platform_disk_free_bytes{instance="i"}': f"{free}x180"}, 1, "DiskFull", fires)
+        for free, fires in [(9, [{"instance": "i"}]), (11, [])]
+    ),
+    *(
+        ({'extension_platform_certificate_seconds_left{host="h"}': f"{days * 86_400}-60x180"}, 2, "CertificateEnds", fires)
+        for days, fires in [(14, [{"host": "h"}]), (15, [])]
+    ),
 ]  # fmt: skip
 
 
@@ -360,7 +399,8 @@ def test_source_that_is_away_takes_no_other_with_it(
     def away() -> None:
         raise ConnectionError("away")
 
-    monkeypatch.setitem(gauges.SOURCES, "attempts", away)
+    monkeypatch.setitem(gauges.SHARED, "attempts", away)
+    show_everything(monkeypatch)
     text = operator.get("/metrics").content.decode()
     assert "extension_platform_attempts_last_minute" not in text
     assert "extension_platform_dispatchers" in text

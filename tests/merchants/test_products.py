@@ -9,9 +9,9 @@ from django.forms import BooleanField
 from django.utils import timezone
 from PIL import Image
 
-from stores.models import Order, Product, Review
+from stores.models import Order, Product, ProductPicture, Review
 from stores.services.checkout import place_order
-from stores.services.pictures import remove_stray_files
+from stores.services.pictures import BATCH, remove_stray_files
 from stores.services.products import update_product
 from stores.services.reviews import create_review
 from tests import factories
@@ -405,14 +405,14 @@ def test_pictures_are_described_moved_and_removed(
     ear.clear()
     save(browser, bread, **{f"alt_{two}": "Sliced"})
     assert ear == []  # the first picture is the same
-    assert len(list(media.iterdir())) == 6
+    assert len(files_in(media)) == 6
     with django_capture_on_commit_callbacks(execute=True):
         save(browser, bread, **{f"remove_{one}": "on", f"remove_{three}": "on"}, pictures=[photo()])
     assert [(p.pk == two, p.position) for p in pictures_of(bread)] == [(True, 0), (False, 1)]
-    assert len(list(media.iterdir())) == 4
+    assert len(files_in(media)) == 4
     with django_capture_on_commit_callbacks(execute=True):
         browser.post(f"{LIST}{bread.pk}/delete/")
-    assert list(media.iterdir()) == []
+    assert files_in(media) == []
     assert browser.get(f"/media/stores/{two}").status_code == 404
 
 
@@ -470,12 +470,24 @@ def test_page_of_another_merchant_changes_no_pictures(browser, shop, media):
 
 def test_files_that_no_row_refers_to_are_removed_after_a_day(browser, shop, media):
     browser.post(ADD, NEW | {"pictures": [photo()]})
-    stray = media / f"{shop.pk}.png"
-    stray.write_bytes(b"x")
+    (kept,) = {file.parent for file in files_in(media)}
+    assert kept.parent == media
+    strays = [folder / f"{shop.pk}-{number}.png" for folder in (media, kept) for number in range(BATCH)]
+    for stray in strays:  # of now, and as they were named before
+        stray.write_bytes(b"x")
+    old = ProductPicture.objects.get()
+    old.file.storage.save(f"stores/{old.pk}.png", BytesIO(b"x"))
     assert remove_stray_files() == 0
-    assert remove_stray_files(now=timezone.now() + timedelta(days=2)) == 1
-    assert not stray.exists()
-    assert len(list(media.iterdir())) == 2
+    assert remove_stray_files(now=timezone.now() + timedelta(days=2)) == len(strays)
+    assert {file.name for file in files_in(media)} == {
+        f"{old.pk}.jpeg",
+        f"{old.pk}-small.jpeg",
+        f"{old.pk}.png",
+    }
+
+
+def files_in(media):
+    return [path for path in media.rglob("*") if path.is_file()]
 
 
 # --- Off the shelf ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from django.utils import timezone
 from common.ids import id_at
 from installations import services as installing
 from installations.models import Installation
-from tests.config.test_metrics import TOKEN, value
+from tests.config.test_metrics import operator, value  # noqa: F401
 from tests.deliveries import OK, delivery
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -46,16 +46,17 @@ FREED_WITHIN_SECONDS = {"webhooks.Delivery.leased_by"}
 
 
 def test_audit_finds_what_has_lost_its_counterpart(
-    webhook: Webhook, installation: Installation, settings: Any
+    webhook: Webhook,
+    installation: Installation,
+    operator: Client,  # noqa: F811
 ) -> None:
-    operator = _operator(settings)
     now = timezone.now()
-    for days in (70, 40, 3, 0):
+    for days in (70, 40, 1, 0):
         delivery(webhook, DeliveryStatus.SUCCEEDED, OK, created_at=now - timedelta(days=days))
     assert set(audit().values()) == {0}
 
     other = helpers.webhook(installation, "https://app.example.com/", ["order.created"])
-    orphan = delivery(other, DeliveryStatus.SUCCEEDED, OK, created_at=now - timedelta(days=5))
+    orphan = delivery(other, DeliveryStatus.SUCCEEDED, OK, created_at=now - timedelta(days=8))
     with connection.cursor() as cursor:  # as no code of ours does
         cursor.execute("DELETE FROM webhooks_webhook WHERE id = %s", [_text(orphan.webhook_id)])
         cursor.execute("DELETE FROM webhooks_delivery WHERE id < %s", [_id(now - timedelta(days=60))])
@@ -70,6 +71,28 @@ def test_audit_finds_what_has_lost_its_counterpart(
     assert value(operator, f'{METRIC}{{kind="without_partition"}}') == 0
 
 
+def test_each_day_is_looked_at_after_1_8_and_29_days_and_none_is_left_out(webhook: Webhook) -> None:
+    """A delivery without its event, found on these nights alone. The third night has no audit."""
+    cache.clear()
+    now = timezone.now().replace(hour=4)
+    lost = delivery(webhook, DeliveryStatus.SUCCEEDED, OK, created_at=now)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM webhooks_event WHERE id = %s", [_text(lost.event_id)])
+    nights = []
+    with time_machine.travel(now, tick=False) as clock:
+        for night in range(1, 32):
+            clock.shift(timedelta(days=1))
+            if night == 3:
+                late = delivery(
+                    webhook, DeliveryStatus.SUCCEEDED, OK, created_at=timezone.now() - timedelta(days=1)
+                )
+                with connection.cursor() as cursor:
+                    cursor.execute("DELETE FROM webhooks_event WHERE id = %s", [_text(late.event_id)])
+            elif audit()["deliveries"]:
+                nights.append(night)
+    assert nights == [1, 4, 8, 10, 29, 31]
+
+
 def test_every_column_without_a_constraint_is_audited_or_left_out_for_a_reason() -> None:
     """docs/operations.md, "Metrics", has the reasons."""
     without = {
@@ -82,8 +105,7 @@ def test_every_column_without_a_constraint_is_audited_or_left_out_for_a_reason()
 
 
 @pytest.mark.django_db
-def test_age_of_the_last_audit_grows_until_the_next_one(settings: Any) -> None:
-    operator = _operator(settings)
+def test_age_of_the_last_audit_grows_until_the_next_one(operator: Client) -> None:  # noqa: F811
     cache.clear()
     assert AGE not in operator.get("/metrics").content.decode()
     with time_machine.travel(timezone.now(), tick=False) as clock:
@@ -93,11 +115,6 @@ def test_age_of_the_last_audit_grows_until_the_next_one(settings: Any) -> None:
         assert f'{METRIC}{{kind="attempts"}} 0.0' in operator.get("/metrics").content.decode()
         audit_tables()
         assert value(operator, AGE) == 0
-
-
-def _operator(settings: Any) -> Client:
-    settings.METRICS_TOKEN = TOKEN
-    return Client(headers={"Authorization": f"Bearer {TOKEN}"})
 
 
 def _id(moment: Any) -> str:

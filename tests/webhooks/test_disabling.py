@@ -1,5 +1,6 @@
 """Automatic disabling, and telling the developer (contract section 5)."""
 
+import random
 import smtplib
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
 
 from accounts.models import Business
 from common.ids import id_at
@@ -22,6 +26,7 @@ from webhooks.services.deliveries import redeliver
 from webhooks.services.disabling import disable, judge_webhooks, suspects
 from webhooks.services.notifications import notify_developers
 from webhooks.services.registration import change_webhook
+from webhooks.tasks import judge_webhooks as task
 
 URL = "https://127.0.0.1:9/hook"
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -274,6 +279,69 @@ def test_switched_off_or_ended_ones_are_not_judged(webhook: Webhook, installatio
     Webhook.objects.update(is_active=True)
     Installation.objects.update(uninstalled_at=START)
     assert judge_webhooks(now=START + 80 * HOUR) == 0
+
+
+def test_what_failed_leads_to_the_same_as_a_look_at_each_webhook(installation: Installation) -> None:
+    """Over random histories of 30 webhooks, judged after each day."""
+    dice = random.Random(7)
+    webhooks = [helpers.webhook(installation, f"{URL}/{number}", ["order.created"]) for number in range(30)]
+    answers: list[list[int | None]] = [[200], [500], [500, 200], [500] * 6, [None] * 6]
+    expected: dict[Any, datetime | None] = dict.fromkeys((webhook.pk for webhook in webhooks), None)
+    seen: set[datetime | None] = set()
+    for day in range(1, 7):
+        for webhook in dice.sample(webhooks, 20):
+            kind = dice.choice(["order.created"] * 4 + ["webhook.test"])
+            at = START + (24 * day - dice.randrange(1, 24)) * HOUR
+            attempted(
+                webhook, *dice.choice(answers), at=at, every=dice.randrange(60) * HOUR / 600, event=kind
+            )
+        at = START + 24 * day * HOUR
+        for retried in Delivery.objects.filter(status="RETRYING"):
+            if dice.random() < 0.4:
+                Delivery.objects.filter(pk=retried.pk).update(status="SUCCEEDED", finished_at=at, due_at=None)
+        reset = dice.choice(webhooks)
+        Webhook.objects.filter(pk=reset.pk).update(judged_from=at - 5 * HOUR, failing_since=None)
+        expected[reset.pk] = None
+        for webhook in Webhook.objects.all():
+            expected[webhook.pk] = failing_since(webhook, expected[webhook.pk], at)
+        judge_webhooks(now=at)
+        assert dict(Webhook.objects.values_list("pk", "failing_since")) == expected
+        seen |= set(expected.values())
+    assert len(seen) > 20, "They differ, so that there is something to find."
+
+
+def failing_since(webhook: Webhook, before: datetime | None, now: datetime) -> datetime | None:
+    """From all deliveries and attempts of this one. One that only gave up more than 72 hours ago isn't looked at."""
+    own = Delivery.objects.filter(webhook=webhook).exclude(event_type="webhook.test")
+    successes = own.filter(status="SUCCEEDED").values_list("finished_at", flat=True)
+    success = max(filter(None, successes), default=None)
+    if before and not (success and success >= before):
+        return before
+    recent = max(filter(None, (success, now - health.DISABLED_AFTER)))
+    failed = own.filter(Q(status="RETRYING") | Q(status="EXHAUSTED", finished_at__gt=success or START - HOUR))
+    if not (before or failed.filter(Q(finished_at=None) | Q(finished_at__gt=recent)).exists()):
+        return None
+    after = max(filter(None, (success, webhook.judged_from)), default=START - HOUR)
+    failed = failed.filter(Q(finished_at=None) | Q(finished_at__gt=after))
+    attempts = Attempt.objects.filter(delivery__in=failed, attempted_at__gt=after)
+    return min(attempts.values_list("attempted_at", flat=True), default=None)
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_webhooks_are_judged_by_one_process_at_a_time(webhook: Webhook) -> None:
+    began = timezone.now() - 2 * HOUR
+    fail_badly(webhook, at=began)
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtext('webhooks.tasks.judge_webhooks'))")
+    task()
+    webhook.refresh_from_db()
+    assert webhook.failing_since is None
+    other.close()
+    task()
+    webhook.refresh_from_db()
+    assert webhook.failing_since == began
 
 
 # Telling

@@ -19,6 +19,7 @@ from django.db import Error, connection
 
 from common.db.outages import is_outage
 from common.db.transactions import forbid_transaction
+from common.metrics import PUT_OFF
 from webhooks.engine import claims, listeners, planning, preparation, recording
 from webhooks.engine.claims import Claim, Claimer, LostLeases
 from webhooks.engine.clocks import DatabaseClock
@@ -283,6 +284,7 @@ class Dispatcher:
             )  # endpoints have room again
         if self._spared:
             claims.postpone(self._spared, due_again(self._clock.now()))
+            PUT_OFF.labels("outage").inc(len(self._spared))
             self._spared.clear()
 
     def _should_record(self) -> bool:

@@ -10,12 +10,10 @@ from contextlib import contextmanager
 
 from django.db import connection, transaction
 
-# These settings make plans look expensive, so that JIT would compile each of them.
 _WANTED = {
     "enable_seqscan": "off",
     "enable_bitmapscan": "off",
     "plan_cache_mode": "force_generic_plan",
-    "jit": "off",
 }
 _BY_INDEX = "; ".join(f"SET {name} = {value}" for name, value in _WANTED.items())
 _BY_INDEX_HERE = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _WANTED.items())

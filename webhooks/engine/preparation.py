@@ -8,12 +8,14 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models import TextField, UUIDField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled, Param, rows_of_each
 from common.db.fields import decrypt
+from common.metrics import PUT_OFF
 from installations.models import JUDGED_BY
 from webhooks import message
 from webhooks.engine import claims as leases
@@ -114,9 +116,10 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
             # One that can't be sent must not block the others, nor later ones for its endpoint.
             error = error or caught
             prepared.unsendable.append(claim)
+            PUT_OFF.labels("key" if isinstance(caught, ImproperlyConfigured) else "error").inc()
     if error:  # logged once: a traceback takes milliseconds
         first, *more = (claim.delivery_id for claim in prepared.unsendable)
-        log.error("Delivery %s and %s more can't be sent now.", first, len(more), exc_info=error)
+        log.error("Delivery %s and %s more can't be sent now: %s", first, len(more), error, exc_info=error)
     return prepared
 
 

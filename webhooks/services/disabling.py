@@ -1,14 +1,17 @@
 """Disables webhooks whose endpoints have failed for too long (contract, section 5).
 
 A periodic task judges them once a minute from the rows of deliveries and attempts, so recording attempts costs nothing
-extra. A missed or repeated run does no harm.
+extra. A missed or repeated run does no harm. It begins with what failed, so webhooks that work cost nothing.
 """
 
-from datetime import datetime
-from typing import Final
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
@@ -18,6 +21,8 @@ from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.services.deliveries import hold_waiting
 
 STATE: Final = ("failing_since", "notified_stage", "notified_at")
+BATCH: Final = 500  # webhooks that are locked at once, for milliseconds
+LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)  # before any attempt
 
 
 def judge_webhooks(*, now: datetime | None = None) -> int:
@@ -27,8 +32,9 @@ def judge_webhooks(*, now: datetime | None = None) -> int:
     its URL last changed.
     """
     now = now or timezone.now()
-    for webhook in suspects(now):
-        note_health(webhook=webhook, now=now)
+    ids = list(suspects(now).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), BATCH):
+        note_health(ids=ids[start : start + BATCH], now=now)
     failed = [(webhook, health.GONE) for webhook in _gone()] + [
         (webhook, health.FAILED) for webhook in _failed(now)
     ]
@@ -36,20 +42,15 @@ def judge_webhooks(*, now: datetime | None = None) -> int:
 
 
 @transaction.atomic
-def note_health(*, webhook: Webhook, now: datetime) -> None:
-    """Save since when every attempt has failed."""
-    locked = _locked(webhook)
-    if locked is None:
-        return
-    before, success = locked.failing_since, _last_success(locked)
-    if locked.failing_since and success and success >= locked.failing_since:
-        locked.failing_since, locked.notified_stage, locked.notified_at = None, Stage.WELL, None
-    if locked.failing_since is None:
-        locked.failing_since = _first_failure(
-            locked, max(filter(None, (success, locked.judged_from)), default=None)
-        )
-    if locked.failing_since != before:
-        locked.save(update_fields=STATE)
+def note_health(*, ids: Sequence[UUID], now: datetime) -> None:
+    """Save since when every attempt has failed, and forget it for those that have succeeded since."""
+    locked = _failing(_changing(_watched().filter(pk__in=ids), now)).order_by("pk")
+    webhooks = list(locked.select_for_update(of=("self",), no_key=True))
+    for webhook in webhooks:
+        if webhook.failing_since:
+            webhook.notified_stage, webhook.notified_at = Stage.WELL, None
+        webhook.failing_since = webhook.first_failure  # type: ignore[attr-defined]
+    Webhook.objects.bulk_update(webhooks, STATE)
 
 
 @transaction.atomic
@@ -75,40 +76,72 @@ def _watched() -> QuerySet[Webhook]:
     return rows.filter(is_active=True, installation__uninstalled_at=None)
 
 
-def suspects(now: datetime) -> QuerySet[Webhook]:
-    """The webhooks that are known to fail, or have a failed delivery since their last success."""
-    own = (
-        Delivery.objects.filter(webhook=OuterRef("pk")).exclude(event_type=catalogue.WEBHOOK_TEST).order_by()
+# The webhooks with a failed delivery, each looked up behind the one before it in the index `delivery_failed`, however many
+# deliveries of each failed. The condition is that of the index.
+_WITH_FAILURES: Final = """
+WITH RECURSIVE failed AS (
+    SELECT * FROM ({first}) AS first
+    UNION ALL
+    SELECT ({next}) FROM failed WHERE webhook_id IS NOT NULL
+)
+SELECT webhook_id FROM failed WHERE webhook_id IS NOT NULL
+"""
+_FAILED: Final = """
+SELECT webhook_id FROM webhooks_delivery
+WHERE status IN ('RETRYING', 'EXHAUSTED') AND event_type <> 'webhook.test' {after}
+ORDER BY webhook_id LIMIT 1
+"""
+_FAILING: Final = "SELECT id FROM webhooks_webhook WHERE failing_since IS NOT NULL"
+
+
+def _may_fail() -> RawSQL:
+    """SQL for the ids of the webhooks that are known to fail, or have a failed delivery."""
+    found = _WITH_FAILURES.format(
+        first=_FAILED.format(after=""), next=_FAILED.format(after="AND webhook_id > failed.webhook_id")
     )
-    succeeded = own.filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
-    retrying = own.filter(status=DeliveryStatus.RETRYING)
+    return RawSQL(f"SELECT * FROM ({found}) AS failed UNION {_FAILING}", [])  # noqa: S608, S611  no values
+
+
+def suspects(now: datetime) -> QuerySet[Webhook]:
+    """The webhooks whose state changes, found by what failed."""
+    return _changing(_watched().filter(pk__in=_may_fail()), now)
+
+
+def _changing(webhooks: QuerySet[Webhook], now: datetime) -> QuerySet[Webhook]:
+    """Those that have a failed delivery since their last success, or a success since they fail. Annotates `success`, the time
+    of the last one.
+    """
+    retrying = _judged(status=DeliveryStatus.RETRYING)
     earliest = Value(now - health.DISABLED_AFTER)
-    since = Coalesce(Greatest(Subquery(succeeded.values("finished_at")[:1]), earliest), earliest)
-    given_up = own.filter(status=DeliveryStatus.EXHAUSTED, finished_at__gt=OuterRef("since"))
-    may_fail = Q(failing_since__isnull=False) | Exists(retrying) | Exists(given_up)
-    return _watched().annotate(since=since).filter(may_fail)
+    since = Coalesce(Greatest(F("success"), earliest), earliest)
+    given_up = _judged(status=DeliveryStatus.EXHAUSTED, finished_at__gt=OuterRef("since"))
+    begins = Q(failing_since=None) & (Exists(retrying) | Exists(given_up))
+    ends = Q(success__gte=F("failing_since"))
+    succeeded = _judged(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
+    success = Subquery(succeeded.values("finished_at")[:1])
+    return webhooks.annotate(success=success, since=since).filter(begins | ends)
 
 
-def _judged(webhook: Webhook) -> QuerySet[Delivery]:
-    return Delivery.objects.filter(webhook=webhook).exclude(event_type=catalogue.WEBHOOK_TEST)
+def _judged(**conditions: Any) -> QuerySet[Delivery]:
+    """The deliveries of the webhook that a query around this one is about."""
+    rows = Delivery.objects.filter(webhook=OuterRef("pk"), **conditions).order_by()
+    return rows.exclude(event_type=catalogue.WEBHOOK_TEST)
 
 
-def _last_success(webhook: Webhook) -> datetime | None:
-    succeeded = _judged(webhook).filter(status=DeliveryStatus.SUCCEEDED).order_by("-finished_at")
-    return succeeded.values_list("finished_at", flat=True).first()
-
-
-def _first_failure(webhook: Webhook, after: datetime | None) -> datetime | None:
-    """The time of the first attempt after `after`. All of these failed."""
-    failed = _judged(webhook).filter(status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED))
-    attempts = Attempt.objects.all()
-    if after:
-        failed = failed.filter(Q(finished_at=None) | Q(finished_at__gt=after))
-        attempts = attempts.filter(attempted_at__gt=after)
-    found: datetime | None = attempts.filter(delivery__in=failed).aggregate(first=Min("attempted_at"))[
-        "first"
-    ]
-    return found
+def _failing(webhooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
+    """Annotate `first_failure`: the time of the first attempt since the last success, or since the webhook is judged. All of
+    these failed.
+    """
+    judged_from = Coalesce("judged_from", Value(LONG_AGO))
+    after = Greatest(Coalesce("success", Value(LONG_AGO)), judged_from)
+    failed = Attempt.objects.filter(
+        Q(delivery__finished_at=None) | Q(delivery__finished_at__gt=OuterRef("after")),
+        delivery__webhook=OuterRef("pk"),
+        delivery__status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED),
+        attempted_at__gt=OuterRef("after"),
+    ).exclude(delivery__event_type=catalogue.WEBHOOK_TEST)
+    first = failed.order_by().values("delivery__webhook").annotate(first=Min("attempted_at")).values("first")
+    return webhooks.annotate(after=after).annotate(first_failure=Subquery(first))
 
 
 def _gone() -> list[Webhook]:
@@ -119,7 +152,7 @@ def _gone() -> list[Webhook]:
             delivery__webhook__in=_watched().values("pk"),
             attempted_at__gte=F("delivery__webhook__failing_since"),
         )
-        .exclude(delivery__event__type=catalogue.WEBHOOK_TEST)
+        .exclude(delivery__event_type=catalogue.WEBHOOK_TEST)
         .values("delivery__webhook")
         .annotate(first=Min("attempted_at"), last=Max("attempted_at"))
     )
@@ -128,16 +161,17 @@ def _gone() -> list[Webhook]:
 
 
 def _failed(now: datetime) -> list[Webhook]:
-    """The webhooks that have failed for 72 hours, with enough deliveries and attempts to be sure."""
-    failing = _watched().filter(failing_since__lte=now - health.DISABLED_AFTER)
-    return [webhook for webhook in failing if _failed_enough(webhook)]
+    """The webhooks that have failed for 72 hours, with enough deliveries and attempts to be sure. Counts no further."""
+    given_up = _judged(status=DeliveryStatus.EXHAUSTED, finished_at__gte=OuterRef("failing_since"))
+    attempts = Attempt.objects.filter(
+        delivery__webhook=OuterRef("pk"), attempted_at__gte=OuterRef("failing_since")
+    ).exclude(delivery__event_type=catalogue.WEBHOOK_TEST)
+    enough = Exists(_at_least(health.EXHAUSTED_AT_LEAST, given_up)) & Exists(
+        _at_least(health.FAILED_AT_LEAST, attempts)
+    )
+    return list(_watched().filter(enough, failing_since__lte=now - health.DISABLED_AFTER))
 
 
-def _failed_enough(webhook: Webhook) -> bool:
-    """Whether enough deliveries and attempts failed since it began to fail. Counts no further than needed."""
-    since = webhook.failing_since
-    given_up = _judged(webhook).filter(status=DeliveryStatus.EXHAUSTED, finished_at__gte=since)
-    if given_up[: health.EXHAUSTED_AT_LEAST].count() < health.EXHAUSTED_AT_LEAST:
-        return False
-    attempts = Attempt.objects.filter(delivery__in=_judged(webhook), attempted_at__gte=since)
-    return attempts[: health.FAILED_AT_LEAST].count() >= health.FAILED_AT_LEAST
+def _at_least(count: int, rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Has a row if there are so many."""
+    return rows[count - 1 : count]

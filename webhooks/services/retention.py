@@ -89,11 +89,10 @@ _LOCK: Final = """
 SET LOCAL lock_timeout = '80ms';
 LOCK TABLE ONLY webhooks_event, ONLY webhooks_delivery, ONLY webhooks_attempt, "{event}", "{delivery}", "{attempt}";
 """
-# By index. That makes plans look expensive, so JIT would compile each of them while others wait.
+# By index.
 _SET_ASIDE: Final = """
 SET LOCAL lock_timeout = '{lock_timeout}';
 SET LOCAL enable_seqscan = off;
-SET LOCAL jit = off;
 INSERT INTO kept_ids
 SELECT id FROM "{delivery}" WHERE due_at IS NOT NULL AND lease_until IS NULL
 UNION SELECT id FROM "{delivery}" WHERE lease_until IS NOT NULL

@@ -2,16 +2,20 @@
 
 import logging
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, Final
 
 from celery.signals import beat_init
 from django.conf import settings
 
+from common import exposition
+from common.db.postgresql.base import DatabaseWrapper
 from common.db.schema import require_migrations
+from config import gauges
 from config.celery import app
 from config.management.servers import ServerCommand
 
 log = logging.getLogger(__name__)
+ANSWERS_WITHIN: Final = 8.0  # seconds; Prometheus waits for ten
 
 
 class Command(ServerCommand):
@@ -27,6 +31,9 @@ class Command(ServerCommand):
     def handle(self, *args: Any, state: str, **options: Any) -> None:
         require_migrations()
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
+        DatabaseWrapper.answers_within = ANSWERS_WITHIN
+        exposition.show(gauges.SHARED)
+        exposition.serve()
         beat_init.connect(lambda **_: log.info("The scheduler is ready."), weak=False)
         app.start(
             ["--quiet", "beat", "--scheduler=config.heartbeat.Scheduler", f"--schedule={state}", "--pidfile="]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from celery.signals import worker_ready, worker_shutdown
 from django.conf import settings
 
+from common import exposition
 from common.db.schema import require_migrations
 from config.celery import app
 from config.heartbeat import WorkerHeartbeat
@@ -33,6 +34,7 @@ class Command(ServerCommand):
         require_keys()
         allow_open_files(OPEN_FILES)
         app.steps["consumer"].add(WorkerHeartbeat)
+        exposition.serve()
         worker_ready.connect(lambda **_: log.info("The worker is ready."), weak=False)
         worker_shutdown.connect(lambda **_: log.info("The worker has stopped."), weak=False)
         sys.__stdout__ = None  # type: ignore[misc]  # Celery says there that it stops, and would break the log's lines

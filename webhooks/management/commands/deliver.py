@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from common import exposition
 from common.db.schema import require_migrations
 from common.garbage import collect_regularly
 from webhooks.engine.dispatcher import Dispatcher
@@ -28,5 +29,7 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         collect_regularly()
+        if forever:
+            exposition.serve()
         attempts = Dispatcher(stop=stop).run(idle=None if forever else 0.0)
         self.stdout.write(f"{attempts} attempts made.")

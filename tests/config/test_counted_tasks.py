@@ -1,0 +1,66 @@
+"""What a worker counts of its tasks."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from celery.contrib.testing.worker import start_worker
+from django.utils import timezone
+from prometheus_client import REGISTRY
+
+from config.celery import app
+from stores.services import carts
+from stores.tasks import remove_old_carts
+from tests.webhooks.helpers import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
+
+
+@pytest.fixture
+def _worker() -> Iterator[None]:
+    app.control.purge()
+    with start_worker(app, pool="threads", perform_ping_check=False, shutdown_timeout=20):
+        yield
+    app.control.purge()
+
+
+def counted(outcome: str) -> float:
+    labels = {"task": "stores.tasks.remove_old_carts", "outcome": outcome}
+    return REGISTRY.get_sample_value("extension_platform_tasks_total", labels) or 0.0
+
+
+def sample(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(f"extension_platform_{name}", labels) or 0.0
+
+
+@pytest.mark.usefixtures("_worker")
+def test_tasks_are_counted_by_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ValueError("on purpose")
+
+    before = {outcome: counted(outcome) for outcome in ("succeeded", "failed", "expired")}
+    remove_old_carts.apply_async()
+    wait_until(lambda: counted("succeeded") == before["succeeded"] + 1)
+    monkeypatch.setattr(carts, "remove_old_carts", fail)
+    remove_old_carts.apply_async()
+    wait_until(lambda: counted("failed") == before["failed"] + 1)
+    remove_old_carts.apply_async(expires=timezone.now() - timedelta(seconds=1))
+    wait_until(lambda: counted("expired") == before["expired"] + 1)
+    assert counted("succeeded") == before["succeeded"] + 1
+
+
+def test_wait_for_a_worker_and_busy_threads_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy: list[float] = []
+    monkeypatch.setattr(carts, "remove_old_carts", lambda: busy.append(sample("threads_busy")))
+    app.control.purge()
+    idle, soon = sample("threads_busy"), sample("task_wait_seconds_bucket", le="0.5")
+    remove_old_carts.apply_async()
+    time.sleep(0.7)
+    counted_before = sample("task_wait_seconds_count")
+    with start_worker(app, pool="threads", perform_ping_check=False, shutdown_timeout=20):
+        wait_until(lambda: bool(busy))
+        wait_until(lambda: sample("threads_busy") == idle)
+    assert busy == [idle + 1]
+    assert sample("task_wait_seconds_count") == counted_before + 1
+    assert sample("task_wait_seconds_bucket", le="0.5") == soon, "It waited for longer."
