@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage compliance test-slow test-embedded test-pythons test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak screenshots release clean
+.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak screenshots release clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo

@@ -8,16 +8,16 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
+from tools.contract_changes import newest
 from tools.uv import uv
 
 ROOT = Path(__file__).resolve().parent.parent
-RELEASES = ROOT / "tests" / "upgrades" / "releases"
 
 
 def check_out(folder: Path) -> Path | None:
     """Put the tree of the commit that recorded the newest release into the folder. None without a history."""
-    newest = max(RELEASES.glob("*.sql")).relative_to(ROOT)
-    command = ["git", "log", "--diff-filter=A", "--format=%H", "--", str(newest)]
+    recorded = f"tests/upgrades/releases/{newest(ROOT / 'docs' / 'contract')}.sql"
+    command = ["git", "log", "--diff-filter=A", "--format=%H", "--", recorded]
     commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     if not commit or _is_cut_off():
         return None

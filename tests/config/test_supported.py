@@ -128,6 +128,12 @@ def test_packages_name_the_supported_pythons(file: str) -> None:
     assert named == [f"{major}.{minor}" for minor in range(first, last + 1)]
 
 
+def test_night_runs_with_the_other_pythons() -> None:
+    (minors,) = re.findall(r"^for minor in ([\d ]+);", (ROOT / ".ci/nightly").read_text(), re.MULTILINE)
+    oldest, newest = SUPPORTED["Python"]
+    assert [*map(int, minors.split())] == [*range(oldest[1] + 1, newest[1] + 1)]
+
+
 def test_guide_has_the_same_table() -> None:
     guide = (ROOT / "docs/operations.md").read_text()
     table = guide.split("## Supported versions", 1)[1].split("\n## ", 1)[0]

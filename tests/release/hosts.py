@@ -47,7 +47,7 @@ class Host:
         }
         path = {"PATH": f"{self._stubs}:/usr/sbin:/usr/bin:/sbin:/bin"}
         done = subprocess.run(
-            ["nsenter", "--target", str(self._holder.pid), *spaces, f"--wd={folder}", "bash", "-euc", commands],
+            ["nsenter", "--target", str(self._holder.pid), *spaces, "bash", "-euc", f"cd {folder}\n{commands}"],
             env=passed | path | environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}{self.logs()}"

@@ -12,6 +12,7 @@ Settings that a person fills in are filled in by `filled_in`.
 import re
 import secrets
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -76,7 +77,11 @@ def filled_in(host: Host, **settings: str) -> None:
 @pytest.fixture(scope="module")
 def installed(released: Released, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """`/opt` after the first commands of both guides."""
-    require("ip", "nginx", "redis-server", "curl", "runuser")
+    require("ip", "nginx", "redis-server", "curl", "runuser", "nsenter")
+    if subprocess.run(
+        ["/usr/bin/python3", "-c", "import ensurepip"], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("needs python3-venv, which is not installed")
     with once(tmp_path_factory, "installed") as folder:
         if not folder.exists():
             made = folder.with_name("installing")
