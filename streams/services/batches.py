@@ -67,8 +67,8 @@ def write_next(name: str, write: Write, *, limit: int, now: datetime | None = No
     return Written(lines.count, is_last=stream.position == horizon)
 
 
-def start_again(name: str) -> None:
-    """Have the stream begin with the oldest event that is kept."""
+def forget(name: str) -> None:
+    """One of the same name begins with the oldest event that is kept."""
     Stream.objects.filter(name=name).delete()
 
 
@@ -96,7 +96,7 @@ def _choose_end(stream: Stream, horizon: int, limit: int) -> int | None:
     if stream.position > horizon:
         raise Conflict(
             f"Stream {stream.name} is at position {stream.position}, and the database only at {horizon}: it was restored from a "
-            "dump, which numbers transactions from the beginning. Run this with --from-start once."
+            "dump, which numbers transactions from the beginning. Run this with --delete, then begin again."
         )
     waiting = Event.objects.filter(position__gte=stream.position, position__lt=horizon)
     positions = waiting.order_by("position").values_list("position", flat=True)

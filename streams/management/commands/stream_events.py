@@ -35,7 +35,7 @@ class Command(BaseCommand):
             "--to", help="a folder, or s3://bucket/folder?endpoint=…&region=…: a file for each batch"
         )
         target.add_argument("--command", help="reads each batch from its standard input, and exits with 0")
-        target.add_argument("--delete", action="store_true", help="forget how far it has come, and end")
+        target.add_argument("--delete", action="store_true", help="forget the stream, and end")
         parser.add_argument(
             "--forever", action="store_true", help="wait for further events until SIGTERM or Ctrl-C"
         )
@@ -46,7 +46,6 @@ class Command(BaseCommand):
             "--every", type=float, default=10.0,
             help="with --forever, seconds after a batch that was not full (default: %(default)s)",
         )  # fmt: skip
-        parser.add_argument("--from-start", action="store_true", help="begin again with the oldest event")
 
     def handle(self, *args: Any, name: str, forever: bool, batch: int, every: float, **options: Any) -> None:
         if slugify(name) != name or len(name) > 50 or batch < 1:
@@ -54,13 +53,12 @@ class Command(BaseCommand):
                 "The name has lower-case letters, digits and hyphens, and --batch is at least 1."
             )
         require_migrations()
-        if options["delete"] or options["from_start"]:
-            batches.start_again(name)
         if options["delete"]:
+            batches.forget(name)
             return
         target = _target(options["to"], options["command"])
         stop = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT) if forever else ():
             signal.signal(number, lambda *_: stop.set())
         total = 0
         while not stop.is_set():
