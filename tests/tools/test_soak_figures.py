@@ -89,7 +89,7 @@ def sound(folder: Path) -> Run:
     hooked.seen = [(event, event, key) for event, _, key in events]
     ledger = Ledger(
         placed=[order], changes=changes, installs=[hooked, payer], repeated=1, pictures=1,
-        calls={"request": (NOW + 1, "POST /app-api/orders")}, mails={"kim@example.net": NOW + 1},
+        calls={"request": (NOW + 1, "POST /app-api/orders", "token of w0")}, mails={"kim@example.net": NOW + 1},
         exports=[Exported(STORE, NOW + 20, NOW + 21, frozenset({"o"}))],
     )  # fmt: skip
     database = Database(
@@ -224,7 +224,9 @@ DEFECTS: dict[str, Callable[[Run], object]] = {
     ),
     "mails to buyers, missing": lambda run: run.ledger.mails.update({"lee@example.net": NOW}),
     "pictures that were not": lambda run: run.ledger.bad_pictures.append("p"),
-    "calls missing in the log": lambda run: run.ledger.calls.update(other=(NOW, "GET /app-api/orders")),
+    "calls missing in the log": lambda run: run.ledger.calls.update(
+        other=(NOW, "GET /app-api/orders", "token of w0")
+    ),
     "planned faults": lambda run: run.faults and run.faults.planned.add("upgrade"),
     "processes that ended": lambda run: run.site and run.site.ended_by_themselves.append("web1: 1"),
     "statements that waited": lambda run: (

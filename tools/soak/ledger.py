@@ -93,8 +93,8 @@ class Ledger:
     answers: Counter[tuple[str, int]] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     away: list[Away] = field(default_factory=list)
-    # Of the app API, by request id: when it was answered, and the route.
-    calls: dict[str, tuple[float, str]] = field(default_factory=dict)
+    # Of the app API, by request id: when it was answered, the route, and the token.
+    calls: dict[str, tuple[float, str, str]] = field(default_factory=dict)
     placed: list[Placed] = field(default_factory=list)
     repeated: int = 0  # orders that were sent once more under their key
     changes: list[Change] = field(default_factory=list)
@@ -115,7 +115,8 @@ class Ledger:
             elif status >= 500:
                 self.failures.append(f"{route}: {status} {response.text[:300]}")
             elif "/app-api/" in route and 200 <= status < 300:
-                self.calls[response.headers["X-Request-Id"]] = monotonic(), route
+                token = response.request.headers["Authorization"].partition(" ")[2]
+                self.calls[response.headers["X-Request-Id"]] = monotonic(), route, token
 
     def unanswered(self, route: str) -> None:
         with self.lock:

@@ -68,7 +68,6 @@ class Windows:
 
     def __init__(self, faults: Iterable[Window], *, began: float, ended: float) -> None:
         self.faults = list(faults)
-        self.began = began
         self._length = max(ended - began, 1.0)
 
     def __iter__(self) -> Iterator[Window]:

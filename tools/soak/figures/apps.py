@@ -94,19 +94,18 @@ def pictures(run: Run) -> Iterator[Finding]:
 
 
 def calls(run: Run) -> Iterator[Finding]:
-    """The log of calls has each call. A web server that is killed, or a database that is away, takes its last ones with it."""
+    """The log of calls has each call. A web server that is killed, or a database that is away, takes its last ones with it. Those of
+    an app that was uninstalled are erased when it is told to erase.
+    """
     deadly = run.windows.of("web server is killed", "PostgreSQL crashes", "sessions are ended", "restore")
-    judged = [
-        (id_, at, route)
-        for id_, (at, route) in run.ledger.calls.items()
-        if at > run.judged_from and not run.ledger.is_undone(at)
+    gone = {each.token for each in run.ledger.installs if each.ended}
+    judged = {
+        id_: f"{route}: {id_}"
+        for id_, (at, route, token) in run.ledger.calls.items()
+        if at > run.judged_from and not run.ledger.is_undone(at) and token not in gone
         if not deadly.excuse_delivery(at, at + LOGGED_WITHIN)
-    ]
-    missing = [
-        f"{route}: {id_}, {at - run.windows.began:.0f} s after the beginning"
-        for id_, at, route in judged
-        if id_ not in run.database.calls
-    ]
+    }
+    missing = [words for id_, words in judged.items() if id_ not in run.database.calls]
     yield some_of("calls of apps outside of faults", len(judged), by_speed=True)
     yield none_of("calls missing in the log of calls", missing, of=len(judged))
 
