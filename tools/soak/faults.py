@@ -66,12 +66,13 @@ class Faults:
         self._site, self._receiver, self._load = site, receiver, load
         self._chance = chance
         self._to = to
+        self._undone_deliveries = frozenset[str]()  # tried since the moment that a restore went back to
         self._backup = site.postgres.back_up()
-        self._began = monotonic()
+        self._began, self._ended = monotonic(), inf
         load.is_current = to is None
 
     def so_far(self) -> Windows:
-        return Windows(self.windows, began=self._began, ended=monotonic())
+        return Windows(self.windows, began=self._began, ended=min(self._ended, monotonic()))
 
     # When
 
@@ -83,6 +84,7 @@ class Faults:
             sleep(max(0.0, began + slot * EVERY - monotonic()))
             self.cause(*faults)
         sleep(max(0.0, began + seconds - monotonic()))
+        self._ended = monotonic()
 
     def last(self) -> None:
         """A worker dies while there is nothing but retries."""

@@ -6,14 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from math import inf
 from time import monotonic, sleep, time
 from typing import Any
 
 import psycopg
 
 from tools.soak.faults import Faults
-from tools.soak.ledger import Install, Ledger
+from tools.soak.ledger import Install, Ledger, key_of
 from tools.soak.load import Load
 from tools.soak.memory import Memory
 from tools.soak.receiver import Receiver
@@ -80,8 +79,6 @@ class Database:
 
     @classmethod
     def read(cls, session: "psycopg.Connection[Any]", products: list[str]) -> "Database":
-        from tools.soak.ledger import key_of
-
         return cls(
             orders=[Order(*row) for row in session.execute(ORDERS)],
             deliveries={
@@ -111,12 +108,9 @@ class Run:
     faults: Faults | None = None
     memory: Memory | None = None
     judged_from: float = 0.0  # what was before is the release's
-    ended: float = inf  # when the load did
 
     @classmethod
-    def gather(
-        cls, site: Site, load: Load, receiver: Receiver, faults: Faults, memory: Memory, *, ended: float = inf
-    ) -> "Run":
+    def gather(cls, site: Site, load: Load, receiver: Receiver, faults: Faults, memory: Memory) -> "Run":
         products = [merchant["product"] for merchant in load.world["merchants"]]
         with site.postgres.connect("soak") as session:
             database = Database.read(session, products)
@@ -130,7 +124,6 @@ class Run:
             faults=faults,
             memory=memory,
             judged_from=faults.upgraded_at,
-            ended=ended,
         )
 
     @cached_property
