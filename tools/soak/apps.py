@@ -1,4 +1,4 @@
-"""What the apps do: place orders and take them further, settle payments, read lists and the feed, export, come and go."""
+"""What the apps do: place orders and change their status, settle payments, read lists and the feed, export, come and go."""
 
 import gzip
 import json

@@ -10,7 +10,7 @@ from tools.soak.seed import HOOKED, HOOKS
 
 EXPORTED_WITHIN = 70.0  # seconds: an export whose message was lost is found within a minute
 LOGGED_WITHIN = (
-    5.0  # seconds until calls are written, and on the disk: a crash of the database takes what isn't
+    5.0  # seconds until calls are written, and on the disk: a crash of the database loses what isn't
 )
 
 
@@ -95,7 +95,7 @@ def pictures(run: Run) -> Iterator[Finding]:
 
 def calls(run: Run) -> Iterator[Finding]:
     """The log of calls has each call. A web server that is killed, or a database that is away, takes its last ones with it. Those of
-    an app that was uninstalled are erased when it is told to erase.
+    an app that was uninstalled are erased when its data erasure is due.
     """
     deadly = run.windows.of("web server is killed", "PostgreSQL crashes", "sessions are ended", "restore")
     gone = {each.token for each in run.ledger.installs if each.ended}

@@ -1,4 +1,4 @@
-"""Deliveries: when and how often each was sent, how it was signed, and what the database says of it."""
+"""Deliveries: when and how often each was sent, how it was signed, and what the database has of it."""
 
 import hashlib
 import hmac
@@ -16,12 +16,12 @@ from tools.soak.windows import ATTEMPT
 P99, MAX = (
     6.0,
     15.0,
-)  # seconds until the first attempt; one dispatcher of two that stands still breaks the second
+)  # seconds until the first attempt; one dispatcher of two that hangs breaks the second
 CLOCK = 300  # seconds by which a timestamp may be off
 
 
 def late(run: Run) -> Iterator[Finding]:
-    """The first attempt, or the end of a delivery that was cancelled without one: nobody was told for as long. Of the apps that
+    """The first attempt, or the end of a delivery that was cancelled without one: no app heard of it for as long. Of the apps that
     don't keep the platform waiting.
     """
     waits = [
