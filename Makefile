@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak screenshots release clean
+.PHONY: demo test coverage compliance test-slow test-embedded test-faults test-faults-unprotected test-attacks-unprotected lint audit format bench soak soak-unprotected screenshots release clean
 
 demo: $(VENV)/.runtime ## the whole product on its embedded default
 	@DEBUG=$${DEBUG-1} ALLOW_LOCAL_DESTINATIONS=$${ALLOW_LOCAL_DESTINATIONS-$${DEBUG-1}} exec $(BIN)/python manage.py demo
@@ -71,6 +71,9 @@ bench: $(VENV)/.development ## ratios against a baseline of the same run; ARGS="
 
 soak: $(VENV)/.development ## an installation under load, killed, upgraded and restored; ARGS="--minutes 20 --seed 1"
 	$(BIN)/python -m tools.soak $(ARGS)
+
+soak-unprotected: $(VENV)/.development ## the soak with deliberate defects: each has to turn its figure red
+	$(BIN)/python -m tools.soak --unprotected $(ARGS)
 
 screenshots: $(VENV)/.development ## every page in light, dark and at 390 px, into build/screenshots
 	$(BIN)/python -m tools.screenshots

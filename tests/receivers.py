@@ -20,6 +20,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from tests.waiting import TimedOut
+
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
@@ -79,7 +81,8 @@ class Receiver:
         """All requests so far, once there are at least `count`. Fails the test where they don't come in time."""
         with self._changed:
             arrived = self._changed.wait_for(lambda: len(self.requests) >= count, timeout)
-            assert arrived, f"{len(self.requests)} of {count} requests came within {timeout} s."
+            if not arrived:
+                raise TimedOut(f"{len(self.requests)} of {count} requests came within {timeout} s.")
             return list(self.requests)
 
     def hang_up(self) -> None:

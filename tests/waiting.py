@@ -1,59 +1,24 @@
-"""Web requests that wait for servers of others, made in this process."""
+"""The one function that waits for what processes, threads and servers do.
 
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any
+`tests.plugins.timing` runs a test again if it ran out of time here, and never after another failure.
+"""
 
-from django.http import HttpRequest, HttpResponse
+import time
+from collections.abc import Callable
+from typing import TypeVar
 
-from common import strangers
-from common.strangers import StrangersMiddleware, may_wait_for_strangers
+T = TypeVar("T")
 
 
-def visit(work: Callable[[], Any], *, is_marked: bool = True) -> Any:
-    """What `work` returns within a web request of this thread."""
-    found: list[Any] = []
-
-    def view(request: HttpRequest) -> HttpResponse:
-        found.append(work())
-        return HttpResponse()
-
-    def get_response(request: HttpRequest) -> HttpResponse:
-        middleware.process_view(request, view, (), {})
-        return view(request)
-
-    if is_marked:
-        may_wait_for_strangers(view)
-    middleware = StrangersMiddleware(get_response)
-    middleware(HttpRequest())
-    return found[0]
+class TimedOut(AssertionError):
+    """A wait in vain, maybe because the machine is busy."""
 
 
-@contextmanager
-def others(*who: str, work: Callable[..., Any] = strangers.require) -> Iterator[None]:
-    """Requests in progress on threads of their own, which have done this with each of `who` and not ended."""
-    over, ready = threading.Event(), threading.Barrier(len(who) + 1)
-
-    def stay(name: str) -> None:
-        work(name)
-        ready.wait(10)
-        over.wait(10)
-
-    with ThreadPoolExecutor(len(who)) as pool:
-        running = [pool.submit(visit, lambda name=name: stay(name)) for name in who]
-        ready.wait(10)
-        try:
-            yield
-        finally:
-            over.set()
-            for each in running:
-                each.result()
-
-
-@contextmanager
-def places_taken() -> Iterator[None]:
-    """All places of this process, by requests for other apps."""
-    with others(*map(str, range(strangers.bound().places))):
-        yield
+def wait_until(condition: Callable[[], T], timeout: float = 10.0, *, said: Callable[[], object] = str) -> T:
+    """The first true value of `condition`. Raises `TimedOut` after `timeout` seconds, with what `said` returns then."""
+    end = time.monotonic() + timeout
+    while not (found := condition()):
+        if time.monotonic() >= end:
+            raise TimedOut(f"It did not come true within {timeout:g} s. {said()}".strip())
+        time.sleep(0.01)
+    return found

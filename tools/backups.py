@@ -89,11 +89,14 @@ class BackedUp(Postgres):
             raise RuntimeError(f"{commands} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
         return done.stdout
 
-    def restore(self, target: str = "") -> None:
-        """Of a dead cluster: to a moment, or to its last commit, which its own log may hold alone."""
+    def restore(self, target: str = "", *, from_its_disk: bool = False) -> None:
+        """Of a dead cluster: to a moment, or to its last commit. That one, and with `from_its_disk` the moment, too, may be in what it
+        had not archived yet.
+        """
         commands = block("restore")
         if not target:
             commands = re.sub(r"--type=time.*--target-action=promote ", "", commands)
+        if from_its_disk or not target:
             commands = commands.replace(
                 "pg_ctl start", 'cp -a "$PGDATA.lost/pg_wal/." "$PGDATA/pg_wal"\npg_ctl start'
             )

@@ -1,16 +1,20 @@
-"""A PostgreSQL, a Redis and an nginx of one's own, which may be killed and restored: the machine's are not touched."""
+"""A PostgreSQL, a Redis and an nginx of one's own, which may be killed and restored: the machine's are not touched. Of the
+machine's RabbitMQ, a virtual host of one's own.
+"""
 
 import contextlib
 import os
 import pwd
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import psycopg
 import redis
@@ -22,8 +26,45 @@ NGINX = Path(__file__).resolve().parents[1] / "deploy/nginx.conf"
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
+RABBITMQ: Final = "amqp://guest:guest@127.0.0.1:5672/"
+
+
 class Missing(Exception):
-    """A program is not installed."""
+    """A program is not installed, or a server isn't there."""
+
+
+class RabbitMQ:
+    """A virtual host, with queues of its own, in the machine's server. A context manager."""
+
+    def __init__(self, name: str) -> None:
+        if not shutil.which("rabbitmqctl") or not _listens(5672):
+            raise Missing("RabbitMQ doesn't run at its usual port, or rabbitmqctl is not installed")
+        asked = subprocess.run(["rabbitmqctl", "status"], capture_output=True, text=True, check=False)
+        if asked.returncode != 0:
+            raise Missing(f"RabbitMQ may not be administered: {asked.stderr.strip()[:300]}")
+        self.name, self.url = name, f"{RABBITMQ}{name}"
+
+    def make(self) -> None:
+        _rabbitmqctl("add_vhost", self.name)
+        _rabbitmqctl("set_permissions", "--vhost", self.name, "guest", ".*", ".*", ".*")
+
+    def remove(self) -> None:
+        """With its queues and all messages, and cut its connections."""
+        _rabbitmqctl("delete_vhost", self.name)
+
+    def empty(self) -> None:
+        """Remove all messages."""
+        for queue in _rabbitmqctl(
+            "list_queues", "--quiet", "--no-table-headers", "--vhost", self.name, "name"
+        ):
+            _rabbitmqctl("purge_queue", "--vhost", self.name, queue)
+
+    def __enter__(self) -> Self:
+        self.make()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
 
 
 class Redis:
@@ -193,8 +234,8 @@ class Nginx:
         user = "user root;\n" if os.geteuid() == 0 else ""
         return f"{user}pid {self.folder}/nginx.pid;\n{text}"
 
-    def __enter__(self) -> Self:
-        with (self.folder / "nginx.log").open("wb") as log:
+    def start(self) -> None:
+        with (self.folder / "nginx.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
                     *self._before, "nginx", "-p", str(self.folder), "-e", "stderr",
@@ -203,11 +244,30 @@ class Nginx:
                 stderr=log,
                 start_new_session=True,
             )  # fmt: skip
+
+    def kill(self) -> None:
+        """The process and its workers, with all connections."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.wait(10)
+
+
+def _rabbitmqctl(*arguments: str) -> list[str]:
+    """The lines that it prints."""
+    done = subprocess.run(["rabbitmqctl", *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _wait(condition: Callable[[], bool]) -> None:

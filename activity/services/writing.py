@@ -149,7 +149,8 @@ def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
             [ApiCall(**dict(zip(_NAMES, row, strict=True))) for row in rows], batch_size=40
         )
         return
-    with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+    # By psycopg itself, so that Django sees an outage only if it is asked to.
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(_COPY) as copy:
         copy.write("".join(map(_line, rows)))
 
 

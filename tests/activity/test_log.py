@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 import time_machine
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -234,6 +234,26 @@ def test_batch_waits_while_the_database_is_away(api: Client, monkeypatch: pytest
         assert log.flush() == 0
     assert logged()[0].status == 200
     assert ScopeUse.objects.get().count == 1
+
+
+@pytest.mark.postgres
+def test_batch_waits_if_its_session_is_ended_in_the_middle(
+    transactional_db: None, api: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line, other = writing._line, connection.copy()  # noqa: SLF001
+
+    def end_session(row: tuple[Any, ...]) -> str:
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.connection.info.backend_pid])
+        return line(row)
+
+    api.get("/app-api/products")
+    with monkeypatch.context() as ended:
+        ended.setattr(writing, "_line", end_session)
+        assert log.flush() == 0
+    connection.close()
+    other.close()
+    logged(1)
 
 
 def test_batch_that_can_never_be_written_is_counted(

@@ -20,8 +20,8 @@ from installations.models import Installation
 from marketplace.models import App
 from marketplace.services.apps import rotate_client_secret
 from tests import factories
-from tests.demo.process import wait_until
 from tests.ports import free_port
+from tests.waiting import wait_until
 from tests.webhooks.helpers import drain, publish
 from webhooks.models import Webhook
 

@@ -12,7 +12,7 @@ from common import strangers
 from common.http import transport
 from common.strangers import CROWDED, FREE, NoPlace
 from tests.receivers import Answer, Receiver
-from tests.waiting import others, visit
+from tests.strangers import others, visit
 
 THREADS = 8  # so there are two places, and an app may have one
 

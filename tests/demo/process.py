@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import requests
 
 from tests.ports import free_port
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 START_WITHIN = 200  # seconds; a busy machine takes one
@@ -134,13 +134,3 @@ class Newcomer:
             deliveryMethod="PICKUP",
             paymentMethod="CASH",
         )
-
-
-def wait_until(condition: Any, seconds: float) -> Any:
-    """The first true answer of `condition` within that time; a failure after it."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if answer := condition():
-            return answer
-        time.sleep(0.02)
-    raise AssertionError(f"not within {seconds} s")

@@ -19,8 +19,9 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser.chromium import launch
 from tests.receivers import Answer, Receiver
+from tests.waiting import wait_until
 
-from .process import ROOT, Demo, Newcomer, wait_until
+from .process import ROOT, Demo, Newcomer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timed]
 

@@ -7,8 +7,9 @@ import requests
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.chromium import PATIENCE, launch
+from tests.waiting import wait_until
 
-from .process import Demo, wait_until
+from .process import Demo
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timed]
 

@@ -27,7 +27,7 @@ from tests.faults.machines import ip, require
 from tests.faults.servers import skipped_if_missing
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
-from tests.webhooks.helpers import wait_until
+from tests.waiting import wait_until
 from tools.servers import NGINX, Nginx
 
 pytestmark = pytest.mark.timed
@@ -50,10 +50,10 @@ def proxy(tmp_path: Path) -> Iterator[Proxy]:
                     tmp_path, listen=f"127.0.0.1:{port}", web=[f"127.0.0.1:{each}" for each in ports]
                 )
             stack.enter_context(server)
-            end = time.monotonic() + 10
-            while socket.socket().connect_ex(("127.0.0.1", port)):
-                assert time.monotonic() < end, (tmp_path / "nginx.log").read_text()
-                time.sleep(0.02)
+            wait_until(
+                lambda: not socket.socket().connect_ex(("127.0.0.1", port)),
+                said=(tmp_path / "nginx.log").read_text,
+            )
             return f"http://127.0.0.1:{port}"
 
         yield start

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import requests
 
 ROOT = Path(__file__).resolve().parents[2]
-
-T = TypeVar("T")
 
 
 class SampleApp:
@@ -58,12 +55,3 @@ class SampleAppProcess(SampleApp):
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(5)
-
-
-def wait_for(ask: Callable[[], T], *, seconds: float = 8) -> T:
-    """Ask until the answer is truthy."""
-    deadline = time.monotonic() + seconds
-    while not (answer := ask()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
-    return answer

@@ -11,7 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 import requests
 
-from .driver import SampleApp, wait_for
+from tests.waiting import wait_until
+
+from .driver import SampleApp
 from .stores import Store, install
 
 ORDER = {
@@ -131,5 +133,5 @@ def test_app_without_client_credentials_lets_nobody_in(
     store.platform.installations[token]["webhookSecret"] = "whsec_test_own"
     app = start_app(SAMPLE_APP_STATE=str(tmp_path / "other.json"), token=token)
     page = Store(app, store.platform, token)
-    wait_for(lambda: "Sunny Bakery" in app.page())
+    wait_until(lambda: "Sunny Bakery" in app.page())
     assert page.let_in(store.platform.session_token(token)).status_code == 401

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from .driver import ROOT, SampleApp, wait_for
+from tests.waiting import wait_until
+
+from .driver import ROOT, SampleApp
 from .node import HAS_NODE, checkout_app
 from .stores import Store, install
 
@@ -103,7 +105,7 @@ def test_merchants_settings_change_the_checkout(store: Store) -> None:
         "discountPercent": 12.5,
         "mostOfOneProduct": 2,
     }
-    wait_for(lambda: not store.hook("checkout.payment_methods", businessId=store.business_id)["methods"])
+    wait_until(lambda: not store.hook("checkout.payment_methods", businessId=store.business_id)["methods"])
     asked = {"deliveryMethod": "DELIVERY", "subtotal": 10**9, "builtInFee": 350}
     assert store.hook("checkout.shipping_rates", **asked) == {"fee": 350}
     answer = store.hook("order.calculate_discounts", items=items(2), **BASKET)
@@ -123,7 +125,7 @@ def test_platform_that_does_not_answer_leaves_the_rules_as_they_were(store: Stor
     assert not store.hook("order.validate", items=items(3), **ORDER)["valid"]
     store.platform.broken = True
     calls = len(store.platform.calls)
-    wait_for(
+    wait_until(
         lambda: store.hook("order.validate", items=items(1), **ORDER) and len(store.platform.calls) > calls
     )
     assert not store.hook("order.validate", items=items(3), **ORDER)["valid"]

@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from .driver import SampleApp, wait_for
+from tests.waiting import wait_until
+
+from .driver import SampleApp
 from .fake_platform import FakePlatform
 
 ORDER = {"orderId": "o-1", "orderNumber": "1042", "amount": 24.5, "isGuest": True}
@@ -185,7 +187,7 @@ def test_token_is_kept_though_the_webhook_can_not_be_asked_for_yet(
     assert "Order Bell is installed" in answer.text
     assert "The database is away" in answer.text
     platform.broken = False
-    wait_for(lambda: "Harbour Bakery" in app.page())
+    wait_until(lambda: "Harbour Bakery" in app.page())
     (webhook,) = platform.webhooks.values()
     assert platform.deliver(webhook, "order.created", ORDER).status_code == 200
 

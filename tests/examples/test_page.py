@@ -8,7 +8,9 @@ from collections.abc import Callable
 import pytest
 import requests
 
-from .driver import SampleApp, wait_for
+from tests.waiting import wait_until
+
+from .driver import SampleApp
 from .fake_platform import FakePlatform
 
 
@@ -103,7 +105,7 @@ def test_sample_order_brings_its_own_webhook(app: SampleApp, platform: FakePlatf
     (order,) = platform.orders
     assert order["items"] == [{"productId": "p-here", "quantity": 1}]
     assert all(platform.idempotency_keys)
-    wait_for(lambda: [call["event"] for call in app.received()] == ["order.created"])
+    wait_until(lambda: [call["event"] for call in app.received()] == ["order.created"])
 
 
 def test_sample_order_in_an_empty_store_is_explained(app: SampleApp, platform: FakePlatform) -> None:

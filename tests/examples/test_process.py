@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from .driver import ROOT, SampleAppProcess, wait_for
+from tests.waiting import wait_until
+
+from .driver import ROOT, SampleAppProcess
 from .fake_platform import FakePlatform
 
 
@@ -44,12 +46,12 @@ def test_app_may_start_before_the_platform(start_process: Callable[..., SampleAp
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
         app = start_process("--platform", f"http://127.0.0.1:{port}", token="fbat_early")
-        wait_for(lambda: "does not answer" in app.page())
+        wait_until(lambda: "does not answer" in app.page())
 
     late = FakePlatform(port)
     try:
         late.installations["fbat_early"] = late.installations.pop(late.install("Late Shop"))
-        wait_for(lambda: "Late Shop" in app.page())
+        wait_until(lambda: "Late Shop" in app.page())
         assert "does not answer" not in app.page()
         assert late.deliver(late.webhook_of("fbat_early"), "order.created", {}).status_code == 200
     finally:
@@ -60,7 +62,7 @@ def test_token_that_is_refused_at_the_start_is_explained(
     start_process: Callable[..., SampleAppProcess], platform: FakePlatform
 ) -> None:
     app = start_process(token="fbat_wrong")
-    wait_for(lambda: "The platform says: The access token is not valid." in app.page())
+    wait_until(lambda: "The platform says: The access token is not valid." in app.page())
     assert platform.calls == ["GET /app-api/installation"]
 
 
@@ -69,7 +71,7 @@ def test_token_that_is_connected_is_left_alone(
 ) -> None:
     token = platform.install()
     app = start_process(token=token)
-    wait_for(lambda: "Sunny Bakery" in app.page())
+    wait_until(lambda: "Sunny Bakery" in app.page())
     port = app.url.rpartition(":")[2]
     app.end()
     platform.calls.clear()

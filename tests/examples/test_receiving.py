@@ -13,7 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from .driver import SampleApp, wait_for
+from tests.waiting import wait_until
+
+from .driver import SampleApp
 from .fake_platform import FakePlatform
 
 ORDER = {"orderId": "o-1", "orderNumber": "1042", "amount": 24.5, "isGuest": True}
@@ -26,7 +28,7 @@ def connected(start_app: Callable[..., SampleApp], platform: FakePlatform) -> St
     """The app, connected to one store at its start, and that store's webhook."""
     token = platform.install()
     app = start_app(token=token)
-    wait_for(lambda: "Sunny Bakery" in app.page())
+    wait_until(lambda: "Sunny Bakery" in app.page())
     return app, platform.webhook_of(token)
 
 
@@ -137,7 +139,7 @@ def test_restart_keeps_stores_and_webhooks(
 
     again = start_app()
     assert again.received() == before
-    wait_for(lambda: webhook["url"] == f"{again.url}/webhooks")  # it listens elsewhere now, and says so
+    wait_until(lambda: webhook["url"] == f"{again.url}/webhooks")  # it listens elsewhere now, and says so
     assert platform.deliver(webhook, "order.created", ORDER).status_code == 200
     assert [call["number"] for call in again.received()] == [3, 2, 1]
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from django.db import connection
 
-from tests.webhooks.helpers import wait_until
+from tests.waiting import TimedOut, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,17 +74,17 @@ class Process:
 
     def terminate(self, timeout: float = 20) -> None:
         self.signal(signal.SIGTERM)
-        self._popen.wait(timeout)
+        self.wait_for_death(timeout)
 
     def wait_for_death(self, timeout: float = 30) -> int:
         """Its exit status, once it has died by itself."""
         try:
             return self._popen.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"It did not die within {timeout} s:\n{self.output}") from None
+            raise TimedOut(f"It did not die within {timeout} s:\n{self.output}") from None
 
     def wait_for_output(self, text: str, timeout: float = 30) -> None:
-        wait_until(lambda: text in self.output, timeout)
+        wait_until(lambda: text in self.output, timeout, said=lambda: self.output)
 
     def peak_memory(self) -> int:
         """KiB, the most that it has held at once."""

@@ -1,51 +1,23 @@
 """Queues of a test's own in the machine's RabbitMQ, and a way there that can be cut."""
 
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
-import pytest
-
-from tests.plugins.services import answers
+from tests.faults.servers import skipped_if_missing
 from tests.ports import free_port
-
-SERVER: Final = "amqp://guest:guest@127.0.0.1:5672//"
+from tools import servers
 
 
 def require() -> None:
     """Skips the test where RabbitMQ doesn't run, or isn't ours to administer: not every machine offers it."""
-    if not shutil.which("rabbitmqctl") or not answers(SERVER):
-        pytest.skip("needs RabbitMQ at its usual port and rabbitmqctl, which are not here")
-    asked = subprocess.run(["rabbitmqctl", "status"], capture_output=True, text=True, check=False)
-    if asked.returncode != 0:
-        pytest.skip(f"may not administer RabbitMQ: {asked.stderr.strip()[:300]}")
+    virtual_host("")
 
 
-def make(name: str) -> None:
-    _control("add_vhost", name)
-    _control("set_permissions", "--vhost", name, "guest", ".*", ".*", ".*")
-
-
-def remove(name: str) -> None:
-    """With its queues and all messages, and cut its connections."""
-    _control("delete_vhost", name)
-
-
-@contextmanager
-def virtual_host(name: str) -> Iterator[None]:
-    make(name)
-    try:
-        yield
-    finally:
-        remove(name)
-
-
-def _control(*arguments: str) -> None:
-    subprocess.run(["rabbitmqctl", *arguments], check=True, stdout=subprocess.DEVNULL)
+def virtual_host(name: str) -> servers.RabbitMQ:
+    with skipped_if_missing():
+        return servers.RabbitMQ(name)
 
 
 class Way:

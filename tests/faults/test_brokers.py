@@ -59,19 +59,19 @@ def test_rabbitmq_that_comes_back_empty_has_lost_nothing(
     rabbitmq.require()
     listen(receiver.url)
     name = f"faults{os.getpid()}"
-    with rabbitmq.virtual_host(name), rabbitmq.Way() as way:
+    with rabbitmq.virtual_host(name) as host, rabbitmq.Way() as way:
         broker = f"amqp://guest:guest@127.0.0.1:{way.port}/{name}"
         url, running = installation_of(processes, CELERY_BROKER_URL=broker)
         with load(url, sandbox, RATE) as orders:
             time.sleep(3)
             way.close()
-            rabbitmq.remove(name)
+            host.remove()
             placed = orders.statuses.total()
             time.sleep(AWAY)
             assert orders.statuses.total() > placed
             receiver.wait_for(orders.statuses.total() - CUSTOMERS, timeout=3)  # sent meanwhile
             known = set(slots.claiming().values_list("id", flat=True))
-            rabbitmq.make(name)
+            host.make()
             way.open()
             wait_until(lambda: has_new_dispatcher(known), timeout=BACK)
         all_arrived(orders, receiver)

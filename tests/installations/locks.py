@@ -1,9 +1,10 @@
 """Waiting until others wait for us."""
 
-import time
 from collections.abc import Callable
 
 from django.db import connection
+
+from tests.waiting import wait_until
 
 WAITING = """
     SELECT count(*) FROM pg_locks WHERE NOT granted AND (
@@ -16,11 +17,10 @@ WAITING = """
 
 def wait_for_locks(number: int, or_until: Callable[[], bool] = lambda: False) -> None:
     """Return once that many other sessions wait for a lock of this transaction."""
-    deadline = time.monotonic() + 10
-    while not or_until():
+
+    def all_wait() -> bool:
         with connection.cursor() as cursor:
             cursor.execute(WAITING)
-            if cursor.fetchone()[0] >= number:
-                return
-        assert time.monotonic() < deadline, f"{number} sessions should wait for a lock"
-        time.sleep(0.02)
+            return bool(cursor.fetchone()[0] >= number)
+
+    wait_until(lambda: or_until() or all_wait())

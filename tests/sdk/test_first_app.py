@@ -11,17 +11,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
 
 from tests.demo.process import Demo
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timed, pytest.mark.timeout(1500)]
 
@@ -127,13 +126,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     running.end()
 
 
-def wait_until(condition: Any, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.2)
-
-
 def answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -168,12 +160,12 @@ def follow(framework: str, folder: Path, platform: str, checkout: Path, shell: d
     log, listening = folder / "app.log", folder / "listen.log"
     (listen,) = commands("Bring the platform's requests to your machine")
     with running(start, cwd=app, env=shell, log=log), running(listen, cwd=app, env=shell, log=listening):
-        wait_until(lambda: answers(3000) and "Forwarding to" in listening.read_text())
+        wait_until(lambda: answers(3000) and "Forwarding to" in listening.read_text(), 60)
         *_, logs = receive = commands("Receive an order")
         said = ran(["bash", "-ec", "\n".join(receive)], cwd=app, env=shell)
         assert "order.created: sent to 1 webhook." in said
-        wait_until(lambda: re.search(r"^New order \d+", log.read_text(), re.MULTILINE))
-        wait_until(lambda: "SUCCEEDED" in ran(["bash", "-c", logs], cwd=app, env=shell))
+        wait_until(lambda: re.search(r"^New order \d+", log.read_text(), re.MULTILINE), 60)
+        wait_until(lambda: "SUCCEEDED" in ran(["bash", "-c", logs], cwd=app, env=shell), 60)
         assert re.search(
             r"ANSWERED.*order\.calculate_discounts", ran(["bash", "-c", logs], cwd=app, env=shell)
         )
@@ -184,9 +176,9 @@ def follow(framework: str, folder: Path, platform: str, checkout: Path, shell: d
         said = ran(["bash", "-ec", "\n".join(commands("Check how it behaves"))], cwd=app, env=shell)
         assert " 0 failed, 0 with warnings" in said, said
         ran(["bash", "-ec", "\n".join(commands("Erase a store's data"))], cwd=app, env=shell)
-        wait_until(lambda: "Erased the data of" in log.read_text())
+        wait_until(lambda: "Erased the data of" in log.read_text(), 60)
         assert "order.created" in listening.read_text()
-    wait_until(lambda: not answers(3000))
+    wait_until(lambda: not answers(3000), 60)
 
 
 def test_guide_works_as_it_is_written(demo: Demo, packages: Path, checkout: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from tests.extensions.manifests import block, script
 from tests.installations import oauth_client
 from tests.merchants.pages import installed, signed_in
 from tests.receivers import Answer, Receiver
-from tests.waiting import places_taken
+from tests.strangers import places_taken
 from tests.webhooks import helpers
 from webhooks.models import Delivery, DispatcherSlot, Webhook
 

@@ -3,7 +3,6 @@ tests switch the Content-Security-Policy off: it is the second wall."""
 
 import json
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from tests.faults.servers import skipped_if_missing
 from tests.merchants.pages import installed, listed_app
 from tests.ports import free_port
 from tests.security.conftest import Site, waitress
+from tests.waiting import wait_until
 from tools.servers import Nginx
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -224,10 +224,10 @@ def proxied(
     settings.ALLOWED_HOSTS = ["127.0.0.1", ".stores.localhost"]
     monkeypatch.setitem(connections.databases["default"], "CONN_MAX_AGE", 0)
     with waitress() as web, _proxy(tmp_path, port, web):
-        end = time.monotonic() + 10
-        while socket.socket().connect_ex(("127.0.0.1", port)):
-            assert time.monotonic() < end, (tmp_path / "nginx.log").read_text()
-            time.sleep(0.02)
+        wait_until(
+            lambda: not socket.socket().connect_ex(("127.0.0.1", port)),
+            said=(tmp_path / "nginx.log").read_text,
+        )
         yield site
 
 

@@ -15,7 +15,7 @@ from stores.models import Order, Product
 from stores.services.settings import set_delivery_fee
 from tests import factories
 from tests.storefront.shopping import Shopper, hidden, text
-from tests.waiting import places_taken
+from tests.strangers import places_taken
 
 WALLET = PaymentMethod(
     "pay:wallet", "Harbour Wallet", "pay", "Pay by phone.", "https://pay.example.com/i.png"

@@ -1,6 +1,5 @@
-"""The soak: how a run begins and ends, and what its verdict calls lost, doubled, or the fault of a slow machine."""
+"""The soak: how a run begins and ends, and what it reads of the database. Its figures are in `test_soak_figures`."""
 
-import json
 import os
 import random
 import signal
@@ -25,63 +24,18 @@ from stores.services.checkout import place_order
 from tests import factories
 from tests.faults.servers import skipped_if_missing
 from tests.webhooks import helpers
-from tools.servers import Postgres
+from tools.servers import Missing, Postgres
 from tools.soak import __main__ as command
+from tools.soak import course
 from tools.soak import site as site_module
-from tools.soak import verdict
 from tools.soak.__main__ import judge
-from tools.soak.faults import ONCE, Faults, Window, shortest
-from tools.soak.load import Install, Ledger, Placed
-from tools.soak.receiver import LATE_BY, Arrival, Receiver
-from tools.soak.site import LOG_OF_POSTGRES, Site
-from tools.soak.verdict import Finding
+from tools.soak.faults import AT_LEAST_ONCE, ONCE, Faults, shortest
+from tools.soak.figures import Finding
+from tools.soak.receiver import LATE_BY, Receiver
+from tools.soak.run import Database
+from tools.soak.site import LOG_OF_POSTGRES, Member, Site
+from tools.soak.unprotected import broken_sources, groups
 from webhooks.models import Delivery
-
-
-def install(business: str, *, since: float = 1.0, ended: float | None = None) -> Install:
-    return Install(0, business, "", "", "", "", since, ended)
-
-
-def arrival(event: str = "", order: str = "", *, delivery: str = "", at: float = 0.0) -> Arrival:
-    body = json.dumps({"data": {"orderId": order}}).encode()
-    return Arrival(0, delivery, "", event, "", "", body, at, 0.0)
-
-
-def lost(ledger: Ledger, *arrivals: Arrival, cancelled: set[verdict.AppEvent] | None = None) -> list[str]:
-    """The events that the verdict names as lost."""
-    found = {each.name: each for each in verdict.events(ledger, arrivals, cancelled or set())}
-    assert not found["events lost"].by_speed
-    return [
-        event for event in ("order.created", "order.status_changed") if event in found["events lost"].problem
-    ]
-
-
-@pytest.mark.parametrize("ended", [None, 50.0], ids=["stayed", "ended"])
-def test_event_that_did_not_arrive_is_lost_whether_or_not_the_app_stayed(ended: float | None) -> None:
-    """The order, and then its status, were accepted while the app was installed."""
-    ledger = Ledger(installs=[install("b", ended=ended)], placed=[Placed("o", "Kim 1", "b", 10, 11, 12)])
-    assert lost(ledger) == ["order.created", "order.status_changed"]
-    assert lost(ledger, arrival("order.created", "o")) == ["order.status_changed"]
-    assert lost(ledger, arrival("order.created", "o"), arrival("order.status_changed", "o")) == []
-
-
-@pytest.mark.parametrize(
-    ("placed", "owed"),
-    [
-        (Placed("o", "Kim 1", "b", 0.5, 11, 12), []),
-        (Placed("o", "Kim 1", "b", 10, 51, 52), []),
-        (Placed("o", "Kim 1", "b", 10, 11, 51), ["order.created"]),
-        (Placed("o", "Kim 1", "another", 10, 11, 12), []),
-    ],
-    ids=[
-        "began before the install",
-        "accepted after the uninstall began",
-        "status after it",
-        "of another store",
-    ],
-)
-def test_only_what_was_accepted_during_an_install_is_owed(placed: Placed, owed: list[str]) -> None:
-    assert lost(Ledger(installs=[install("b", ended=50.0)], placed=[placed])) == owed
 
 
 @pytest.fixture
@@ -92,79 +46,29 @@ def order(installation: Installation) -> Order:
     return place_order(business=installation.business, request=factories.order_request((bread, 1)))
 
 
-def lost_of(order: Order, installation: Installation) -> list[str]:
-    business = str(order.business_id)
-    placed = Placed(str(order.pk), "Kim 1", business, began=10, accepted=11)
-    ledger = Ledger(installs=[install(business, ended=50.0)], placed=[placed])
-    numbers = {installation.app.client_id: 0}
-    return lost(ledger, cancelled=verdict.cancelled_by_uninstalls(connection.connection, numbers))
+def cancelled() -> set[tuple[str, str]]:
+    """The events and their keys that the verdict takes for cancelled by an uninstall."""
+    found = Database.read(connection.connection, []).cancelled
+    return {(event, key) for _, event, key in found}
 
 
 @pytest.mark.postgres
 @pytest.mark.django_db
-def test_event_whose_delivery_the_uninstall_cancelled_is_not_lost(
+def test_event_whose_delivery_the_uninstall_cancelled_is_known(
     order: Order, installation: Installation
 ) -> None:
     uninstall(installation=installation)
-    assert lost_of(order, installation) == []
+    assert cancelled() == {("order.created", str(order.pk))}
 
 
 @pytest.mark.postgres
 @pytest.mark.django_db
-def test_event_that_was_never_written_is_lost_although_the_app_is_uninstalled(
-    order: Order, installation: Installation
-) -> None:
-    Delivery.objects.filter(event_type="order.created").delete()
-    uninstall(installation=installation)
-    assert lost_of(order, installation) == ["order.created"]
-
-
-@pytest.mark.postgres
-@pytest.mark.django_db
-def test_event_that_was_cancelled_before_the_uninstall_is_lost(
+def test_event_that_was_cancelled_before_the_uninstall_is_not_excused(
     order: Order, installation: Installation
 ) -> None:
     Delivery.objects.update(status="CANCELLED", due_at=None, finished_at=timezone.now())
     uninstall(installation=installation)
-    assert lost_of(order, installation) == ["order.created"]
-
-
-# Doubles
-
-ONE = "in flight"
-KILLED = Window("worker1 is killed", began=100.0, ended=101.0, in_flight=frozenset({ONE}))
-EMPTIED = Window("redis is emptied", began=100.0, ended=101.0)
-
-
-@pytest.mark.parametrize(
-    ("window", "delivery", "at", "explained"),
-    [
-        (KILLED, ONE, [99.0, 105.0], True),
-        (KILLED, ONE, [80.0, 105.0], False),
-        (KILLED, ONE, [98.0, 99.0], False),
-        (KILLED, ONE, [99.0, 105.0, 130.0, 131.0], False),
-        (KILLED, ONE, [99.0, 101.0, 105.0], False),
-        (KILLED, "another", [99.0, 105.0], False),
-        (KILLED, "claimed since the look", [100.1, 105.0], True),
-        (KILLED, "claimed after the fault", [103.0, 105.0], False),
-        (EMPTIED, ONE, [99.0, 105.0], False),
-        (EMPTIED, ONE, [100.1, 105.0], False),
-    ],
-)
-def test_double_is_explained_by_a_fault_at_which_it_was_in_flight(
-    window: Window, delivery: str, at: list[float], explained: bool
-) -> None:
-    arrivals = [arrival(delivery=delivery, at=moment) for moment in at]
-    found = verdict.doubled([*arrivals, arrival(delivery="once", at=99.5)], [window])
-    assert found.value.startswith(f"{len(at) - 1} of ")
-    assert (found.problem == "") is explained
-    assert not found.by_speed
-
-
-def test_each_of_two_faults_explains_one_double_of_a_delivery() -> None:
-    again = Window("worker2 is killed", began=110.0, ended=111.0, in_flight=frozenset({ONE}))
-    arrivals = [arrival(delivery=ONE, at=moment) for moment in (99.0, 105.0, 115.0)]
-    assert verdict.doubled(arrivals, [KILLED, again]).problem == ""
+    assert cancelled() == set()
 
 
 # The load
@@ -175,7 +79,13 @@ def test_apps_answer_a_share_of_what_they_receive_late() -> None:
     """What was received counts at once, even if the sender dies before it gets the answer."""
     head = {
         f"X-{name}": "1"
-        for name in ("Service-Event-Id", "Webhook-Business-Id", "Webhook-Event", "Webhook-Timestamp")
+        for name in (
+            "Service-Event-Id",
+            "Webhook-Id",
+            "Webhook-Business-Id",
+            "Webhook-Event",
+            "Webhook-Timestamp",
+        )
     } | {"X-Webhook-Signature": "1"}
     late = 0
     with Receiver(random.Random(1)) as receiver, requests.Session() as session:
@@ -189,50 +99,7 @@ def test_apps_answer_a_share_of_what_they_receive_late() -> None:
     assert 2 <= late <= 6
 
 
-# Planned faults, errors in the log, and the log of PostgreSQL
-
-RESTORED = Window("restore", began=100.0, ended=101.0)
-UPGRADED = Window("upgrade", began=130.0, ended=131.0)
-
-
-@pytest.mark.parametrize(
-    ("windows", "planned", "missing"),
-    [
-        ([UPGRADED, RESTORED], {"upgrade", "restore"}, []),
-        ([KILLED], {"upgrade", "restore"}, ["upgrades", "restores"]),
-        ([RESTORED], {"upgrade", "restore"}, ["upgrades"]),
-        ([RESTORED], {"restore"}, []),
-        ([UPGRADED], {"upgrade"}, []),
-        ([], set(), []),
-    ],
-)
-def test_run_without_a_planned_upgrade_or_restore_is_wrong(
-    windows: list[Window], planned: set[str], missing: list[str]
-) -> None:
-    found = list(verdict.planned_faults(windows, planned))
-    assert [each.name for each in found if each.problem] == missing
-    assert not any(each.by_speed for each in found)
-
-
-def entry(level: str, **more: str) -> tuple[str, str]:
-    return "worker1", json.dumps({"level": level, "message": "MainThread crashed.", **more})
-
-
-@pytest.mark.parametrize("level", ["ERROR", "CRITICAL"])
-def test_error_and_crash_outside_of_a_fault_are_named(level: str) -> None:
-    now = timezone.now().isoformat()
-    lines = [entry("INFO", timestamp=now, level_of="ERROR"), entry(level, timestamp=now), entry(level)]
-    found = verdict.errors(lines, [])
-    assert found.value == "1 of 2"
-    assert "crashed" in found.problem
-    during = Window("worker1 is killed", began=monotonic() - 1, ended=monotonic())
-    assert verdict.errors(lines, [during]).problem == ""
-
-
-def test_line_of_the_log_that_is_cut_off_is_no_error_of_its_own() -> None:
-    whole = entry("CRITICAL", timestamp=timezone.now().isoformat())
-    found = verdict.errors([("worker1", whole[1][:40]), ("worker1", "{}"), ("worker1", "plain"), whole], [])
-    assert found.value == "1 of 1"
+# The log of PostgreSQL
 
 
 @pytest.mark.timed
@@ -286,14 +153,17 @@ class Stage:
         self.during_faults: Callable[[], object] = lambda: None
         self.draws: list[float] = []  # of the faults
         self.options: dict[str, Any] = {}  # of the faults
+        self.brokers: list[Any] = []
         self.is_over = False
         self.release: Path | None = Path("release")
-        for name in ("Load", "Memory", "Site", "wait_until_settled"):
-            monkeypatch.setattr(command, name, MagicMock())
+        for name in ("Load", "Memory", "Run", "wait_until_settled"):
+            monkeypatch.setattr(course, name, MagicMock())
+        monkeypatch.setattr(course, "Receiver", self._receiver)
+        monkeypatch.setattr(course, "Faults", self._faults)
+        monkeypatch.setattr(course, "Site", self._site)
+        monkeypatch.setattr(command, "RabbitMQ", lambda name: name)
         monkeypatch.setattr(command, "check_out", lambda _: self.release)
-        monkeypatch.setattr(command, "Receiver", self._receiver)
-        monkeypatch.setattr(command, "Faults", self._faults)
-        monkeypatch.setattr(command, "findings", lambda *_: [])
+        monkeypatch.setattr(command, "ALL", ())
 
     @contextmanager
     def _receiver(self, chance: random.Random) -> Iterator[MagicMock]:
@@ -304,14 +174,19 @@ class Stage:
         finally:
             self.is_over = True
 
-    def _faults(self, site: Any, receiver: Any, chance: random.Random, **options: Any) -> Any:
+    @contextmanager
+    def _site(self, folder: Path, tree: Path, *, rabbitmq: Any) -> Iterator[MagicMock]:
+        self.brokers.append(rabbitmq)
+        yield MagicMock()
+
+    def _faults(self, site: Any, receiver: Any, load: Any, chance: random.Random, **options: Any) -> Any:
         self.options = options
 
         def run(seconds: float) -> None:
             self.draws.append(chance.random())
             self.during_faults()
 
-        return SimpleNamespace(run=run)
+        return SimpleNamespace(run=run, last=lambda: None)
 
 
 @pytest.fixture
@@ -348,6 +223,22 @@ def test_run_without_a_release_to_upgrade_from_ends_at_once_unless_it_leaves_the
     assert stage.options == {"to": None, "restore": True}
 
 
+@pytest.mark.parametrize(("seed", "broker"), [(2, None), (3, "RabbitMQ")])
+def test_seed_chooses_the_broker(seed: int, broker: str | None, stage: Stage, monkeypatch: Any) -> None:
+    monkeypatch.setattr(command, "RabbitMQ", lambda name: "RabbitMQ")
+    assert command.main(["--seed", str(seed)]) == 0
+    assert stage.brokers == [broker]
+
+
+def test_run_without_rabbitmq_says_so_and_uses_redis(
+    stage: Stage, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "RabbitMQ", MagicMock(side_effect=Missing("it isn't here")))
+    assert command.main(["--seed", "3"]) == 0
+    assert stage.brokers == [None]
+    assert "The broker is Redis, although it should be RabbitMQ: it isn't here." in capsys.readouterr().out
+
+
 def test_run_too_short_for_its_restore_is_refused_unless_it_leaves_the_restore_out(
     stage: Stage, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -362,21 +253,32 @@ def test_run_too_short_for_its_restore_is_refused_unless_it_leaves_the_restore_o
 
 @pytest.mark.parametrize("minutes", [shortest("restore"), 3, 20])
 @pytest.mark.parametrize("left_out", [None, *ONCE])
-def test_run_that_is_long_enough_has_one_upgrade_and_one_restore(
+def test_run_that_is_long_enough_has_each_planned_fault(
     minutes: float, left_out: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """One upgrade and one restore; sessions that are ended and a broker that is emptied at least once, and in 20 minutes two at once."""
     monkeypatch.setattr("tools.soak.faults.sleep", lambda seconds: None)
-    site: Any = SimpleNamespace(
-        members=[],
-        postgres=SimpleNamespace(do=lambda commands: None, restart=None),
-    )
+    members = [Member(name, Path(), Path()) for name in ("web1", "worker1", "worker2", "beat")]
+    site: Any = SimpleNamespace(members=members, postgres=MagicMock(), of_role=lambda role: members[1:3])
+    load: Any = SimpleNamespace(is_current=True)
     to = None if left_out == "upgrade" else Path()
-    faults = Faults(site, Any, random.Random(1), to=to, restore=left_out != "restore")  # type: ignore[arg-type]
-    caused: list[str] = []
-    monkeypatch.setattr(faults, "cause", lambda name, fault: caused.append(name))
+    faults = Faults(site, Any, load, random.Random(1), to=to, restore=left_out != "restore")  # type: ignore[arg-type]
+    caused: list[tuple[str, ...]] = []
+    monkeypatch.setattr(faults, "cause", lambda *found: caused.append(tuple(each.kind for each in found)))
     faults.run(minutes * 60)
-    assert {name: caused.count(name) for name in ONCE} == {name: int(name != left_out) for name in ONCE}
-    assert faults.planned == set(ONCE) - {left_out}
+    kinds = [kind for found in caused for kind in found]
+    assert {name: kinds.count(name) for name in ONCE} == {name: int(name != left_out) for name in ONCE}
+    if minutes >= 3:
+        assert set(AT_LEAST_ONCE) <= set(kinds)
+    assert minutes < 20 or max(map(len, caused)) == 2
+    assert faults.planned == set(kinds)
+
+
+@pytest.mark.parametrize("group", groups())
+def test_defects_of_a_group_fit_the_source_together(group: str) -> None:
+    changes = [change for defect in groups()[group].values() for change in defect.changes]
+    for module, source in broken_sources(changes).items():
+        compile(source, module, "exec")
 
 
 def test_site_that_is_interrupted_as_it_starts_ends_the_servers_that_run(

@@ -9,12 +9,13 @@ from psycopg.sql import SQL, Composable, Identifier
 from tests.faults.servers import skipped_if_missing
 from tests.webhooks.helpers import wait_until
 from tools.released_tree import check_out
-from tools.soak.faults import Faults
+from tools.soak.faults import Fault, Faults
+from tools.soak.figures import ALL
 from tools.soak.load import Load
 from tools.soak.memory import Memory
 from tools.soak.receiver import Receiver
+from tools.soak.run import Run, wait_until_settled
 from tools.soak.site import ROOT, Site
-from tools.soak.verdict import findings, wait_until_settled
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -69,20 +70,22 @@ def test_release_is_upgraded_under_load_without_a_failed_request_or_a_long_lock(
         world = site.seed(receiver.url, apps=2, merchants=3)
         load = Load(site.url, world, chance)
         memory = Memory(site)
-        faults = Faults(site, receiver, chance, to=ROOT, restore=False)
+        faults = Faults(site, receiver, load, chance, to=ROOT, restore=False)
+        load.people.install_all()
+        receiver.forget()
         load.start()
         try:
             _wait_for_rows(site)
             fill(site)
-            faults.cause("upgrade", faults.upgrade)
+            faults.cause(Fault("upgrade", faults.upgrade))
         finally:
             load.stop()
             memory.stop()
         receiver.is_kind = True
-        wait_until_settled(site)
-        found = {
-            finding.name: finding for finding in findings(site, load.ledger, receiver, faults, memory, world)
-        }
+        wait_until_settled(site, within=300)
+        load.read_on()
+        run = Run.gather(site, load, receiver, faults, memory)
+        found = {each.name: each for figure in ALL for each in figure(run)}
     assert {name: finding.problem for name, finding in found.items() if finding.problem} == {}
     assert faults.migrated_in
 

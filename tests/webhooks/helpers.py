@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +11,7 @@ from accounts.models import Business
 from common.secrets import new_webhook_secret
 from installations.models import Installation
 from tests.receivers import ReceivedRequest
+from tests.waiting import wait_until as wait_until
 from webhooks import catalogue
 from webhooks.engine import claims
 from webhooks.engine.claims import Claim
@@ -72,13 +72,6 @@ def claim(limit: int, now: datetime) -> list[Claim]:
 def drain() -> int:
     """Send what is due now; the number of attempts."""
     return Dispatcher().run(idle=0.0)
-
-
-def wait_until(condition: Any, timeout: float = 10.0) -> None:
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end, f"It did not come true within {timeout} s."
-        time.sleep(0.01)
 
 
 def is_signed(request: ReceivedRequest, secret: str) -> bool:

@@ -1,6 +1,7 @@
 """`python -m tools.soak --minutes 20`: see docs/faults.md. Exits with 1 if anything was lost, doubled or failed."""
 
 import argparse
+import os
 import random
 import signal
 import sys
@@ -10,15 +11,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tools.released_tree import check_out
-from tools.servers import Missing
-from tools.soak.faults import ONCE, Faults, shortest
-from tools.soak.load import Load
-from tools.soak.memory import Memory
-from tools.soak.receiver import Receiver
-from tools.soak.site import ROOT, Site
-from tools.soak.verdict import Finding, findings, wait_until_settled
+from tools.servers import Missing, RabbitMQ
+from tools.soak import course, unprotected
+from tools.soak.faults import ONCE, shortest
+from tools.soak.figures import ALL, Finding
 
-APPS, MERCHANTS = 3, 6
+BROKERS = ("redis", "rabbitmq")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,9 +26,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--minutes", type=float, default=20.0, help="how long the load lasts (20)")
     parser.add_argument("--seed", type=int, default=None, help="repeat the faults of an earlier run")
     parser.add_argument("--keep", type=Path, default=None, help="a folder for the logs, which is kept")
+    parser.add_argument("--broker", choices=BROKERS, default=None, help="one of them in any case")
     parser.add_argument(
         "--slow-machine", action="store_true", help="only print what may come of a slow or shared machine"
     )
+    parser.add_argument(
+        "--unprotected",
+        action="store_true",
+        help="have defects instead of faults; each figure has to find its own",
+    )
+    parser.add_argument("--only", default=None, help="one group of defects, with --unprotected")
     for name in ONCE:
         parser.add_argument(f"--without-{name}", action="store_true", help=f"leave out the {name}")
     chosen = parser.parse_args(arguments)
@@ -42,8 +47,10 @@ def main(arguments: Sequence[str]) -> int:
             )
     signal.signal(signal.SIGTERM, _end)
     seed = random.SystemRandom().randrange(10_000) if chosen.seed is None else chosen.seed
-    print(f"{chosen.minutes:g} minutes with --seed {seed}", file=sys.stderr, flush=True)
     try:
+        if chosen.unprotected:
+            return unprotected.prove(seed, chosen.keep, chosen.only)
+        print(f"{chosen.minutes:g} minutes with --seed {seed}", file=sys.stderr, flush=True)
         return _soak(chosen, seed)
     except Missing as missing:
         sys.exit(f"A soak needs PostgreSQL's programs, redis-server and nginx. {missing}.")
@@ -56,9 +63,6 @@ def _end(*_: object) -> None:
 
 
 def _soak(chosen: argparse.Namespace, seed: int) -> int:
-    # One for each, since their threads would take numbers from a shared one in another order each time.
-    first = random.Random(seed)
-    for_receiver, for_load, for_faults = (random.Random(first.random()) for _ in range(3))
     with ExitStack() as stack:
         folder = chosen.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,26 +75,26 @@ def _soak(chosen: argparse.Namespace, seed: int) -> int:
                     "There is no release to upgrade from, since the history is not whole. Fetch it"
                     " (`git fetch --unshallow`), or run the soak with --without-upgrade."
                 )
-        receiver = stack.enter_context(Receiver(for_receiver))
-        site = stack.enter_context(Site(folder, release or ROOT))
-        world = site.seed(receiver.url, apps=APPS, merchants=MERCHANTS)
-        load = Load(site.url, world, for_load)
-        load.start()
-        memory = Memory(site)
-        faults = Faults(
-            site,
-            receiver,
-            for_faults,
-            to=ROOT if release else None,
+        plan = course.Plan(
+            seconds=chosen.minutes * 60,
+            seed=seed,
+            release=release,
             restore=not chosen.without_restore,
+            rabbitmq=_rabbitmq(chosen.broker or BROKERS[seed % 2]),
         )
-        faults.run(chosen.minutes * 60)
-        load.stop()
-        memory.stop()
-        receiver.is_kind = True
-        wait_until_settled(site)
-        found = findings(site, load.ledger, receiver, faults, memory, world)
-        return judge(found, is_slow=chosen.slow_machine)
+        run = course.run(plan, folder, stack)
+        return judge((found for figure in ALL for found in figure(run)), is_slow=chosen.slow_machine)
+
+
+def _rabbitmq(broker: str) -> RabbitMQ | None:
+    """The broker of runs whose seed is odd. None for Redis."""
+    if broker == "redis":
+        return None
+    try:
+        return RabbitMQ(f"soak{os.getpid()}")
+    except Missing as missing:
+        print(f"The broker is Redis, although it should be RabbitMQ: {missing}.", flush=True)
+        return None
 
 
 def judge(found: Iterable[Finding], *, is_slow: bool) -> int:

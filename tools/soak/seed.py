@@ -11,14 +11,18 @@ import django
 from django.conf import settings
 
 PASSWORD = "a good password of a soak"
-EVENTS = ["order.created", "order.status_changed"]
-SCOPES = ["read_products", "read_orders", "write_orders"]
+EVENTS = [
+    "order.created", "order.status_changed", "order.delivered", "order.cancelled", "payment.completed",
+    "product.created", "product.updated", "product.deleted", "review.created",
+]  # fmt: skip
+SCOPES = ["read_products", "read_orders", "write_orders", "read_reviews"]
 STOCK = 1_000_000
-HOOKS = [
-    {"hookPoint": "checkout.shipping_rates", "url": "/rates", "timeout": 2000},
-    {"hookPoint": "order.calculate_discounts", "url": "/discounts", "timeout": 2000},
-    {"hookPoint": "order.validate", "url": "/validate", "timeout": 2000},
-]
+# The apps with these numbers have these hooks.
+HOOKED, PAYING = 0, 2
+HOOKS = {
+    HOOKED: ["checkout.shipping_rates", "order.calculate_discounts", "order.validate"],
+    PAYING: ["checkout.payment_methods", "checkout.create_payment"],
+}
 
 
 def main(receiver: str, apps: int, merchants: int) -> None:
@@ -45,7 +49,7 @@ def main(receiver: str, apps: int, merchants: int) -> None:
                 "email": made.user.email,
                 "business": str(store.pk),
                 "slug": store.slug,
-                "product": _counted_product(store),
+                **_counted_product(store),
             }
         )
     for number in range(apps):
@@ -53,13 +57,13 @@ def main(receiver: str, apps: int, merchants: int) -> None:
     print(json.dumps(found))
 
 
-def _counted_product(business: Any) -> str:
-    """The id of a product whose stock is counted."""
+def _counted_product(business: Any) -> dict[str, str]:
+    """A product whose stock is counted."""
     from stores.models import Product
 
     product = Product.objects.filter(business=business, is_available=True).earliest("id")
     Product.objects.filter(pk=product.pk).update(stock=STOCK)
-    return str(product.pk)
+    return {"product": str(product.pk), "product_slug": product.slug}
 
 
 def _app(developer: Any, reviewer: Any, number: int, url: str) -> dict[str, Any]:
@@ -80,8 +84,9 @@ def _app(developer: Any, reviewer: Any, number: int, url: str) -> dict[str, Any]
         webhook_url=url,
         webhook_events=EVENTS,
     )
-    if number == 0:
-        save_manifest(app=issued.app, developer=developer, document={"hooks": HOOKS})
+    hooks = [{"hookPoint": point, "url": "/hook", "timeout": 2000} for point in HOOKS.get(number, ())]
+    if hooks:
+        save_manifest(app=issued.app, developer=developer, document={"hooks": hooks})
     issued.app.refresh_from_db()
     submission = submit_app(app=issued.app, developer=developer, how_to_test="Place an order.")
     reviews.take(submission=submission, reviewer=reviewer)

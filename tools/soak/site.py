@@ -19,7 +19,8 @@ import requests
 from tests.ports import free_port
 from tools.backups import BackedUp
 from tools.released_tree import interpreter
-from tools.servers import Nginx, Redis
+from tools.servers import Nginx, RabbitMQ, Redis
+from tools.soak.apps import ERASURE_DELAY
 
 ROOT = Path(__file__).resolve().parents[2]
 RETRY_DELAYS = "1,2,4,8,16,16"
@@ -88,15 +89,20 @@ class Member:
 
 
 class Site:
-    """A context manager: PostgreSQL, Redis, nginx, two web processes, two workers and the scheduler."""
+    """A context manager: PostgreSQL, Redis, nginx, two web processes, two workers and the scheduler.
 
-    def __init__(self, folder: Path, tree: Path) -> None:
+    The broker is `rabbitmq`, or else Redis.
+    """
+
+    def __init__(self, folder: Path, tree: Path, *, rabbitmq: RabbitMQ | None = None) -> None:
         self.folder = folder
         self.tree = tree
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._web_ports = [free_port(), free_port()]
-        self._nginx = Nginx(
+        self.rabbitmq = rabbitmq
+        self.mails = folder / "mails"
+        self.proxy = Nginx(
             folder / "nginx",
             listen=f"127.0.0.1:{self.port}",
             web=[f"127.0.0.1:{port}" for port in self._web_ports],
@@ -111,7 +117,7 @@ class Site:
             "DJANGO_SETTINGS_MODULE": "soak_settings",
             "DATABASE_URL": f"{self.postgres.url}/soak",
             "REDIS_URL": self.redis.url,
-            "CELERY_BROKER_URL": self.redis.url,
+            "CELERY_BROKER_URL": rabbitmq.url if rabbitmq else self.redis.url,
             "DEBUG": "0",
             "ALLOW_LOCAL_DESTINATIONS": "0",
             "BASE_URL": self.url,
@@ -122,7 +128,9 @@ class Site:
             "TRUSTED_PROXIES": "127.0.0.1",
             "METRICS_TOKEN": token_urlsafe(48),
             "WEBHOOK_RETRY_DELAYS": RETRY_DELAYS,
-            "EMAIL_URL": "dummymail://",
+            "DATA_ERASURE_DELAY": str(ERASURE_DELAY),
+            "EMAIL_URL": f"filemail:///{self.mails}",
+            "NEW_STORE_MAILS": "1000000",
             "VAR_DIR": str(folder / "var"),
             "LOG_LEVEL": "INFO",
             "MALLOC_ARENA_MAX": "1",  # as deploy/ sets it
@@ -212,12 +220,15 @@ class Site:
 
     def __enter__(self) -> Self:
         shutil.copy(ROOT / "tools/soak/settings.py", self.folder / "soak_settings.py")
+        self.mails.mkdir()
         with ExitStack() as started:  # what has been started is ended if the rest can't be
             started.push(self.postgres)  # first, since a start that is interrupted leaves its files
             self.postgres.__enter__()
             self.postgres.configure(**LOG_OF_POSTGRES)
             self.postgres.restart()
             started.enter_context(self.redis)
+            if self.rabbitmq:
+                started.enter_context(self.rabbitmq)
             with self.postgres.connect() as session:
                 session.execute("CREATE DATABASE soak")
             self.run("manage.py", "migrate", "--verbosity=0")
@@ -226,7 +237,7 @@ class Site:
             self.members = list(self._members())
             for member in self.members:
                 member.start(self.environment)
-            started.enter_context(self._nginx)
+            started.enter_context(self.proxy)
             for member in self.members:
                 self.wait_for(member)
             threading.Thread(target=self._supervise, daemon=True).start()

@@ -19,7 +19,7 @@ from stores.queries import DEFAULT_DELIVERY_FEE
 from tests import factories
 from tests.appapi.conftest import client_of
 from tests.extensions.hooks.conftest import Hooked, Hooking, says
-from tests.waiting import others, places_taken
+from tests.strangers import others, places_taken
 from tests.webhooks.helpers import is_signed
 
 pytestmark = pytest.mark.django_db(transaction=True)

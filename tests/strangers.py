@@ -1,0 +1,59 @@
+"""Web requests that wait for servers of others, made in this process."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from common import strangers
+from common.strangers import StrangersMiddleware, may_wait_for_strangers
+
+
+def visit(work: Callable[[], Any], *, is_marked: bool = True) -> Any:
+    """What `work` returns within a web request of this thread."""
+    found: list[Any] = []
+
+    def view(request: HttpRequest) -> HttpResponse:
+        found.append(work())
+        return HttpResponse()
+
+    def get_response(request: HttpRequest) -> HttpResponse:
+        middleware.process_view(request, view, (), {})
+        return view(request)
+
+    if is_marked:
+        may_wait_for_strangers(view)
+    middleware = StrangersMiddleware(get_response)
+    middleware(HttpRequest())
+    return found[0]
+
+
+@contextmanager
+def others(*who: str, work: Callable[..., Any] = strangers.require) -> Iterator[None]:
+    """Requests in progress on threads of their own, which have done this with each of `who` and not ended."""
+    over, ready = threading.Event(), threading.Barrier(len(who) + 1)
+
+    def stay(name: str) -> None:
+        work(name)
+        ready.wait(10)
+        over.wait(10)
+
+    with ThreadPoolExecutor(len(who)) as pool:
+        running = [pool.submit(visit, lambda name=name: stay(name)) for name in who]
+        ready.wait(10)
+        try:
+            yield
+        finally:
+            over.set()
+            for each in running:
+                each.result()
+
+
+@contextmanager
+def places_taken() -> Iterator[None]:
+    """All places of this process, by requests for other apps."""
+    with others(*map(str, range(strangers.bound().places))):
+        yield

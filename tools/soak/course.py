@@ -1,0 +1,61 @@
+"""One run from its beginning to its end."""
+
+import random
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+
+from tools.servers import RabbitMQ
+from tools.soak.faults import Faults
+from tools.soak.load import Load
+from tools.soak.memory import Memory
+from tools.soak.receiver import Receiver
+from tools.soak.run import Run, wait_until_settled
+from tools.soak.site import ROOT, Site
+
+APPS, MERCHANTS = 3, 6
+SETTLES_WITHIN = 300.0  # seconds, for retries; on a quiet machine one minute is enough
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run has. `release` is the tree to upgrade from, `tree` the one that is tried."""
+
+    seconds: float
+    seed: int
+    release: Path | None = None
+    tree: Path = ROOT
+    has_faults: bool = True
+    restore: bool = True
+    rabbitmq: RabbitMQ | None = None
+    settles_within: float = SETTLES_WITHIN
+
+
+def run(plan: Plan, folder: Path, stack: ExitStack) -> Run:
+    """All that is known in the end. The servers live as long as `stack`."""
+    # One for each, since their threads would take numbers from a shared one in another order each time.
+    first = random.Random(plan.seed)
+    for_receiver, for_load, for_faults = (random.Random(first.random()) for _ in range(3))
+    receiver = stack.enter_context(Receiver(for_receiver))
+    site = stack.enter_context(Site(folder, plan.release or plan.tree, rabbitmq=plan.rabbitmq))
+    load = Load(site.url, site.seed(receiver.url, apps=APPS, merchants=MERCHANTS), for_load)
+    to = plan.tree if plan.release else None
+    restore = plan.restore and plan.has_faults
+    faults = Faults(site, receiver, load, for_faults, to=to, restore=restore)
+    load.people.install_all()
+    receiver.forget()
+    load.start()
+    memory = Memory(site)
+    if plan.has_faults:
+        faults.run(plan.seconds)
+    else:
+        sleep(plan.seconds)
+    load.stop()
+    memory.stop()
+    receiver.is_kind = True
+    if plan.has_faults:
+        faults.last()
+    wait_until_settled(site, plan.settles_within)
+    load.read_on()
+    return Run.gather(site, load, receiver, faults, memory)

@@ -1,0 +1,217 @@
+"""Defects around the engine: of orders, events, apps and pages."""
+
+from typing import Final
+
+from tests.faults.protections import Change
+from tools.soak.defects.defect import Defect
+
+DEFECTS: Final = {
+    "one order of ten is deleted again": Defect(
+        "apps",
+        "orders lost",
+        (
+            Change(
+                "stores.services.checkout",
+                "        if order is not None:\n            return order\n",
+                "        if order is not None:\n            if order.number.endswith('0'):\n"
+                "                Order.objects.filter(pk=order.pk).delete()\n            return order\n",
+            ),
+        ),
+    ),
+    "idempotency keys are ignored": Defect(
+        "money",
+        "orders doubled",
+        (Change("appapi.views.orders", "        if key is None:\n", "        if True:\n"),),
+    ),
+    "a status is answered but not saved": Defect(
+        "apps",
+        "orders with another status than was accepted",
+        (
+            Change(
+                "stores.services.orders",
+                '    order.save(update_fields=["status", "updated_at"])\n',
+                '    order.number.endswith("5") or order.save(update_fields=["status", "updated_at"])\n',
+            ),
+        ),
+    ),
+    "orders take nothing from the stock": Defect(
+        "money",
+        "stock that is off",
+        (
+            Change(
+                "stores.services.stock",
+                "    if moved:\n        _save_stock",
+                "    if False:\n        _save_stock",
+            ),
+        ),
+    ),
+    "fees are a cent too high": Defect(
+        "money",
+        "orders whose total is not what apps answered",
+        (
+            Change(
+                "extensions.hooks.fillers",
+                'ShippingRate(int(call.answer["fee"]))',
+                'ShippingRate(int(call.answer["fee"]) + 1)',
+            ),
+        ),
+    ),
+    "apps are not asked about orders": Defect(
+        "money",
+        "hook calls that such an order did not make",
+        (Change("extensions.hooks.fillers", "        (HookPoint.VALIDATE, verdict),\n", ""),),
+    ),
+    "a payment is answered but not saved": Defect(
+        "apps",
+        "payments with another status than was accepted",
+        (
+            Change(
+                "stores.services.payments",
+                "    payment.status = status\n    payment.reference",
+                "    payment.reference",
+            ),
+        ),
+    ),
+    "one event of sixteen has no deliveries": Defect(
+        "money",
+        "events lost",
+        (
+            Change(
+                "webhooks.services.publishing",
+                "AS found (webhook, app, endpoint, is_active, installation)\n",
+                "AS found (webhook, app, endpoint, is_active, installation) WHERE right('{event.id}', 1) <> '0'\n",
+            ),
+        ),
+    ),
+    "an uninstall leaves webhooks as they are": Defect(
+        "engine",
+        "events after an uninstall",
+        (
+            Change(
+                "webhooks.receivers",
+                "    end_webhooks(installation=installation, now=now)\n",
+                "    pass\n",
+            ),
+            Change(
+                "webhooks.queries", "if not installation.is_active or app.suspended_at", "if app.suspended_at"
+            ),
+            Change(
+                "webhooks.queries",
+                "listed = installations.active().filter(",
+                "listed = installations.filter(",
+            ),
+        ),
+    ),
+    "a webhook of another store hears an event now and then": Defect(
+        "money",
+        "events of a store that its app was not installed on",
+        (
+            Change(
+                "webhooks.services.publishing",
+                "            FROM ({found}) AS found",
+                "            FROM (({found}) UNION (SELECT w.id, i.app_id, w.endpoint, true, i.id FROM webhooks_webhook w"
+                " JOIN installations_installation i ON i.id = w.installation_id WHERE w.is_active"
+                " AND random() < 0.05 AND i.uninstalled_at IS NULL LIMIT 1)) AS found",
+            ),
+        ),
+    ),
+    "erasures are due at once": Defect(
+        "engine",
+        "erasures that were early",
+        (
+            Change(
+                "webhooks.services.erasure",
+                "erasure = Erasure(installation=installation, due_at=installation.data_erasure_at)",
+                "erasure = Erasure(installation=installation, due_at=now)",
+            ),
+        ),
+    ),
+    "the feed leaves events out": Defect(
+        "apps",
+        "events missing in the feed",
+        (
+            Change(
+                "appapi.views.events",
+                '"data": list(map(event_payload, page.events, page.cursors())),',
+                '"data": list(map(event_payload, page.events, page.cursors()))[len(page.events) > 3 :],',
+            ),
+        ),
+    ),
+    "the feed repeats the event of the cursor": Defect(
+        "engine",
+        "events twice in the feed",
+        (
+            Change(
+                "appapi.views.events",
+                '"data": list(map(event_payload, page.events, page.cursors())),',
+                '"data": [*map(event_payload, page.events, page.cursors()), *map(event_payload, page.events, page.cursors())],',
+            ),
+        ),
+    ),
+    "an export leaves out its newest orders": Defect(
+        "apps",
+        "orders missing in an export",
+        (
+            Change(
+                "appapi.services.exports",
+                "        for order in queries.orders(business).rows.iterator(chunk_size=CHUNK):",
+                "        for order in queries.orders(business).rows[3:].iterator(chunk_size=CHUNK):",
+            ),
+        ),
+    ),
+    "one mail of two is forgotten": Defect(
+        "apps",
+        "mails to buyers, missing",
+        (
+            Change(
+                "stores.services.order_mails",
+                "    if is_mailed(order):\n        enqueue",
+                "    if order.number[-1] in '13579' and is_mailed(order):\n        enqueue",
+            ),
+        ),
+    ),
+    "pictures are turned into gray": Defect(
+        "apps",
+        "pictures that were not served as uploaded",
+        (
+            Change(
+                "stores.services.pictures",
+                "ContentFile(small.content), save=False)",
+                "ContentFile(small.content[:-40]), save=False)",
+            ),
+        ),
+    ),
+    "the log of calls forgets some": Defect(
+        "apps",
+        "calls missing in the log of calls",
+        (
+            Change(
+                "activity.log",
+                "        if len(self._calls) < most:\n",
+                "        if call.duration * 1e6 % 10 < 1:\n            return\n        if len(self._calls) < most:\n",
+            ),
+        ),
+    ),
+    "a token is written into the log": Defect(
+        "apps",
+        "lines of the log with a secret",
+        (
+            Change(
+                "installations.services.lifecycle",
+                "    token = new_access_token(test=installation.is_test)\n",
+                "    token = new_access_token(test=installation.is_test)\n    print(token, flush=True)\n",
+            ),
+        ),
+    ),
+    "a page fails for some": Defect(
+        "engine",
+        "failed requests",
+        (
+            Change(
+                "appapi.views.events",
+                "        query = self.query()\n",
+                "        query = self.query()\n        assert self.installation.pk.int % 5\n",
+            ),
+        ),
+    ),
+}
