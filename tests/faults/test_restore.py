@@ -97,6 +97,7 @@ def test_cluster_restored_to_before_a_mistake_sends_what_was_due_then(
 
 TLS = """
 daemon off;
+master_process off;
 pid {folder}/nginx.pid;
 error_log stderr;
 events {{}}
@@ -185,7 +186,7 @@ def test_bucket_has_encrypted_backups_for_as_long_as_they_are_kept_and_the_newes
     with in_bucket.connect("platform") as session:
         assert session.execute("SELECT count(*) FROM kept").fetchone() == (3,)
     before = backups_in(in_bucket)
-    in_bucket.do("back-up full", PGBACKREST_REPO1_RETENTION_FULL="1")
+    in_bucket.do("pgbackrest --stanza=platform --type=full --repo1-retention-full=1 backup")
     assert (len(before), len(backups_in(in_bucket))) == (2, 1)
     assert not before & backups_in(in_bucket)
 
