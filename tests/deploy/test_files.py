@@ -28,7 +28,6 @@ from tools import servers
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 OF_COMPOSE = {"RELEASE"}
-UNITS = ["web", "worker", "scheduler", "deliver"]
 
 
 def tool(name: str) -> str:
@@ -203,52 +202,6 @@ def test_settings_of_deploy_are_documented() -> None:
     assert named - OF_COMPOSE <= documented()
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     assert {"BIND", "HEARTBEAT_FILE", "VAR_DIR"} <= documented() & set(re.findall(r"([A-Z_]+)=", dockerfile))
-
-
-@pytest.fixture
-def units(tmp_path: Path) -> Path:
-    """The units with our own interpreter, since the program has to be there."""
-    shutil.copytree(DEPLOY / "systemd", tmp_path, dirs_exist_ok=True)
-    for unit in tmp_path.glob("*.service"):
-        text = unit.read_text()
-        (command,) = re.findall(r"manage.py (\w+).*$", text, re.MULTILINE)
-        assert command in get_commands()
-        assert "ExecStart=/usr/bin/env .venv/bin/python manage.py " in text
-        unit.write_text(text.replace("/usr/bin/env .venv/bin/python", sys.executable))
-    return tmp_path
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_systemd_accepts_the_units(unit: str, units: Path) -> None:
-    file = units / f"extension-platform-{unit}.service"
-    assert checked(tool("systemd-analyze"), "verify", str(file)) == ""
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_units_are_confined(unit: str, units: Path) -> None:
-    """By systemd's own score, from 0 to 10. `test_units.py` has the processes work under it."""
-    file = units / f"extension-platform-{unit}.service"
-    checked(tool("systemd-analyze"), "security", "--offline=true", "--threshold=20", "--no-pager", str(file))
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_units_keep_their_files_private_and_their_memory_bounded(unit: str) -> None:
-    settings = {name: values[-1] for name, values in unit_settings(unit).items()}
-    assert (settings["StateDirectoryMode"], settings["UMask"]) == ("0700", "0077")
-    high, most = (int(settings[name].rstrip("%M")) for name in ("MemoryHigh", "MemoryMax"))
-    assert 0 < high < most
-    described = (ROOT / "docs/operations.md").read_text().split("## Memory", 1)[1].split("\n## ", 1)[0]
-    assert {settings["MemoryHigh"], settings["MemoryMax"]} <= set(re.findall(r"\d+[%M]", described))
-
-
-def test_units_get_the_secrets_that_the_script_makes(tmp_path: Path) -> None:
-    settings = unit_settings("web")
-    loaded = dict(each.split(":") for each in settings["LoadCredential"])
-    assert loaded == {name: f"/etc/extension-platform/secrets/{name}" for name in loaded}
-    given = dict(each.split("=") for each in settings["Environment"] if "_FILE=" in each)
-    assert given == {f"{name}_FILE": f"%d/{name}" for name in loaded}
-    checked(sys.executable, str(DEPLOY / "make_secrets.py"), str(tmp_path / "secrets"))
-    assert {file.name for file in (tmp_path / "secrets").iterdir()} == set(loaded) <= documented()
 
 
 def test_every_service_of_compose_has_a_limit_of_memory_and_an_exact_version() -> None:
