@@ -4,17 +4,21 @@ A worker's heartbeat means that it can work: it has found its broker, its loop c
 that is lost later doesn't stop it: a restart wouldn't help, and dispatchers continue without the broker.
 """
 
+import json
 import logging
 import threading
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from celery.beat import PersistentScheduler
+from celery.beat import Scheduler as CeleryScheduler
 from celery.bootsteps import StartStopStep
 from celery.worker import state
 from django.conf import settings
 from gunicorn.systemd import sd_notify
+
+from common.disks import is_full
 
 log = logging.getLogger(__name__)
 
@@ -24,9 +28,14 @@ TASKS_STUCK_AFTER: Final = 900.0  # seconds in which each thread had the same ta
 
 
 def send() -> None:
-    """Touch the file, and notify systemd if it started this process."""
-    if settings.HEARTBEAT_FILE:
-        Path(settings.HEARTBEAT_FILE).touch()
+    """Touch the file, and notify systemd if it started this process. On a full disk a file that is not there may have to wait."""
+    try:
+        if settings.HEARTBEAT_FILE:
+            Path(settings.HEARTBEAT_FILE).touch()
+    except OSError as error:
+        if not is_full(error):
+            raise
+        log.warning("The heartbeat can't be written: %s", error)
     sd_notify("READY=1\nWATCHDOG=1", log)
 
 
@@ -77,10 +86,41 @@ def _active() -> set[str]:
         return set()
 
 
-class Scheduler(PersistentScheduler):
-    """Celery's scheduler, which sends a heartbeat as it comes round."""
+class Scheduler(CeleryScheduler):
+    """Celery's scheduler, which sends a heartbeat as it comes round.
 
-    _sent_at = 0.0
+    When each task ran last is in a file, as JSON. Celery's own files end the scheduler while their disk is full.
+    """
+
+    def __init__(self, *arguments: Any, schedule_filename: str, **options: Any) -> None:
+        self._file = Path(schedule_filename)
+        self._sent_at = 0.0
+        super().__init__(*arguments, **options)
+
+    def setup_schedule(self) -> None:
+        super().setup_schedule()
+        for name, ran_at in self._read().items():
+            if entry := self.schedule.get(name):
+                entry.last_run_at = datetime.fromisoformat(ran_at)
+        self.sync()
+
+    def _read(self) -> dict[str, str]:
+        try:
+            ran_at: dict[str, str] = json.loads(self._file.read_text())
+        except (FileNotFoundError, ValueError):  # the file of an earlier release
+            return {}
+        return ran_at
+
+    def sync(self) -> None:
+        ran_at = {name: entry.last_run_at.isoformat() for name, entry in self.schedule.items()}
+        new = self._file.with_name(f"{self._file.name}.new")
+        try:
+            new.write_text(json.dumps(ran_at))
+            new.replace(self._file)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            log.warning("When each task ran last can't be written: %s", error)
 
     def tick(self, *arguments: Any, **options: Any) -> float:
         if monotonic() - self._sent_at >= EVERY:

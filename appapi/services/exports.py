@@ -5,8 +5,8 @@
    feed's horizon is read in the same snapshot: the feed goes on from there without a gap.
 3. The file is kept for `KEPT`, then `delete_expired` removes it with its row.
 
-A worker that dies leaves its lease behind, and another takes over when it has ended. The transaction that reads writes
-nothing and so doesn't hold the feed back.
+A worker that dies leaves its lease behind, and another takes over when it has ended. On a full disk an export is put off, for
+a day at most. The transaction that reads writes nothing and so doesn't hold the feed back.
 """
 
 import gzip
@@ -21,11 +21,12 @@ import orjson
 from django.core.files import File
 from django.core.files.storage import Storage, storages
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from appapi.enums import ExportResource, ExportStatus
 from appapi.models import Export
+from common import disks
 from common.background import enqueue_after_commit
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, NotAllowed
@@ -42,6 +43,7 @@ log = logging.getLogger(__name__)
 KEPT: Final = timedelta(hours=24)
 # Ten times what a million products take. A try that takes longer fails.
 LEASE: Final = timedelta(minutes=20)
+PUT_OFF: Final = timedelta(minutes=1)  # while there is no room for a file
 CHUNK: Final = 2000
 SCOPES: Final = {ExportResource.PRODUCTS: "read_products", ExportResource.ORDERS: "read_orders"}
 
@@ -119,7 +121,11 @@ def _make(export: Export) -> None:
             file.seek(0)
             files().delete(export.file_name)
             files().save(export.file_name, File(file))
-    except Exception:
+    except Exception as error:
+        if disks.is_full(error) and timezone.now() < export.created_at + KEPT:
+            log.error("Export %s has to wait: %s", export.pk, error)
+            _mine(export).update(lease_until=timezone.now() + PUT_OFF)
+            return
         log.exception("Export %s failed.", export.pk)
         _finish(export, status=ExportStatus.FAILED)
         EXPORTS.labels("failed").inc()
@@ -129,8 +135,12 @@ def _make(export: Export) -> None:
 
 
 def _finish(export: Export, **changes: Any) -> None:
-    mine = Export.objects.filter(pk=export.pk, lease_until=export.lease_until)
-    mine.update(expires_at=timezone.now() + KEPT, **changes)
+    _mine(export).update(expires_at=timezone.now() + KEPT, **changes)
+
+
+def _mine(export: Export) -> QuerySet[Export]:
+    """Empty once another worker has leased it."""
+    return Export.objects.filter(pk=export.pk, lease_until=export.lease_until)
 
 
 def _write(export: Export, file: IO[bytes]) -> tuple[int, str]:

@@ -18,12 +18,14 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 from rest_framework.response import Response
 
+from common import disks
 from common.db.outages import is_outage
 from common.errors import (
     ERROR_CODE_HEADER,
     ErrorDetail,
     Invalid,
     ServiceError,
+    Unavailable,
     default_code,
     error_body,
     summary,
@@ -66,8 +68,8 @@ def status_and_message(error: Exception) -> tuple[int, str]:
         return 400, "Unknown host name."
     if isinstance(error, SuspiciousOperation | MultiPartParserError):
         return 400, "The request can't be understood."
-    if is_outage(error):
-        return 503, "The database can't be reached right now. Try again in a few seconds."
+    if outage := _outage(error):
+        return outage.status, outage.message
     if isinstance(error, SessionInterrupted):
         return 400, "You were signed out in the meantime. Sign in again."
     if isinstance(error, DataError) and "NUL" in str(error):  # of a form's field that no form checks
@@ -86,16 +88,29 @@ def code_of(error: Exception) -> str:
         return str(named) if named != type(error).default_code else default_code(error.status_code)
     if isinstance(error, DisallowedHost):
         return "unknown_host"
-    return "database_unreachable" if is_outage(error) else default_code(status_and_message(error)[0])
+    outage = _outage(error)
+    return outage.code if outage else default_code(status_and_message(error)[0])
 
 
 def headers_of(error: Exception) -> dict[str, str]:
     """Response headers for an exception: when to retry, how to authenticate."""
     if isinstance(error, ServiceError):
         return error.headers
+    outage = _outage(error)
+    return outage.headers if outage else {}
+
+
+def _outage(error: Exception) -> Unavailable | None:
+    """What an error means that is no fault of the request."""
+    if disks.is_full(error):
+        return Unavailable(disks.MESSAGE, retry_after=disks.RETRY_AFTER, code=disks.CODE)
     if is_outage(error):
-        return {"Retry-After": str(RETRY_AFTER_DATABASE)}
-    return {}
+        return Unavailable(
+            "The database can't be reached right now. Try again in a few seconds.",
+            retry_after=RETRY_AFTER_DATABASE,
+            code="database_unreachable",
+        )
+    return None
 
 
 def field_errors(detail: Any, path: str = "") -> Iterator[ErrorDetail]:

@@ -5,11 +5,13 @@ waitress joins the chunks itself, but gunicorn passes them on as a stream.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
 
 import orjson
 
+from common import disks
 from common.errors import ERROR_CODE_HEADER, error_body
 from common.ids import new_id
 from common.tracing import REQUEST_ID_HEADER
@@ -32,12 +34,15 @@ def with_length(application: Application) -> Application:
     def call(environ: Environ, start: Start) -> Iterable[bytes]:
         if not _is_chunked(environ):
             return application(environ, start)
-        with SpooledTemporaryFile(max_size=IN_MEMORY) as body:
-            try:
-                length = _copy(environ["wsgi.input"], body)
-            except OSError:  # includes gunicorn's errors for a broken chunk
-                return _unreadable(start)
+        body = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  its end may fail, too
+        try:
+            length = _copy(environ["wsgi.input"], body)
             body.seek(0)
+        except OSError as error:  # includes gunicorn's errors for a broken chunk
+            with suppress(OSError):  # of what is still to be written to a full disk
+                body.close()
+            return _storage_full(start) if disks.is_full(error) else _unreadable(start)
+        with body:
             environ |= {"wsgi.input": body, "CONTENT_LENGTH": str(length)}
             return application(environ, start)
 
@@ -60,10 +65,19 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> int:
 
 
 def _unreadable(start: Start) -> list[bytes]:
-    headers = {
-        "Content-Type": "application/json",
-        REQUEST_ID_HEADER: str(new_id()),
-        ERROR_CODE_HEADER: "broken_chunks",
-    }
-    start("400 Bad Request", list(headers.items()))
-    return [orjson.dumps(error_body(400, "The chunks of the body can't be read."))]
+    return _refused(start, "400 Bad Request", "The chunks of the body can't be read.", "broken_chunks")
+
+
+def _storage_full(start: Start) -> list[bytes]:
+    retry = ("Retry-After", str(disks.RETRY_AFTER))
+    return _refused(start, "503 Service Unavailable", disks.MESSAGE, disks.CODE, retry)
+
+
+def _refused(start: Start, status: str, message: str, code: str, *headers: tuple[str, str]) -> list[bytes]:
+    named = [
+        ("Content-Type", "application/json"),
+        (REQUEST_ID_HEADER, str(new_id())),
+        (ERROR_CODE_HEADER, code),
+    ]
+    start(status, [*named, *headers])
+    return [orjson.dumps(error_body(int(status[:3]), message))]

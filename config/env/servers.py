@@ -87,7 +87,7 @@ def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
     """
     url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")
     if not url:
-        on_disk = "django.core.files.storage.FileSystemStorage"
+        on_disk = "common.disks.DiskStorage"
         return {
             "default": {"BACKEND": on_disk},
             "exports": {

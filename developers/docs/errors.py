@@ -174,6 +174,7 @@ PROBLEMS: Final = (
     Problem("platform_away", 503, "The platform didn't answer. Try again in a second.", "One of the platform's servers failed or is being replaced. What you sent may have been done.", "Retry with the same Idempotency-Key. Without one, look first whether it was done."),
     Problem("payment_method_busy", 503, "This payment method is busy at the moment. Try again in a few seconds.", "Too many requests wait for slow apps.", "Retry later with the same Idempotency-Key. Nothing was saved."),
     Problem("unavailable", 503, "<what can't be done at the moment>", "The platform can't do this at the moment. Nothing was changed.", "Retry after `Retry-After` seconds."),
+    Problem("storage_full", 503, "The platform's storage is full at the moment. Try again in a few minutes.", "A disk of the platform has no space left. Nothing was saved.", "Retry after `Retry-After` seconds, with the same Idempotency-Key."),
     Problem("files_unreachable", 503, "Files can't be reached right now. Try again in a few seconds.", "An outage of the platform's file storage.", "Retry after `Retry-After` seconds."),
     Problem("too_many_waiting", 503, "Too many requests are waiting for apps' servers at the moment. Try again in a few seconds.", "Your server took over half a second, and the requests that may wait longer are all under way.", "Respond faster, or retry after `Retry-After` seconds."),
 )  # fmt: skip

@@ -124,10 +124,11 @@ class Processes:
         state = self._directory / f"schedule-{next(self._numbers)}"
         return self.start("manage.py", "schedule", "--state", str(state), **environment)
 
-    def web(self, port: int, **environment: str) -> Process:
+    def web(self, port: int, *, prefix: tuple[str, ...] = (), **environment: str) -> Process:
         """What `manage.py serve` runs, in this process, so that faults are built in."""
         command = ("gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
-        return self.start(*command, **{"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"} | environment)
+        settings = {"BIND": f"127.0.0.1:{port}", "WEB_PROCESSES": "1"} | environment
+        return self.start(*command, prefix=prefix, **settings)
 
     def end(self) -> None:
         for process in self.started:

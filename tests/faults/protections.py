@@ -46,6 +46,32 @@ PROTECTIONS: Final = {
         "self.tpool",
     ),
     "epoch of the feed": Change("webhooks.feed", "if epoch < settings.FEED_EPOCH or", "if"),
+    "disk without space as an outage": Change(
+        "common.disks", "    while error is not None:\n", "    while False:\n"
+    ),
+    "whole files only": Change(
+        "common.disks", "                self.delete(name)\n", "                pass\n"
+    ),
+    "exports put off": Change("appapi.services.exports", "if disks.is_full(error) and", "if False and"),
+    "schedule that may wait": Change(
+        "config.heartbeat",
+        '            if not is_full(error):\n                raise\n            log.warning("When each',
+        '            raise\n            log.warning("When each',
+    ),
+    "heartbeat while nothing can be recorded": Change(
+        "webhooks.engine.dispatcher",
+        "        self._slot.beat(silent_for=HOLD_FOR if",
+        "        self._record()\n        self._slot.beat(silent_for=HOLD_FOR if",
+    ),
+    "leases held": Change("webhooks.engine.dispatcher", "HOLD_FOR if self._failing else 0.0", "0.0"),
+    "results kept after a hand-over": Change(
+        "webhooks.engine.dispatcher",
+        "(monotonic() < end or (self._results and not self._stop.is_set()))",
+        "monotonic() < end",
+    ),
+    "no successor while results wait": Change(
+        "webhooks.engine.dispatcher", "        if self._failing:  # the next", "        if False:  # the next"
+    ),
     "files in one bucket": Change(
         "config.env.servers",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',

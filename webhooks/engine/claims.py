@@ -235,7 +235,8 @@ class LostLeases:
         all_the_way, began = self._lookback.is_due(), monotonic()
         since = EVER if all_the_way else now + LEASE - RECENTLY_LEASED
         leased = Delivery.objects.filter(lease_until__gte=since)
-        expired, silent = Q(lease_until__lte=now), ~Q(leased_by__in=slots.alive().values("id"))
+        silent = ~Q(leased_by__in=slots.alive().values("id"))
+        expired = Q(lease_until__lte=now) & ~Q(leased_by__in=slots.holding().values("id"))
         lost = set(leased.filter(expired | silent).values_list("leased_by", flat=True))
         if all_the_way and not lost:
             self._lookback.found_nothing_old(took=monotonic() - began)

@@ -19,6 +19,7 @@ from django.db import Error, connection
 
 from common.db.outages import is_outage
 from common.db.transactions import forbid_transaction
+from common.disks import is_full
 from common.metrics import PUT_OFF
 from webhooks.engine import claims, listeners, planning, preparation, recording
 from webhooks.engine.claims import Claim, Claimer, LostLeases
@@ -50,6 +51,7 @@ LOOK_AGAIN: Final = 0.005
 FREE_LOST_EVERY: Final = 1.0
 COMPARE_CLOCKS_EVERY: Final = 60.0
 GRACE: Final = 12.0  # for attempts in flight when we stop: a little over an attempt's deadline
+HOLD_FOR: Final = 10.0  # leases beyond a heartbeat, while results can't be recorded
 OUTAGE_PAUSE: Final = 0.5  # short enough that others don't take this dispatcher for dead
 
 
@@ -92,6 +94,7 @@ class Dispatcher:
         self._recorded = 0
         self._planned = False
         self._may_have_lost_claims = False
+        self._failing = False
         self._rest = PEEK
         self._expects_more = False
         self._claim_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
@@ -134,6 +137,8 @@ class Dispatcher:
         return True
 
     def _hand_over(self, start_next: Callable[[], bool]) -> bool:
+        if self._failing:  # the next one would resend what can't be recorded now
+            return False
         with self._surviving_outages():
             self._slot.retire()
             if start_next():
@@ -146,8 +151,7 @@ class Dispatcher:
         if not self._planned:
             planning.by_index()
             self._planned = True
-        self._record()
-        self._slot.beat()
+        self._hold_and_record()
         self._free_lost_claims()
         now = monotonic()
         if now >= self._compare_clocks_at:
@@ -159,6 +163,12 @@ class Dispatcher:
             self._lost_leases.free(self._clock.now())
         if now >= self._claim_at:
             self._peek_and_claim()
+        self._failing = False
+
+    def _hold_and_record(self) -> None:
+        """The heartbeat comes first: on a full disk results can't be recorded, and no other dispatcher may resend these deliveries."""
+        self._slot.beat(silent_for=HOLD_FOR if self._failing else 0.0)
+        self._record()
 
     def _free_lost_claims(self) -> None:
         """After an outage, those that this dispatcher may have made without learning of them."""
@@ -299,12 +309,14 @@ class Dispatcher:
     # Stopping
 
     def _finish(self) -> None:
-        """Wait for attempts in flight or in doubt, and release those that take too long to other dispatchers."""
+        """Wait for attempts in flight or in doubt, and release those that take too long to other dispatchers.
+
+        After a hand-over there is time to record results for as long as the database can't.
+        """
         end = monotonic() + GRACE
-        while self._busy() and monotonic() < end:
+        while self._busy() and (monotonic() < end or (self._results and not self._stop.is_set())):
             with self._surviving_outages():
-                self._record()
-                self._slot.beat()
+                self._hold_and_record()
                 self._free_lost_claims()
             if self._busy():
                 self._collect(until=min(end, monotonic() + POLL))
@@ -320,8 +332,10 @@ class Dispatcher:
             if not is_outage(error):
                 raise
             log.warning("The database failed, retrying: %s", error)
-            connection.close()
-            self._planned = False
-            self._may_have_lost_claims = True
+            self._failing = True
+            if not is_full(error):  # on a full disk PostgreSQL may refuse another session
+                connection.close()
+                self._planned = False
+                self._may_have_lost_claims = True
             self._lost_leases.forget()
             sleep(OUTAGE_PAUSE)

@@ -32,6 +32,11 @@ def alive() -> QuerySet[DispatcherSlot]:
     return DispatcherSlot.objects.filter(seen_at__gte=Now() - ALIVE_FOR)
 
 
+def holding() -> QuerySet[DispatcherSlot]:
+    """The slots whose leases don't end: they have announced a long statement, or can't record their results."""
+    return DispatcherSlot.objects.filter(seen_at__gt=Now(), seen_at__lte=Now() + LEASE)
+
+
 def claiming() -> QuerySet[DispatcherSlot]:
     """The slots of dispatchers that claim deliveries. The others only finish their open requests."""
     return alive().filter(is_claiming=True)
