@@ -5,7 +5,6 @@ from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as webauthn
 from django.urls import path, re_path, reverse_lazy
-from django.views.decorators.cache import never_cache
 
 from accounts.forms import PasswordSetForm
 from accounts.views.passwords import PasswordChangeView, PasswordResetFromKeyView, PasswordResetView
@@ -67,7 +66,7 @@ urlpatterns = [
     path("security/", SecurityView.as_view(), name="mfa_index"),
     path(
         "security/app/",
-        never_cache(totp.ActivateTOTPView.as_view(template_name="accounts/authenticator_app_add.html")),
+        totp.ActivateTOTPView.as_view(template_name="accounts/authenticator_app_add.html"),
         name="mfa_activate_totp",
     ),
     path(
@@ -85,9 +84,7 @@ urlpatterns = [
     ),
     path(
         "security/recovery-codes/",
-        never_cache(
-            recovery_codes.ViewRecoveryCodesView.as_view(template_name="accounts/recovery_codes.html")
-        ),
+        recovery_codes.ViewRecoveryCodesView.as_view(template_name="accounts/recovery_codes.html"),
         name="mfa_view_recovery_codes",
     ),
     path(

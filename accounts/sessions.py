@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from django.contrib.auth.middleware import AuthenticationMiddleware, get_user
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
@@ -73,9 +74,9 @@ class SessionStore(DatabaseStore):
 
 
 class Authentication(AuthenticationMiddleware):
-    """Django's, but a session that meets a new `SECRET_KEY` keeps its own key.
+    """Django's, but a session that meets a new `SECRET_KEY` keeps its own key, and no cache keeps a page of a session.
 
-    Django would give it another one, and a request that the browser sent meanwhile with the old one would be signed out.
+    Django would give it another key, and a request that the browser sent meanwhile with the old one would be signed out.
     """
 
     def process_request(self, request: HttpRequest) -> None:
@@ -86,3 +87,10 @@ class Authentication(AuthenticationMiddleware):
                 return get_user(request)
 
         request.user = SimpleLazyObject(user)  # type: ignore[assignment]
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """After a sign-out, the Back button shows nothing of an app, a store or a person."""
+        session = request.session
+        if session.accessed and not session.is_empty() and not response.has_header("Cache-Control"):
+            response["Cache-Control"] = "private, no-store"
+        return response

@@ -41,7 +41,6 @@ class DeleteForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @step_up
-@never_cache
 def delete(request: HttpRequest) -> HttpResponse:
     user = request.user
     assert isinstance(user, User)

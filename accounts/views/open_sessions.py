@@ -5,7 +5,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from accounts.models import DeveloperToken, SecurityEvent, User
@@ -14,7 +13,6 @@ from accounts.services import sessions
 from common.web.pagination import page_request
 
 
-@never_cache
 @login_required
 def open_sessions(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)
@@ -45,7 +43,6 @@ def end_sessions(request: HttpRequest) -> HttpResponse:
     return redirect("accounts:sessions")
 
 
-@never_cache
 @login_required
 def security_log(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)

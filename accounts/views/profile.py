@@ -5,7 +5,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import limits
@@ -67,7 +66,6 @@ def _page(request: HttpRequest, form: forms.Form | None = None, status: int = UN
 
 @require_safe
 @login_required
-@never_cache
 def profile(request: HttpRequest) -> HttpResponse:
     return _page(request)
 
@@ -120,7 +118,6 @@ def forget_new_email(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-@never_cache
 def confirm_new_email(request: HttpRequest, token: str) -> HttpResponse:
     """Asks with a button, because mail servers open links."""
     user = _user(request)

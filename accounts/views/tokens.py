@@ -10,7 +10,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.enums import TokenRight
@@ -68,7 +67,6 @@ def _developer(request: HttpRequest) -> User:
     return request.user
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @step_up

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
 
 from common.errors import NotFound
 from common.http.url_policy import origin_of
@@ -20,7 +19,6 @@ from merchants.access import MerchantRequest, active_page
 
 
 @require_safe
-@never_cache
 @active_page
 def admin_page(request: MerchantRequest, installation: Installation, page_id: str) -> HttpResponse:
     """An app's admin page in its frame. A page that the store doesn't run is a 404.
@@ -49,7 +47,6 @@ def admin_page(request: MerchantRequest, installation: Installation, page_id: st
 
 
 @require_safe
-@never_cache
 @active_page
 def new_session_token(request: MerchantRequest, installation: Installation) -> JsonResponse:
     """A new token for a frame that loads again, because the page's token is valid for one minute.

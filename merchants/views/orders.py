@@ -59,7 +59,6 @@ def export(request: MerchantRequest) -> HttpResponse:
         lines(rows, request.business.timezone), content_type="text/csv; charset=utf-8"
     )
     response["Content-Disposition"] = f'attachment; filename="orders-{request.business.slug}.csv"'
-    response["Cache-Control"] = "private, no-store"
     return cast(HttpResponse, response)  # the guards of pages pass it on as it is
 
 

@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import NotFound, ServiceError
@@ -65,7 +64,6 @@ def own_block(view: View) -> View:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @own_page
 def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """GET: the page, and the chosen block's settings, or a block of the picker (`try`) on the page before it is added.
@@ -146,7 +144,6 @@ def place_block(request: MerchantRequest, installation: Installation) -> HttpRes
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @own_block
 def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
     """Keep the settings; a button of a list changes the form and keeps nothing."""
@@ -165,7 +162,6 @@ def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
 
 
 @require_POST
-@never_cache
 @own_block
 def preview_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> JsonResponse:
     """The settings that the block would get: `{settings}`, or 422 with `{errors}` by field. Keeps nothing."""

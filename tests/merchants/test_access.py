@@ -8,7 +8,6 @@ from stores.services.pages import create_page
 from stores.services.reviews import create_review
 from tests import factories
 from tests.merchants.pages import HTML, signed_in, text_of
-from tests.state import unchanged
 
 LISTS = (
     "orders/", "products/", "products/add/", "reviews/", "pages/", "pages/add/", "store/",
@@ -74,28 +73,6 @@ def test_developer_opens_the_pages_of_the_sandbox_which_are_marked(dana, sandbox
     assert "Sandbox: test data" in text_of(response)
 
 
-@pytest.mark.spec("Contract 0 Conventions", "404 for what is another tenant's")
-@pytest.mark.parametrize("path", OF_A_ROW)
-def test_what_is_another_shops_is_not_found(mira, shop, sandbox, sam, path):
-    theirs = path.format(**rows_of(shop))
-    tom = factories.merchant("tom@example.com", name="Tom")
-    for stranger in (tom, sam):
-        response = signed_in(stranger).get("/merchant/" + theirs)
-        assert response.status_code == 404
-        assert shop.slug not in text_of(response)
-    assert signed_in(mira).get("/merchant/" + path.format(**rows_of(sandbox))).status_code == 404
-
-
-@pytest.mark.spec("Contract 0 Conventions", "404 for what is another tenant's")
-@pytest.mark.parametrize(("path", "body"), POSTS)
-def test_what_is_another_shops_can_not_be_changed(shop, sam, path, body):
-    theirs = path.format(**rows_of(shop))
-    before = state()
-    for stranger in (factories.merchant("tom@example.com"), sam):
-        assert signed_in(stranger).post("/merchant/" + theirs, body).status_code == 404
-    assert state() == before
-
-
 def test_lists_hold_nothing_of_other_shops(mira, shop, sandbox):
     rows_of(sandbox)
     rows_of(factories.business(mira, name="The second one"))
@@ -143,23 +120,6 @@ def test_reviewer_has_no_shop(db):
 )  # fmt: skip
 def test_unknown_ids_are_not_found(mira, shop, path):
     assert signed_in(mira).get("/merchant/" + path).status_code == 404
-
-
-@pytest.mark.parametrize(
-    "path", ["orders/{order}/status/", "products/{product}/stock/", "products/{product}/archive/"]
-)
-def test_what_changes_something_is_posted(mira, shop, path):
-    path = path.format(**rows_of(shop))
-    with unchanged(Order, Product):
-        assert signed_in(mira).get("/merchant/" + path).status_code == 405
-
-
-def test_posts_need_the_token_of_a_page(mira, shop):
-    rows = rows_of(shop)
-    strict = Client(headers=HTML, enforce_csrf_checks=True)
-    strict.force_login(mira)
-    assert strict.post(f"/merchant/products/{rows['product']}/delete/").status_code == 403
-    assert Product.objects.filter(pk=rows["product"]).exists()
 
 
 def test_navigation_leads_to_each_page_and_to_the_shop(mira, shop):

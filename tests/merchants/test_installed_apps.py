@@ -282,22 +282,6 @@ def test_ended_app_has_no_page_but_its_receipt(browser: Client, active: Installa
 ENDINGS = ("", "activity/", "permissions/", "uninstall/", "receipt/")
 
 
-@pytest.mark.spec("Contract 0 Conventions", "Another tenant's installation is a 404")
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_another_merchant_finds_nothing(active: Installation, sam: User, dana: User, ending: str) -> None:
-    tom = factories.merchant("tom@example.com")
-    for stranger in (tom, sam, dana):  # even the app's developer
-        browser = signed_in(stranger)
-        assert browser.get(page_of(active, ending)).status_code == 404
-        for answer in ("approve", "decline"):
-            assert browser.post(page_of(active, ending), {"answer": answer, "version": "1"}).status_code in (
-                404,
-                405,
-            )
-    active.refresh_from_db()
-    assert active.is_active
-
-
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_signed_out_is_led_to_sign_in_and_back(active: Installation, ending: str) -> None:
     response = Client(headers={"accept": "text/html"}).get(page_of(active, ending))

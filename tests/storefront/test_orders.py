@@ -81,11 +81,6 @@ def test_order_of_the_api_has_no_page(shop, bread):
     assert order.page_key_digest is None
 
 
-def test_page_is_not_kept_by_caches(shopper):
-    path = shopper.place()["Location"]
-    assert "no-store" in shopper.get(path)["Cache-Control"]
-
-
 # --- Paying -----------------------------------------------------------------------------------------
 
 

@@ -1,10 +1,10 @@
 """Callers of every kind of endpoint, with nothing in their way but the input."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from accounts import tokens
 from accounts.models import Business, User
@@ -16,6 +16,7 @@ from marketplace.models import App
 from tests import factories
 from tests.webhooks.helpers import publish, webhook
 from tests.wire.endpoints import Endpoint
+from tests.wire.sweep import Sweep, rolled_back
 from webhooks.models import Delivery
 
 Call = Callable[..., Any]
@@ -64,6 +65,23 @@ def call(unlimited: None, dana: User, installation: Installation) -> Call:
         return client.generic(endpoint.method, path, body, headers=headers, **options)
 
     return send
+
+
+@pytest.fixture(scope="module")
+def everything(django_db_setup: None, django_db_blocker: Any) -> Iterator[Sweep]:
+    """One cast for all tests here, since each request is rolled back."""
+    lenient = override_settings(DEBUG=True, ALLOW_LOCAL_DESTINATIONS=True, AUTH_RATE_LIMITS=False)
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, lenient, rolled_back():
+        patch.setattr("common.write_behind.WriteBehind.start", lambda self: None)
+        yield Sweep()
+
+
+@pytest.fixture
+def sweep(everything: Sweep) -> Iterator[Sweep]:
+    everything.asked, everything.found = 0, []
+    yield everything
+    print(f"{everything.asked} requests")
+    assert not everything.found, "\n".join(everything.found)
 
 
 def problem(response: Any, path: str) -> str | None:

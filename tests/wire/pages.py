@@ -1,5 +1,6 @@
 """Every route of both hosts, read from the URL conf, and something real for each parameter of its path."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -21,6 +22,44 @@ from stores.models import ProductPicture, SitePage
 
 PLATFORM, STORES = "platform", "stores"
 URLCONFS = {PLATFORM: settings.ROOT_URLCONF, STORES: "config.store_urls"}
+
+APIS = ("appapi:", "developer_api:", "auth:")
+ADMIN_OF_DJANGO = re.compile(
+    r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
+)
+# Routes without a page. These answer forms, scripts and programs.
+ONLY_POST = {
+    "theme", "account_logout", "accounts:change_name", "accounts:end_sessions", "accounts:forget_new_email", "accounts:notices",
+    "accounts:revoke_token", "accounts:send_confirmation_again",
+    "inbox_receiver", "portal:deliveries_resend", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
+    "portal:hook_reset", "portal:manifest_check", "portal:review_message", "portal:test_change", "portal:webhook_resume",
+    "portal:webhook_test",
+    "admin:marketplace_submission_findings", "admin:marketplace_submission_install", "admin:marketplace_submission_message",
+    "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",
+    "merchants:add_block", "merchants:business_switch", "merchants:checkout_refusal", "merchants:hook_reset", "merchants:move_block",
+    "merchants:order_status", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block",
+    "merchants:preview_text", "merchants:product_archive", "merchants:product_restore", "merchants:product_stock",
+    "merchants:remove_block", "merchants:resume",
+    "oauth:revoke", "oauth:token",
+    "storefront:add_to_cart", "storefront:app_costs", "storefront:cart_change", "storefront:cart_remove", "storefront:review",
+}  # fmt: skip
+# And these answer GET by leading elsewhere, or with something that is no page.
+FETCHED = {
+    "",  # health, crawlers, unknown paths
+    "account_reauthenticate", "account_set_password", "accounts:home", "accounts:new_email", "mfa_login_webauthn",
+    "admin:marketplace_submission_checks",
+    "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
+    "merchants:kept_request", "merchants:orders_export", "merchants:picture", "merchants:save_block", "merchants:session_token",
+    "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata",
+    "portal:analytics_csv", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download", "portal:request_news",
+    "portal:test_effects", "storefront:payment_state",
+}  # fmt: skip
+# Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
+NOT_SHOWN = {
+    "accounts:confirm_new_email", "account_reset_password_from_key", "merchants:listing_preview", "merchants:kept_request",
+    "merchants:businesses", "merchants:business_add", "merchants:app_settings",
+    "mfa_view_recovery_codes", "mfa_deactivate_totp", "mfa_remove_webauthn", "mfa_generate_recovery_codes",
+}  # fmt: skip
 
 Values = dict[str, Any]
 

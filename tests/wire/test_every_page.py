@@ -1,22 +1,16 @@
 """What no page of either host may do, whatever it is asked: fail. Through the WSGI application that servers run."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import pytest
-from django.db import transaction
-from django.test import override_settings
-from django.urls import resolve
 
 from common.web.errors import is_api_path
 from common.web.methods import methods_of
-from stores.addresses import store_url
 from tests.by_hand import Form, Page
-from tests.wire.pages import STORES, URLCONFS, Route, Subject, routes, subject_of, subjects_of
-from tests.wire.visitors import Answer, Visitor
-from tools.screenshots import cast as everybody
+from tests.wire.pages import NOT_SHOWN, Route, Subject
+from tests.wire.sweep import Sweep
+from tests.wire.visitors import Answer
 
 # A minute; continuous integration runs what is not marked "all".
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -37,93 +31,6 @@ TEXTS = (
     "9" * 30, "-1", "1e999", "٠", "x" * 70_000, '{"a": "\\u0000"}',
     "[[[[", "0002-11-25T10:00", "9999-12-31T23:59", "http://[", "javascript:", "\x01\x02\x7f", "\u202e\u200b",
 )  # fmt: skip
-# Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
-NOT_SHOWN = {
-    "accounts:confirm_new_email", "account_reset_password_from_key", "merchants:listing_preview", "merchants:kept_request",
-    "merchants:businesses", "merchants:business_add", "merchants:app_settings",
-    "mfa_view_recovery_codes", "mfa_deactivate_totp", "mfa_remove_webauthn", "mfa_generate_recovery_codes",
-}  # fmt: skip
-
-
-@contextmanager
-def rolled_back() -> Iterator[None]:
-    """A transaction that counts as none, as those around Django's tests."""
-    block: Any = transaction.atomic()
-    block._from_testcase = True  # noqa: SLF001
-    with block:
-        yield
-        transaction.set_rollback(True)
-
-
-class Sweep:
-    """Asks for pages, and collects what failed."""
-
-    def __init__(self) -> None:
-        cast = everybody.seed("http://127.0.0.1:9")
-        self.store = urlsplit(store_url(cast.store["shop"].slug))
-        self.subjects = subjects_of(cast)
-        self.visitors = {
-            person: Visitor(person) for person in {each.person for each in self.subjects.values()}
-        }
-        self.asked = 0
-        self.found: list[str] = []
-
-    def __iter__(self) -> Iterator[tuple[Route, Subject]]:
-        for route in routes():
-            subject = subject_of(route, self.subjects)
-            assert set(route.parameters) <= set(subject.values), (
-                f"{route}: name something for {route.parameters}"
-            )
-            found = resolve(route.path(subject.values), URLCONFS[route.host]).func
-            assert found is route.view or not methods_of(route.view) or methods_of(found), (
-                f"{route} isn't reached"
-            )
-            if found is route.view:  # not hidden by one of ours, as the sign-in page of Django's admin
-                yield route, subject
-
-    def ask(
-        self, route: Route, subject: Subject, method: str, query: str = "", *args: Any, **headers: str
-    ) -> Answer:
-        query = "&".join(filter(None, (subject.query, query)))
-        url = f"{self.url(route, subject.values)}?{query}"
-        return self.send(route, subject, method, url, *args, **headers)
-
-    def url(self, route: Route, values: dict[str, Any]) -> str:
-        path = route.path(values)
-        return f"{self.store.path}{path[1:]}" if route.host == STORES else path
-
-    def send(
-        self, route: Route, subject: Subject, method: str, url: str, *args: Any, **headers: str
-    ) -> Answer:
-        host = self.store.netloc if route.host == STORES else ""
-        self.asked += 1
-        with rolled_back():
-            answer = self.visitors[subject.person].ask(method, url, *args, host=host, **headers)
-        about = f"{method} {url[:150]} {args} {headers}"[:400]
-        self.expect(answer.status < 500, f"{answer.status}: {about}")
-        self.expect("x-request-id" in answer.headers, f"no request id: {about}")
-        return answer
-
-    def expect(self, is_right: bool, message: str) -> None:
-        if not is_right:
-            self.found.append(message)
-
-
-@pytest.fixture(scope="module")
-def everything(django_db_setup: None, django_db_blocker: Any) -> Iterator[Sweep]:
-    """One cast for all tests here, since each request is rolled back."""
-    lenient = override_settings(DEBUG=True, ALLOW_LOCAL_DESTINATIONS=True, AUTH_RATE_LIMITS=False)
-    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, lenient, rolled_back():
-        patch.setattr("common.write_behind.WriteBehind.start", lambda self: None)
-        yield Sweep()
-
-
-@pytest.fixture
-def sweep(everything: Sweep) -> Iterator[Sweep]:
-    everything.asked, everything.found = 0, []
-    yield everything
-    print(f"{everything.asked} requests")
-    assert not everything.found, "\n".join(everything.found)
 
 
 def some_or_all(some: tuple[str, ...], everything: tuple[str, ...]) -> Any:

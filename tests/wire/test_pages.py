@@ -10,6 +10,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
 
+from tests.wire.pages import ADMIN_OF_DJANGO, APIS, FETCHED, ONLY_POST
 from tools.screenshots import cast as everybody
 from tools.screenshots.shots import SHOTS, Shot
 
@@ -25,43 +26,13 @@ REACHED = {
     "storefront:checkout": "store-checkout",
     "storefront:review": "store-review-errors",
 }
-# Routes that show nothing: they answer a form, a script or a program, or send on to a page of the table.
-WITHOUT_A_PAGE = {
-    "",  # health, crawlers, unknown paths
-    "theme", "accounts:home", "accounts:revoke_token", "accounts:end_sessions", "accounts:send_confirmation_again",
-    "accounts:change_name",
-    "accounts:new_email",
-    "accounts:forget_new_email",
-    "accounts:notices",
-    "account_logout", "account_reauthenticate", "account_set_password", "mfa_login_webauthn",
-    "docs:openapi", "docs:event_schema", "docs:search_instant", "docs:guide_source", "docs:changelog_feed",
-    "portal:manifest_check", "portal:manifest_download", "portal:webhook_test", "portal:webhook_resume",
-    "portal:delivery_news", "portal:request_news", "portal:deliveries_resend", "portal:delivery_resend",
-    "portal:group_resend", "portal:review_message",
-    "inbox_receiver", "portal:inbox_entries", "portal:test_change", "portal:test_effects", "portal:erase_now",
-    "portal:hook_reset", "portal:analytics_csv",
-    "merchants:business_switch", "merchants:order_status", "merchants:product_stock", "merchants:product_archive",
-    "merchants:product_restore", "merchants:page_undo", "merchants:add_block", "merchants:save_block", "merchants:preview_block",
-    "merchants:move_block", "merchants:remove_block", "merchants:checkout_refusal", "merchants:hook_reset",
-    "merchants:place_block", "merchants:view_store", "merchants:preview_text", "merchants:session_token", "merchants:pause", "merchants:resume", "merchants:picture",
-    "merchants:orders_export", "merchants:store_picture", "merchants:store_thumbnail",
-    "oauth:token", "oauth:revoke", "oauth:metadata", "merchants:kept_request",
-    "storefront:add_to_cart", "storefront:cart_change", "storefront:cart_remove", "storefront:payment_state",
-    "storefront:app_costs",
-    "admin:marketplace_submission_take", "admin:marketplace_submission_release", "admin:marketplace_submission_findings",
-    "admin:marketplace_submission_checks", "admin:marketplace_submission_message",
-    "admin:marketplace_submission_install", "admin:marketplace_submission_uninstall",
-}  # fmt: skip
+WITHOUT_A_PAGE = ONLY_POST | FETCHED
 # Their address holds a key that only a mail or a device knows. tests/accounts and tests/browser/test_account.py look at them.
 BY_KEY = {
     "accounts:confirm_new_email",
     "account_reset_password_from_key", "account_reset_password_from_key_done",
     "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_remove_webauthn",
 }  # fmt: skip
-APIS = ("appapi:", "developer_api:", "auth:")
-ADMIN_OF_DJANGO = re.compile(
-    r"admin:(?:(?:login|logout|password_change|password_change_done|autocomplete|jsi18n|view_on_site|app_list)?$|.*_(?:add|history|delete|change|changelist|password_change)$)"
-)
 
 
 def names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:

@@ -3,7 +3,6 @@
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods
 
 from common.errors import NotFound
@@ -33,7 +32,7 @@ def run(request: HttpRequest, slug: str, operation: str) -> HttpResponse:
         endpoint, request.POST if request.method == "POST" else None, ids=explorer.sample_ids(chosen)
     )
     answer = explorer.run(request, chosen, form) if chosen and form.is_bound and form.is_valid() else None
-    response = docs_page(
+    return docs_page(
         request,
         "run",
         status=UNPROCESSABLE if form.is_bound and not form.is_valid() else 200,
@@ -46,8 +45,6 @@ def run(request: HttpRequest, slug: str, operation: str) -> HttpResponse:
         chosen=chosen,
         paused=chosen is not None and chosen.paused_at is not None,
     )
-    add_never_cache_headers(response)
-    return response
 
 
 def _chosen(request: HttpRequest, installations: list[Installation]) -> Installation | None:

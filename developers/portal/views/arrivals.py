@@ -6,7 +6,6 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers
 
 from accounts.models import Business
 from common.web.methods import require_safe
@@ -61,9 +60,7 @@ def why(request: HttpRequest, app: App) -> HttpResponse:
         else:
             status = UNPROCESSABLE
             context["summary"] = form
-    response = render(request, "developers/portal/why.html", context, status=status)
-    add_never_cache_headers(response)
-    return response
+    return render(request, "developers/portal/why.html", context, status=status)
 
 
 def _answer(app: App, asked: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from developers.portal.views.access import (
     current_developer,
     developer_page,
 )
-from developers.portal.views.secrets import already_shown, secret_page
+from developers.portal.views.secrets import already_shown
 from extensions.services.manifests import save_manifest
 from installations.services import test_install
 from installations.services.lifecycle import Issued
@@ -72,7 +72,7 @@ def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
         _attempt(request, lambda: save_manifest(app=created.app, developer=developer, document=document))
     installed = test_install(app=created.app, developer=developer)
     _attempt(request, lambda: open_inbox(installation=installed.installation))
-    return secret_page(request, "developers/portal/app_created.html", _first_steps(created, installed, form))
+    return render(request, "developers/portal/app_created.html", _first_steps(created, installed, form))
 
 
 def _attempt(request: HttpRequest, step: Callable[[], object]) -> None:
@@ -118,7 +118,6 @@ def redirect_result(request: HttpRequest, app: App) -> HttpResponse:
     }
     response = render(request, "developers/portal/redirect_result.html", context)
     response["Referrer-Policy"] = "no-referrer"
-    response["Cache-Control"] = "no-store"
     return response
 
 

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict
@@ -87,9 +86,7 @@ def delivery_news(request: HttpRequest, app: App) -> HttpResponse:
     after = parse_id(request.GET.get("after"))
     if after is None or not form.is_valid():
         return JsonResponse({"count": 0})
-    response = JsonResponse({"count": delivery_log.count(app, form.filters(), after=after, most=MAX_NEW)})
-    add_never_cache_headers(response)
-    return response
+    return JsonResponse({"count": delivery_log.count(app, form.filters(), after=after, most=MAX_NEW)})
 
 
 @require_safe
@@ -123,9 +120,7 @@ def delivery(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
         "next_in": delivery_descriptions.next_in(shown, now),
         **_exchange(shown, chosen, now),
     }
-    response = render(request, "developers/portal/delivery.html", context)
-    add_never_cache_headers(response)
-    return response
+    return render(request, "developers/portal/delivery.html", context)
 
 
 def _tls_command(shown: Delivery, last: Attempt | None) -> str:
@@ -185,9 +180,7 @@ def delivery_compare(request: HttpRequest, app: App, delivery_id: str) -> HttpRe
         "headers": differing_headers(of_worked, of_shown),
         "fields": differing_fields(of_worked, of_shown),
     }
-    response = render(request, "developers/portal/delivery_compare.html", context)
-    add_never_cache_headers(response)
-    return response
+    return render(request, "developers/portal/delivery_compare.html", context)
 
 
 @require_POST

@@ -4,7 +4,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.services import device_grants
@@ -32,7 +31,6 @@ class UserCodeForm(forms.Form):
     )
 
 
-@never_cache
 @require_http_methods(GET_OR_POST)
 @developer_page
 @step_up

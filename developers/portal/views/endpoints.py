@@ -14,7 +14,6 @@ from developers.portal import form_tokens
 from developers.portal.forms import show_problems
 from developers.portal.last_day_strip import Strip
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
-from developers.portal.views.secrets import secret_page
 from developers.portal.views.webhooks import MAX_COUNTED, redirect_to_webhook, test_result
 from developers.portal.webhook_forms import NewWebhookForm, WebhookForm
 from installations.models import Installation
@@ -79,7 +78,7 @@ def _add(
         "next_url": resolve_url("portal:webhooks", app.slug),
         **test_result(app, _ping(request, webhook)),
     }
-    return secret_page(request, "developers/portal/webhook_secret.html", context)
+    return render(request, "developers/portal/webhook_secret.html", context)
 
 
 @may_wait_for_strangers

@@ -5,7 +5,6 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods
 
 from activity import feed
@@ -51,11 +50,9 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
         "deprecated": deprecated_use(app),
         "installed": app.installations.active().exists(),
     }
-    response = render(
+    return render(
         request, "developers/portal/requests.html", context, status=200 if is_valid else UNPROCESSABLE
     )
-    add_never_cache_headers(response)
-    return response
 
 
 @require_safe
@@ -66,9 +63,7 @@ def request_news(request: HttpRequest, app: App) -> HttpResponse:
     after = feed.parse_position(request.GET.get("after"))
     if after is None or not form.is_valid():
         return JsonResponse({"count": 0})
-    response = JsonResponse({"count": feed.count_newer(app, form.filters(), after=after, most=MAX_NEW)})
-    add_never_cache_headers(response)
-    return response
+    return JsonResponse({"count": feed.count_newer(app, form.filters(), after=after, most=MAX_NEW)})
 
 
 @require_safe
@@ -94,9 +89,7 @@ def request_page(request: HttpRequest, app: App, call_id: str) -> HttpResponse:
         "is_response_cut": request_descriptions.is_cut(call.response_body),
         "curl": request_descriptions.as_curl(call) if call.installation.is_test else "",
     }
-    response = render(request, "developers/portal/request.html", context)
-    add_never_cache_headers(response)
-    return response
+    return render(request, "developers/portal/request.html", context)
 
 
 @require_safe
@@ -114,9 +107,7 @@ def thread(request: HttpRequest, app: App, thread_id: str) -> HttpResponse:
         "of_several": len({_app_of(step) for step in found.steps} - {None}) > 1,
         "stores": {step.store.pk: step.store for step in found.steps if step.store}.values(),
     }
-    response = render(request, "developers/portal/thread.html", context)
-    add_never_cache_headers(response)
-    return response
+    return render(request, "developers/portal/thread.html", context)
 
 
 @require_http_methods(GET_OR_POST)

@@ -22,7 +22,7 @@ from developers.portal.first_calls import first_calls
 from developers.portal.forms import OneTimeForm
 from developers.portal.inbox_entries import newest_entries
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
-from developers.portal.views.secrets import already_shown, secret_page
+from developers.portal.views.secrets import already_shown
 from installations import services
 from installations.models import Installation
 from installations.queries import sandbox_installation
@@ -85,7 +85,7 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
         "calls": first_calls(issued.installation, issued.access_token),
         "next_url": resolve_url("portal:test_install", app.slug),
     }
-    return secret_page(request, "developers/portal/test_token.html", context)
+    return render(request, "developers/portal/test_token.html", context)
 
 
 @may_wait_for_strangers

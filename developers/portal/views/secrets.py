@@ -1,29 +1,20 @@
 """Pages that show a credential once, in the response to the form that created it."""
 
 from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
-from django.utils.cache import add_never_cache_headers
 
 from marketplace.models import App
 
 CONFLICT = 409
 
 
-def secret_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """A page with `Cache-Control: no-store`, so that no cache or browser history keeps it."""
-    response = render(request, template, context)
-    add_never_cache_headers(response)
-    return response
-
-
 def client_secret_page(request: HttpRequest, app: App, secret: str) -> HttpResponse:
     env = f"CLIENT_ID={app.client_id}\nCLIENT_SECRET={secret}"
     next_url = resolve_url("portal:credentials", app.slug)
     context = {"app": app, "secret": secret, "env": env, "next_url": next_url}
-    return secret_page(request, "developers/portal/client_secret.html", context)
+    return render(request, "developers/portal/client_secret.html", context)
 
 
 def already_shown(

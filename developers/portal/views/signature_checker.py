@@ -6,7 +6,6 @@ from datetime import timedelta
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
@@ -47,9 +46,7 @@ def signature_checker(request: HttpRequest, app: App) -> HttpResponse:
     if form.is_bound and form.is_valid():
         context |= _examined(form, delivery)
     status = UNPROCESSABLE if form.is_bound and not form.is_valid() else 200
-    response = render(request, "developers/portal/signature_checker.html", context, status=status)
-    add_never_cache_headers(response)
-    return response
+    return render(request, "developers/portal/signature_checker.html", context, status=status)
 
 
 def _delivery(request: HttpRequest, app: App) -> Delivery | None:

@@ -34,7 +34,6 @@ def test_page_asks_first_and_then_explains(browser: Client, app: App, installati
     made = delivery(first, DeliveryStatus.SUCCEEDED, OK)
     response: Any = browser.get(at(app, f"?event=order.created&at={timezone.now():%Y-%m-%dT%H:%M}"))
     page = text_of(response)
-    assert "no-store" in response["Cache-Control"]
     assert "Your endpoint answered 2xx." in page
     assert f"/deliveries/{made.pk}/" in page
     assert "doesn&#x27;t list order.created" in page or "doesn't list order.created" in page
@@ -51,10 +50,6 @@ def test_page_refuses_what_it_does_not_offer(
 
 def test_page_of_an_app_that_no_store_has(browser: Client, app: App) -> None:
     assert "No store has the app" in text_of(browser.get(at(app, "?event=order.created")))
-
-
-def test_page_of_anothers_app_is_404(sam: User, app: App, installation: Installation) -> None:
-    assert signed_in(sam).get(at(app, "?event=order.created")).status_code == 404
 
 
 @pytest.mark.parametrize("cause", list(Cause))

@@ -126,11 +126,6 @@ def test_our_redirect_url_shows_what_came_back(browser: Client) -> None:
     assert "Open the consent page" in text_of(browser.get(path))
 
 
-def test_our_redirect_url_is_nothing_to_strangers(browser: Client, sam: User) -> None:
-    create(browser)
-    assert signed_in(sam).get("/portal/apps/loyalty-stars/redirect/?code=c0de").status_code == 404
-
-
 @pytest.mark.spec("Contract 2 Developer API", "An app is submitted with URLs of its own server")
 def test_our_urls_cannot_be_submitted(browser: Client) -> None:
     create(browser)

@@ -65,10 +65,6 @@ def test_pages_show_the_configured_delay(
         assert "48 hours" not in text, page
 
 
-def test_page_of_anothers_app_is_404(sam: User, app: App) -> None:
-    assert signed_in(sam).get(at(app)).status_code == 404
-
-
 def test_erasures_of_other_apps_are_left_out(browser: Client, app: App, sam: User) -> None:
     theirs = factories.app(sam)
     factories.installation(theirs, Business.objects.sandbox_of(sam))

@@ -67,15 +67,6 @@ def test_pages_are_only_for_the_apps_developer(app: App, sam: User, mira: User, 
     assert (refused.status_code, "stars.example.com" in refused.text) == (404, False)
 
 
-def test_posts_to_anothers_app_are_404(app: App, sam: User) -> None:
-    save(app, full())
-    earlier = ManifestSave.objects.get()
-    stranger = signed_in(sam)
-    for ending in ("", "check/", f"history/{earlier.pk}/"):
-        assert stranger.post(path(app, ending), {"manifest": "{}", "confirm": ""}).status_code == 404
-    assert manifest_document(app) == full()
-
-
 def test_a_save_of_another_app_is_not_found(browser: Client, app: App, sam: User) -> None:
     other = factories.app(sam)
     save(other, full())

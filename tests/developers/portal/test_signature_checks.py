@@ -72,7 +72,3 @@ def test_app_without_an_install_or_a_url(browser: Client, app: App, sandbox: Bus
     assert "The app has no Webhook URL" in text_of(browser.get(at(app)))
     App.objects.update(webhook_url="https://api.example.com/in")
     assert "installed on your sandbox store" in text_of(browser.get(at(app)))
-
-
-def test_checks_of_anothers_app_are_404(sam: User, app: App) -> None:
-    assert signed_in(sam).post(at(app)).status_code == 404

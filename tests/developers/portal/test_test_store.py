@@ -107,19 +107,6 @@ def test_changes_are_for_sandboxes(mira: User) -> None:
         rehearsals.order(shop)
 
 
-def test_strangers_see_and_change_nothing(
-    sam: User, app: App, listening: Installation, browser: Client
-) -> None:
-    stranger = signed_in(sam)
-    for ending in ("test/", "test/effects/", "inbox/", "inbox/entries/"):
-        assert stranger.get(f"/portal/apps/{app.slug}/{ending}").status_code == 404
-    for ending in ("test/change/", "test/erase/", "inbox/"):
-        path = f"/portal/apps/{app.slug}/{ending}"
-        assert stranger.post(path, {"act": "order", "action": "open"}).status_code == 404
-    assert not Event.objects.exists()
-    assert not Inbox.objects.exists()
-
-
 def test_effects_are_sent_again_only_when_they_changed(
     browser: Client, app: App, listening: Installation
 ) -> None:

@@ -18,7 +18,6 @@ from marketplace.services.pictures import decode
 from tests import factories
 from tests.developers.review.reviewing import JUDGED, QUEUE, client_of, messages_of, page_of, submitted
 from tests.pictures import picture, upload
-from tests.state import unchanged
 
 PAGES = "Contract 7 Pages"
 
@@ -341,13 +340,6 @@ def test_right_to_review_and_right_to_suspend_are_two(
     sam.user_permissions.add(Permission.objects.get(codename=right.partition(".")[2]))
     clerk = client_of(User.objects.get(pk=sam.pk))
     assert [act for act, page in pages.items() if clerk.post(page).status_code != 403] == opened
-
-
-@pytest.mark.parametrize("act", ["take", "release", "findings"])
-def test_actions_need_post(admin: Client, stars: App, act: str) -> None:
-    page = page_of(submitted(stars), act)
-    with unchanged(Submission):
-        assert admin.get(page).status_code == 405
 
 
 # The log

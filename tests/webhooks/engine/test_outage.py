@@ -214,7 +214,7 @@ def test_attempts_at_one_dead_host_are_counted(installation: Installation, sandb
 def test_endpoint_at_a_blocked_address_keeps_its_pace(
     installation: Installation, sandbox: Business, settings: Any
 ) -> None:
-    """Nothing is sent there, so it takes nobody's time."""
+    """Nothing is sent there, so no other delivery waits for it."""
     settings.ALLOW_LOCAL_DESTINATIONS = False
     proven(installation, "https://127.0.0.1:9/")
     helpers.publish(sandbox)

@@ -1,0 +1,98 @@
+"""What holds for every page: a route that is added later is held to it without being named here."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from common.web.methods import methods_of
+from tests.wire.pages import ADMIN_OF_DJANGO, APIS, NOT_SHOWN, ONLY_POST, STORES, Route, Subject
+from tests.wire.sweep import A_MILLION, MILLION, Sweep, largest_limit
+
+pytestmark = pytest.mark.django_db
+
+# What a cache may keep: it is the same for everyone.
+PUBLIC = {
+    "",  # health, crawlers, unknown paths
+    "home", "licenses", "styleguide", "oauth:metadata",
+    "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
+    "merchants:picture", "merchants:store_picture", "merchants:store_thumbnail",
+    "storefront:home", "storefront:product", "storefront:page",  # each shopper's cart is a page of its own
+}  # fmt: skip
+# These prove by a secret who they are, or lead to the store's own host, and no cookie of theirs counts.
+WITHOUT_A_TOKEN = {"oauth:token", "oauth:revoke", "inbox_receiver", ""}
+# GET notes that a merchant has looked at the store. When a session was last seen, and the challenge of a passkey, are in the session.
+NOTED = {"merchants:view_store"}
+WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "(?!accounts_session")')
+# 404 for their owners too, since an empty form names no block, and no reviewer is there to read.
+NAMED_BY_THE_FORM = {"merchants:add_block", "merchants:place_block", "portal:review_message"}
+OF_SOMEBODY = ("portal/", "merchant/")
+
+
+def pages(sweep: Sweep) -> Iterator[tuple[Route, Subject]]:
+    for route, subject in sweep:
+        if not route.name.startswith(APIS) and not ADMIN_OF_DJANGO.match(route.name):
+            yield route, subject
+
+
+def test_route_without_a_page_answers_get_with_405(sweep: Sweep) -> None:
+    for route, subject in pages(sweep):
+        if route.name in ONLY_POST:
+            answer = sweep.ask(route, subject, "GET")
+            sweep.expect(answer.status == 405, f"{answer.status} to GET: {route}")
+    assert sweep.asked >= len(ONLY_POST)
+
+
+def test_form_of_another_site_is_refused(sweep: Sweep) -> None:
+    for route, subject in pages(sweep):
+        if "POST" in methods_of(route.view) and route.name not in WITHOUT_A_TOKEN:
+            forged = (
+                {"HTTP_X_CSRFTOKEN": ""} if route.host != STORES else {"HTTP_SEC_FETCH_SITE": "cross-site"}
+            )
+            answer = sweep.ask(route, subject, "POST", **forged)
+            reason = re.search(rb"form has expired|sent from another site", answer.body)
+            sweep.expect(
+                answer.status == 403 and reason is not None, f"{answer.status} to a forged POST: {route}"
+            )
+    assert sweep.asked > 100
+
+
+def test_page_is_kept_by_no_cache_and_has_a_maximum(sweep: Sweep) -> None:
+    for route, subject in pages(sweep):
+        if "GET" not in methods_of(route.view) or route.name in ONLY_POST:
+            continue
+        with CaptureQueriesContext(connection) as queries:
+            answer = sweep.ask(route, subject, "GET", A_MILLION)
+        sweep.expect(
+            answer.status < 400 or route.name in NOT_SHOWN or route.name in PUBLIC,
+            f"{answer.status}: {route}",
+        )
+        sweep.expect("/login/?next" not in answer.headers.get("location", ""), f"not signed in: {route}")
+        is_private = "no-store" in answer.headers.get("cache-control", "")
+        sweep.expect(is_private or route.name in PUBLIC, f"may be cached: {route} {route.name}")
+        sweep.expect(largest_limit(queries) < MILLION, f"shows any number of rows: {route}")
+        writes = [query["sql"][:80] for query in queries if WRITES.match(query["sql"])]
+        sweep.expect(not writes or route.name in NOTED, f"writes: {route} {writes}")
+    assert sweep.asked > 100
+
+
+@pytest.mark.spec("Contract 0 Conventions", "404 for what is another tenant's")
+@pytest.mark.spec("Contract 2 Developer API", "Another developer's app is a 404, in the portal too")
+def test_what_is_another_ones_is_not_found(sweep: Sweep) -> None:
+    cast = sweep.cast
+    merchants = dict.fromkeys((cast.mira, cast.framed["shop"].owner), (cast.noor, cast.dana))
+    strangers = {cast.dana: (cast.sam,)} | merchants  # Dana is the developer of the merchants' apps
+    for route, subject in pages(sweep):
+        if not route.parameters or not route.form.startswith(OF_SOMEBODY):
+            continue
+        for method in {"GET", "POST"} & set(methods_of(route.view)):
+            for person in strangers[subject.person]:
+                answer = sweep.ask(route, replace(subject, person=person), method)
+                sweep.expect(answer.status == 404, f"{answer.status} for {person}: {method} {route}")
+        if route.name in ONLY_POST - NAMED_BY_THE_FORM:
+            answer = sweep.ask(route, subject, "POST")
+            sweep.expect(answer.status != 404, f"isn't there for its owner: {route}")
+    assert sweep.asked > 100
