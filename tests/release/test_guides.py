@@ -9,6 +9,7 @@ They run unchanged and as root, on machines with a network and files of their ow
 Settings that a person fills in are filled in by `filled_in`.
 """
 
+import os
 import re
 import secrets
 import shutil
@@ -88,14 +89,16 @@ def installed(released: Released, tmp_path_factory: pytest.TempPathFactory) -> I
             made.mkdir()
             with Network(made, Processes(made)) as network, Host(network.machine("first")) as host:
                 host.run(BLOCKS["install"], released.dist, is_online=True, RELEASE=released.tag)
-                shutil.copytree(made / "first/root/opt", folder, symlinks=True)
+            (made / "first/root/opt").rename(folder)
         yield folder
 
 
 @contextmanager
 def machine(network: Network, name: str, installed: Path) -> Iterator[Host]:
     with Host(network.machine(name)) as host:
-        shutil.copytree(installed, host.files / "opt", symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(
+            installed, host.files / "opt", symlinks=True, dirs_exist_ok=True, copy_function=os.link
+        )
         yield host
 
 
