@@ -31,6 +31,7 @@ from tools.soak import site as site_module
 from tools.soak.__main__ import judge
 from tools.soak.faults import AT_LEAST_ONCE, ONCE, Faults, shortest
 from tools.soak.figures import Finding
+from tools.soak.people import png, shows
 from tools.soak.receiver import LATE_BY, Receiver
 from tools.soak.run import Database
 from tools.soak.site import LOG_OF_POSTGRES, Member, Site
@@ -97,6 +98,13 @@ def test_apps_answer_a_share_of_what_they_receive_late() -> None:
                 late += 1
                 assert receiver.arrivals[-1].at - began < LATE_BY[0]
     assert 2 <= late <= 6
+
+
+def test_picture_that_is_cut_off_or_of_another_color_is_not_what_was_uploaded() -> None:
+    content = png((200, 30, 90))
+    assert shows(content, (200, 30, 90))
+    assert not shows(content[:-40], (200, 30, 90))
+    assert not shows(content, (200, 90, 30))
 
 
 # The log of PostgreSQL

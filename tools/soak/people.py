@@ -239,7 +239,10 @@ def png(color: tuple[int, int, int]) -> bytes:
 
 
 def shows(content: bytes, color: tuple[int, int, int]) -> bool:
-    """Whether it is a picture of this color."""
-    with Image.open(BytesIO(content)) as picture:
-        middle = picture.convert("RGB").getpixel((picture.width // 2, picture.height // 2))
+    """Whether it is a whole picture of this color."""
+    try:
+        with Image.open(BytesIO(content)) as picture:
+            middle = picture.convert("RGB").getpixel((picture.width // 2, picture.height // 2))
+    except (OSError, SyntaxError):  # as Pillow has it
+        return False
     return isinstance(middle, tuple) and all(abs(a - b) <= SHADE for a, b in zip(middle, color, strict=True))

@@ -170,7 +170,7 @@ DEFECTS: Final = {
             ),
         ),
     ),
-    "pictures are turned into gray": Defect(
+    "pictures are cut off": Defect(
         "apps",
         "pictures that were not served as uploaded",
         (
