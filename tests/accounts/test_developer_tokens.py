@@ -27,7 +27,7 @@ def page(client: Client, dana: User) -> Client:
 
 def create(page: Client, name: str = "CI", days: int = 30) -> str:
     answer = page.post("/accounts/tokens/", {"name": name, "days": days})
-    assert answer["Cache-Control"].startswith("max-age=0, no-cache, no-store")
+    assert "no-store" in answer["Cache-Control"]
     return re.findall(r"fbdt_[\w-]{40,}", answer.content.decode())[0]
 
 
