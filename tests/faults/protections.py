@@ -69,9 +69,6 @@ PROTECTIONS: Final = {
         "(monotonic() < end or (self._results and not self._stop.is_set()))",
         "monotonic() < end",
     ),
-    "no successor while results wait": Change(
-        "webhooks.engine.dispatcher", "        if self._failing:  # the next", "        if False:  # the next"
-    ),
     "files in one bucket": Change(
         "config.env.servers",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',

@@ -75,9 +75,7 @@ def begin(
     return start
 
 
-@pytest.mark.fault(
-    37, "heartbeat while nothing can be recorded", "leases held", "no successor while results wait"
-)
+@pytest.mark.fault(37, "heartbeat while nothing can be recorded", "leases held")
 def test_full_disk_of_the_database_loses_and_doubles_nothing(
     disk: Disk,
     processes: Processes,

@@ -137,7 +137,7 @@ class Dispatcher:
         return True
 
     def _hand_over(self, start_next: Callable[[], bool]) -> bool:
-        if self._failing:  # the next one would resend what can't be recorded now
+        if self._failing:  # or more and more would wait for the database
             return False
         with self._surviving_outages():
             self._slot.retire()

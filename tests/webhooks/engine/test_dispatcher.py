@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -585,6 +586,26 @@ def test_results_outlive_an_outage_of_the_database(
     assert drain() == 1
     delivery.refresh_from_db()
     assert (delivery.status, len(receiver.requests)) == ("SUCCEEDED", 1)
+
+
+@pytest.mark.timed
+def test_dispatcher_that_can_record_nothing_starts_no_other(
+    webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise more and more of them would wait in the threads of a worker."""
+    monkeypatch.setattr(dispatcher, "OUTAGE_PAUSE", 0.01)
+    published(sandbox)
+    record, fails_until = recording.record, monotonic() + 2.0
+
+    def failing(results: Any) -> int:
+        if monotonic() < fails_until:
+            raise OperationalError("no space left on the disk")
+        return record(results)
+
+    monkeypatch.setattr(recording, "record", failing)
+    started: list[float] = []
+    assert Dispatcher().run(limit=0.8, start_next=lambda: started.append(monotonic()) is None) == 1
+    assert started[0] > fails_until
 
 
 @pytest.mark.postgres
