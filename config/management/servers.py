@@ -16,7 +16,7 @@ class ServerCommand(BaseCommand):
         log_crashes_and_warnings()
         return super().execute(*args, **options)
 
-    def get_check_kwargs(self, options: Any) -> Any:
+    def get_check_kwargs(self, options: Any) -> dict[str | None, Any]:
         return super().get_check_kwargs(options) | {"databases": ["default"]}
 
     def check(self, **options: Any) -> None:  # type: ignore[override]
