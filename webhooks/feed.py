@@ -125,8 +125,8 @@ def read_feed(
 ) -> FeedPage:
     """The events behind a cursor that the installation's scopes allow now, oldest first.
 
-    `types` narrows them. Two statements: the horizon is read before the rows, so that no event of an earlier transaction
-    can be missing among them. Raises `Invalid` for a cursor that the feed never gave, and `Gone`, with the oldest cursor
+    `types` narrows them. The horizon is read before the rows, so that no event of an earlier transaction can be missing among
+    them. Raises `Invalid` for a cursor that the feed never gave, and `Gone`, with the oldest cursor
     in its message, for one behind which events have been removed.
     """
     horizon = current_horizon()
@@ -135,8 +135,17 @@ def read_feed(
     events = _read(start, horizon, installation, wanted, limit + 1, now)
     if len(events) > limit:
         return FeedPage(events[:limit], Cursor.behind(events[limit - 1]), has_more=True)
-    end = max(start.place, (horizon, _BEFORE_ALL))
+    end = max(start.place, (_behind_newest(installation, horizon), _BEFORE_ALL))
     return FeedPage(events, Cursor(*end, now), has_more=False)
+
+
+def _behind_newest(installation: Installation, horizon: int) -> int:
+    """The position behind the store's newest event that is complete; 0 without any.
+
+    The horizon itself may be given out twice: after a crash PostgreSQL numbers transactions anew of which nothing was on disk.
+    """
+    of_store = _NEWEST.rows(limit=1, business=installation.business_id, horizon=horizon)
+    return next((position + 1 for (position,) in of_store), 0)
 
 
 def _visible(installation: Installation) -> list[str]:
@@ -184,6 +193,17 @@ def _behind(types: tuple[str, ...]) -> Compiled[tuple[Any, ...]]:
         )
 
     return Compiled(query)
+
+
+_NEWEST: Final[Compiled[tuple[int]]] = Compiled(
+    lambda: (
+        Event.objects.filter(
+            business=Param("business", UUIDField()), position__lt=Param("horizon", BigIntegerField())
+        )
+        .order_by("-position")
+        .values_list("position")
+    )
+)
 
 
 def _start(installation: Installation, after: str | None, horizon: int, now: datetime) -> Cursor:

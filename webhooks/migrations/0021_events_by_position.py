@@ -4,7 +4,7 @@ from common.db.operations import AddIndexConcurrently
 
 
 class Migration(migrations.Migration):
-    dependencies = [("webhooks", "0018_endpoints_by_host")]
+    dependencies = [("webhooks", "0020_index_of_notified")]
     atomic = False
 
     operations = [
