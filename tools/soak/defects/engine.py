@@ -55,7 +55,7 @@ DEFECTS: Final = {
         ),
     ),
     "each attempt has its own body": Defect(
-        "engine",
+        "apps",
         "another body under the same id",
         (
             Change(
