@@ -30,7 +30,7 @@ from common.web import bearer
 log = logging.getLogger(__name__)
 
 NAME: Final = "extension_platform"
-PATIENCE: Final = 10  # seconds for whoever asks
+PATIENCE: Final = 10  # seconds for a request
 
 Figures = Callable[[], Iterable[Metric]]
 
@@ -80,7 +80,7 @@ def _counted() -> bytes:
 class _Source(Collector):
     """Left out if it can't be read, so that the others are there when they are needed most.
 
-    One at a time reads it, since a silent server holds up whoever asks. Meanwhile others go without.
+    One at a time reads it, since a silent server holds up its reader. Meanwhile others go without.
     """
 
     def __init__(self, what: str, figures: Figures) -> None:
