@@ -142,7 +142,7 @@ def read_feed(
 def _behind_newest(installation: Installation, horizon: int) -> int:
     """The position behind the store's newest event that is complete; 0 without any.
 
-    The horizon itself may be given out twice: after a crash PostgreSQL numbers transactions anew of which nothing was on disk.
+    The horizon itself may be given out twice: after a crash PostgreSQL reuses the numbers of transactions of which nothing was on disk.
     """
     of_store = _NEWEST.rows(limit=1, business=installation.business_id, horizon=horizon)
     return next((position + 1 for (position,) in of_store), 0)

@@ -157,7 +157,7 @@ def of_platform(services: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_compose_keeps_the_image_of_each_release(compose: dict[str, Any]) -> None:
-    (release,) = re.findall(r"^RELEASE='(v.+)'$", (DEPLOY / "example.env").read_text(), re.MULTILINE)
+    (release,) = re.findall(r"^RELEASE='(.+)'$", (DEPLOY / "example.env").read_text(), re.MULTILINE)
     assert {each["image"] for each in of_platform(compose).values()} == {f"extension-platform:{release}"}
 
 
