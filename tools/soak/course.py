@@ -16,6 +16,7 @@ from tools.soak.site import ROOT, Site
 
 APPS, MERCHANTS = 3, 6
 SETTLES_WITHIN = 300.0  # seconds, for retries; on a quiet machine one minute is enough
+LOGGED_WITHIN = 2.0  # seconds, for the log of calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +59,5 @@ def run(plan: Plan, folder: Path, stack: ExitStack) -> Run:
         faults.last()
     wait_until_settled(site, plan.settles_within)
     load.read_on()
+    sleep(LOGGED_WITHIN)
     return Run.gather(site, load, receiver, faults, memory)
