@@ -45,6 +45,7 @@ def _postgresql(alias: str) -> Iterator[tuple[str, Numbers]]:
     connection = connections[alias]
     if connection.vendor != "postgresql":
         return
+    is_ours = connection.connection is None
     try:
         with connection.cursor() as cursor:
             cursor.execute("SHOW server_version")
@@ -54,7 +55,8 @@ def _postgresql(alias: str) -> Iterator[tuple[str, Numbers]]:
     except (OperationalError, InterfaceError):
         pass
     finally:
-        connection.close()
+        if is_ours:
+            connection.close()
 
 
 def _redis() -> Iterator[tuple[str, Numbers]]:

@@ -86,12 +86,13 @@ OF_A_PERSON = {
     "oauth2_provider.IDToken",
     "oauth2_provider.RefreshToken",
 }
-# The last three are of a database: each part of a split has its own.
+# The last four are of a database: each part of a split has its own.
 OF_ALL = {
     "auth.Group",
     "auth.Group_permissions",
     "auth.Permission",
     "contenttypes.ContentType",
+    "config.BackupRecord",
     "streams.Stream",
     "webhooks.DispatcherSlot",
     "webhooks.Endpoint",

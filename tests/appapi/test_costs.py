@@ -49,7 +49,7 @@ READS = {
     "/app-api/orders": 3,
     "/app-api/orders?status=PENDING": 4,
     "/app-api/orders/{order}": 3,
-    "/app-api/events": 3,
+    "/app-api/events": 4,
 }
 
 

@@ -17,6 +17,12 @@ from tests.webhooks.helpers import wait_until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
 
+@pytest.fixture(autouse=True)
+def _prints_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker logs what its process prints, which would be the rest of the tests, too."""
+    monkeypatch.setattr(app.log, "redirect_stdouts", lambda level: None)
+
+
 @pytest.fixture
 def _worker() -> Iterator[None]:
     app.control.purge()

@@ -11,7 +11,7 @@ from conformance.probes import Expected, Probe
 from conformance.services.sending import send
 from marketplace.models import App
 from tests.receivers import Answer, Receiver
-from tests.waiting import places_taken, visit
+from tests.strangers import places_taken, visit
 
 
 @pytest.fixture(autouse=True)

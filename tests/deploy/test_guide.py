@@ -39,7 +39,7 @@ PROGRAMS = {
     "runuser": '#!/bin/sh\nshift 3\nexec "$@"\n',
     "install": '#!/bin/bash\nexec /usr/bin/install "${@/--group=*/--no-target-directory}"\n',
     # Of an environment, two programs.
-    "python3": '#!/bin/sh\nmkdir -p "$3/bin"\ncp "$RECORDED" "$3/bin/pip"\ncp "$RECORDED" "$3/bin/python"\n',
+    "python3": f'#!/bin/sh\n[ "$1" = -m ] || exec {sys.executable} "$@"\nmkdir -p "$3/bin"\ncp "$RECORDED" "$3/bin/pip"\ncp "$RECORDED" "$3/bin/python"\n',
 }
 
 

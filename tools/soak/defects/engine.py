@@ -36,8 +36,8 @@ DEFECTS: Final = {
         (
             Change(
                 "webhooks.engine.dispatcher",
-                "        self._record()\n        self._slot.beat()\n        self._free_lost_claims()\n        now = monotonic()\n",
-                "        self._record()\n        self._slot.beat()\n        self._free_lost_claims()\n        now = monotonic()\n"
+                "        self._hold_and_record()\n        self._free_lost_claims()\n        now = monotonic()\n",
+                "        self._hold_and_record()\n        self._free_lost_claims()\n        now = monotonic()\n"
                 "        if now % 40 < 0.3:\n            import os\n\n            os._exit(3)\n",
             ),
         ),
