@@ -295,6 +295,7 @@ FIRES: list[tuple[dict[str, str], int, str, list[dict[str, str]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed")

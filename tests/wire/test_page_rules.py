@@ -12,7 +12,7 @@ from common.web.methods import methods_of
 from tests.wire.pages import ADMIN_OF_DJANGO, APIS, NOT_SHOWN, ONLY_POST, STORES, Route, Subject
 from tests.wire.sweep import A_MILLION, MILLION, Sweep, largest_limit
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 # What a cache may keep: it is the same for everyone.
 PUBLIC = {
