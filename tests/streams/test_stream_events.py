@@ -109,6 +109,7 @@ def test_streams_don_t_know_one_another(
     assert ids(read(tmp_path / "again")) == all_ids()
 
 
+@pytest.mark.postgres  # a position of SQLite is that of one event
 def test_transaction_with_more_events_than_a_batch_is_one_batch(
     installation: Installation, sandbox: Business, tmp_path: Path
 ) -> None:
