@@ -69,7 +69,9 @@ class Faults:
         self._to = to
         if restore:
             # The release that runs first has no table for the time of a backup.
-            site.postgres.do(block("first-backup").replace("back-up full", "pgbackrest --stanza=platform backup"))
+            site.postgres.do(
+                block("first-backup").replace("back-up full", "pgbackrest --stanza=platform backup")
+            )
         self._undone_deliveries = frozenset[str]()  # tried since the moment that a restore went back to
         self._began, self._ended = monotonic(), inf
         load.is_current = to is None
