@@ -33,7 +33,7 @@ LOG_OF_POSTGRES = {"log_lock_waits": "on", "log_timezone": "UTC"}
 COMMANDS = {"web": "manage.py serve", "worker": "manage.py work", "beat": "manage.py schedule"}
 COMMANDS_OF_FIRST_RELEASE = {
     "web": "-m gunicorn config.wsgi --threads 8 --no-control-socket --bind {BIND}",
-    "worker": "-m celery -A config worker --pool threads --concurrency 4",
+    "worker": "-m celery -A config worker --pool threads --concurrency 4 --hostname {NAME}@%h",
     "beat": "-m celery -A config beat --pidfile= --schedule {VAR_DIR}/schedule",
 }
 
@@ -57,7 +57,7 @@ class Member:
     def _command(self, environment: dict[str, str]) -> list[str]:
         has_commands = (self.tree / "config/management/commands/serve.py").exists()
         line = (COMMANDS if has_commands else COMMANDS_OF_FIRST_RELEASE)[self.role]
-        return [interpreter(self.tree), *line.format_map(environment).split()]
+        return [interpreter(self.tree), *line.format_map(environment | {"NAME": self.name}).split()]
 
     def start(self, environment: dict[str, str]) -> None:
         environment = environment | self._environment
