@@ -75,7 +75,7 @@ def status_and_message(error: Exception) -> tuple[int, str]:
     if isinstance(error, DataError) and "NUL" in str(error):  # of a form's field that no form checks
         return 400, "Text must not contain the character NUL."
     if isinstance(error, OverflowError) and "SQLite" in str(error):  # likewise; PostgreSQL finds no such row
-        return 400, "Text must not contain the character NUL."
+        return 400, "A number is too large."
     if isinstance(error, BadRequest):
         return 400, "The request can't be understood."
     return 500, "Something went wrong on our side. It has been recorded."
