@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db import DataError, connections
 from django.test import Client
 
@@ -181,6 +182,17 @@ def test_nul_that_reaches_the_database_is_a_400(db: None) -> None:
     with pytest.raises(DataError) as refused:
         list(User.objects.filter(name="a\0b"))
     assert status_and_message(refused.value) == (400, "Text must not contain the character NUL.")
+
+
+def test_choice_that_is_too_large_a_number_is_refused(client: Client, db: None) -> None:
+    """SQLite has no place for it, and finds that out in the query."""
+    client.force_login(User.objects.create_superuser("ada@example.com", "a long password"))
+    client.raise_request_exception = False
+    assert client.post("/admin/auth/group/add/", {"name": "a", "permissions": "9" * 30}).status_code in (
+        200,
+        400,
+    )
+    assert not Group.objects.filter(name="a").exists()
 
 
 def test_nul_in_headers_and_cookies_fails_nothing(shop: Business, installation: Installation) -> None:
