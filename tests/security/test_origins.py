@@ -246,7 +246,7 @@ def test_cookies_of_a_script_bar_visitors_from_no_other_store(
     page = context.new_page()
     page.goto(f"{proxied.store(shop)}healthz")  # which loads nothing that would meet the proxy first
     page.evaluate("document.cookie = `bomb0=${'x'.repeat(3800)}; path=/; domain=stores.localhost`")
-    (bomb,) = context.cookies()
+    (bomb,) = wait_until(context.cookies)  # the browser keeps it a moment after the script has set it
     assert bomb["domain"] == ".stores.localhost"
     # The script could set the others as well. On a busy machine the browser takes half a minute for it.
     place = {"value": bomb["value"], "domain": bomb["domain"], "path": "/"}
