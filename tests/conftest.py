@@ -23,6 +23,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.payloads import hold_to_schemas
+from tests.template_database import django_db_modify_db_settings as django_db_modify_db_settings
 
 django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # as `config.wsgi` makes them
 
