@@ -220,8 +220,7 @@ def test_permission_that_was_taken_away_is_dated_by_the_next_yes(
         app=app,
         business=shop,
         installed_by=mira,
-        is_test=False,
-        granted_scopes=both,
+        terms=services.Terms(is_test=False, granted_scopes=both),
         now=NOW - timedelta(days=9),
     ).installation
     follow(version=approve(app, "read_products"), now=NOW)
@@ -367,7 +366,10 @@ def test_app_defined_webhooks_follow_the_approved_url(
 ) -> None:
     approve(app, "read_products", at=NOW - timedelta(days=20), webhook_url=FIRST)
     at_shop = services.install(
-        app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=app.scopes
+        app=app,
+        business=shop,
+        installed_by=mira,
+        terms=services.Terms(is_test=False, granted_scopes=app.scopes),
     ).installation
     without = installed(app, factories.business(mira), "read_products")
     waiting = published(shop, "product.created")
@@ -442,8 +444,7 @@ def test_webhook_of_a_first_url_is_like_that_of_an_install(app: App, shop: Busin
         app=app,
         business=factories.business(mira),
         installed_by=mira,
-        is_test=False,
-        granted_scopes=app.scopes,
+        terms=services.Terms(is_test=False, granted_scopes=app.scopes),
         now=NOW,
     )
     theirs = {"id", "installation_id", "secret"}
@@ -680,8 +681,7 @@ def test_two_workers_among_installs_and_uninstalls(
                 app=app,
                 business=fresh[number],
                 installed_by=mira,
-                is_test=False,
-                granted_scopes=["read_products"],
+                terms=services.Terms(is_test=False, granted_scopes=["read_products"]),
             )
         elif number < 20:
             services.uninstall(installation=installs[-3 * (number - 9)])
@@ -690,7 +690,10 @@ def test_two_workers_among_installs_and_uninstalls(
         else:
             business = installs[2 * (number - 30)].business
             services.install(
-                app=app, business=business, installed_by=mira, is_test=False, granted_scopes=version.scopes
+                app=app,
+                business=business,
+                installed_by=mira,
+                terms=services.Terms(is_test=False, granted_scopes=version.scopes),
             )
 
     def closing(do: Callable[..., None], *arguments: Any) -> None:
