@@ -92,7 +92,7 @@ def _status(
     asks = is_asked_now(installation, now, asks_reach=asks_reach)
     if not installation.is_active:
         state = AppState.UNINSTALLED
-    elif installation.app.suspended_at or installation.app.deleted_at:
+    elif not installation.is_usable:
         state = AppState.SUSPENDED
     elif installation.paused_at:
         state = AppState.PAUSED

@@ -32,7 +32,7 @@ def asking(installations: InstallationQuerySet, at: datetime | None = None) -> I
     """The active ones whose merchant should be asked now, for scopes or reach: not within 14 days of a refusal, unless a later
     version asks.
     """
-    live = with_requests(installations).active().filter(app__suspended_at=None, app__deleted_at=None)
+    live = with_requests(installations).usable()
     rested = Q(reconsent_declined_at=None) | Q(
         reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
     )
@@ -42,7 +42,7 @@ def asking(installations: InstallationQuerySet, at: datetime | None = None) -> I
 
 def is_asked_now(installation: Installation, at: datetime, *, asks_reach: bool) -> bool:
     """Whether `asking` includes an installation, for one that is read already."""
-    if not installation.is_active or installation.app.suspended_at or installation.app.deleted_at:
+    if not installation.is_usable:
         return False
     rested = not installation.rests_after_decline(at)
     newer = installation.declined_version_id != installation.app.approved_version_id
@@ -53,7 +53,7 @@ def asks_for_more(installation: Installation) -> bool:
     """Whether an installation's merchant has an open request: scopes or reach."""
     if installation.asks_for_consent:
         return True
-    if not installation.is_active or installation.app.suspended_at or installation.app.deleted_at:
+    if not installation.is_usable:
         return False
     known: bool | None = getattr(installation, "asks_reach", None)
     if known is not None:

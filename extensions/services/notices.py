@@ -24,7 +24,7 @@ from extensions.app_status import statuses_of
 from extensions.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
 from extensions.reach_requests import requested_capabilities
-from installations.models import Installation
+from installations.models import Installation, running
 from installations.queries import asked_scopes, scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -148,8 +148,8 @@ def _warn(now: datetime) -> int:
     ids = sorted({*_failing(now)[:MAILS_AT_ONCE], *_skipped(now)[:MAILS_AT_ONCE]})
     if not ids:
         return 0
-    running = Installation.objects.active().filter(pk__in=ids).order_by("id")
-    list(running.select_for_update(of=("self",), no_key=True).values_list("pk"))
+    installed = Installation.objects.active().filter(pk__in=ids).order_by("id")
+    list(installed.select_for_update(of=("self",), no_key=True).values_list("pk"))
     still = {*_failing(now).filter(installation__in=ids), *_skipped(now).filter(installation__in=ids)}
     MerchantNotice.objects.bulk_create(
         [MerchantNotice(installation_id=pk, trouble_mailed_at=now) for pk in sorted(still)],
@@ -181,14 +181,10 @@ def _unmailed(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
     """The installations of rows with `began` that no mail named since, of stores and apps that run."""
     notice = MerchantNotice.objects.filter(installation=OuterRef("installation"))
     news = Q(mailed=None) | Q(mailed__lt=F("began"), mailed__lte=now - ONE_MAIL_IN)
-    running = rows.filter(
-        installation__uninstalled_at=None,
-        installation__paused_at=None,
-        installation__app__suspended_at=None,
-        installation__app__deleted_at=None,
-        installation__business__is_sandbox=False,
+    concerned = rows.filter(
+        running("installation__", "installation__app__"), installation__business__is_sandbox=False
     )
-    found = running.annotate(mailed=Subquery(notice.values("trouble_mailed_at"))).filter(news)
+    found = concerned.annotate(mailed=Subquery(notice.values("trouble_mailed_at"))).filter(news)
     return found.order_by("installation").values_list("installation", flat=True).distinct()
 
 
