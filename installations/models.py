@@ -60,10 +60,6 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
     def of_owner(self, user: User) -> "InstallationQuerySet":
         return self.filter(business__owner=user)
 
-    def needing_consent(self) -> "InstallationQuerySet":
-        """Active ones that lack scopes their app was approved with. Suspended and deleted apps don't ask."""
-        return self.usable().filter(needs_reconsent=True)
-
     def holding(self, scope: str) -> "InstallationQuerySet":
         """Those whose `effective_scopes` have this one: the same rule in SQL, for events, which ask all of a store's."""
         follows_working_copy = models.Q(is_test=True) & RUNS_WORKING_COPY
@@ -235,11 +231,6 @@ class Installation(models.Model):
     def is_behind(self) -> bool:
         """Whether its merchant agreed to another version's reach than the current one's, which may ask for more."""
         return self.agreed_version_id not in (None, self.app.approved_version_id)
-
-    @property
-    def asks_for_consent(self) -> bool:
-        """For scopes; `extensions.reach_requests` knows what else its merchant is asked for."""
-        return self.needs_reconsent and self.is_usable
 
     @property
     def effective_scopes(self) -> list[str]:

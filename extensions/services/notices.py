@@ -100,7 +100,9 @@ def _digests(app: App) -> dict[UUID, list[str]]:
 @transaction.atomic
 def _ask(now: datetime) -> int:
     """One mail for each installation, about scopes and reach together."""
-    due = Installation.objects.needing_consent().filter(reconsent_notified_at=None).order_by("id")
+    due = (
+        Installation.objects.usable().filter(needs_reconsent=True, reconsent_notified_at=None).order_by("id")
+    )
     by_scopes = due.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:MAILS_AT_ONCE]
     ids = list(by_scopes)
     notices = MerchantNotice.objects.filter(
@@ -121,7 +123,7 @@ def _question(installation: Installation) -> EmailMessage | None:
     if not installation.is_active:
         return None
     scopes = asked_scopes(installation) if installation.needs_reconsent else []
-    capabilities = requested_capabilities(installation) if installation.is_behind else []
+    capabilities = requested_capabilities(installation)
     if not scopes and not capabilities:
         return None
     app, business = installation.app_fields, installation.business
