@@ -10,9 +10,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from extensions.models import Breaker, ExtensionState, ReachRequest
+from extensions.models import Breaker, ExtensionState
 from extensions.queries import defaults_of, manifest_documents, overlaid
-from extensions.reach_requests import is_asked_now
+from extensions.reach_requests import open_requests
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
 from webhooks.queries import failing_since
@@ -60,15 +60,14 @@ def statuses_of(installations: Sequence[Installation], now: datetime | None = No
     now = now or timezone.now()
     failing = failing_since(installations, now)
     skipped = _skipped(installations)
-    asks = _versions_that_ask(installations)
+    asked = open_requests(installations, now)
     documents = manifest_documents({each.app for each in installations})
     return {
         each.pk: _status(
             each,
-            now,
             failing.get(each.pk),
             tuple(skipped[each.pk]),
-            asks_reach=each.agreed_version_id in asks,
+            asks=asked.get(each.pk, False),
             document=documents.get(each.app_id, {}),
         )
         for each in installations
@@ -81,18 +80,16 @@ def status_of(installation: Installation, now: datetime | None = None) -> AppSta
 
 def _status(
     installation: Installation,
-    now: datetime,
     failing: datetime | None,
     skipped: tuple[Breaker, ...],
     *,
-    asks_reach: bool,
+    asks: bool,
     document: Mapping[str, Any],
 ) -> AppStatus:
     lacks = lacks_settings(document, installation.settings)
-    asks = is_asked_now(installation, now, asks_reach=asks_reach)
     if not installation.is_active:
         state = AppState.UNINSTALLED
-    elif installation.app.suspended_at or installation.app.deleted_at:
+    elif not installation.is_usable:
         state = AppState.SUSPENDED
     elif installation.paused_at:
         state = AppState.PAUSED
@@ -133,9 +130,3 @@ def _skipped(installations: Iterable[Installation]) -> dict[UUID, list[Breaker]]
         if (row.installation_id, row.definition_id) not in off:
             found[row.installation_id].append(row)
     return found
-
-
-def _versions_that_ask(installations: Iterable[Installation]) -> set[UUID]:
-    agreed = {each.agreed_version_id for each in installations if each.agreed_version_id}
-    rows = ReachRequest.objects.filter(version__in=agreed, definition__is_active=True)
-    return set(rows.values_list("version_id", flat=True))

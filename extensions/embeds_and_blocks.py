@@ -11,7 +11,7 @@ from extensions import definitions
 from extensions.definitions import Block, Embed
 from extensions.enums import ExtensionType
 from extensions.models import ExtensionState, LiveDefinition, Placement
-from extensions.queries import defaults_of, extensions_on, overlaid, working_installations
+from extensions.queries import defaults_of, extensions_on, overlaid, running_installations
 from extensions.schemas import resolved
 from installations.models import Installation
 from stores.models import SitePage
@@ -71,10 +71,10 @@ def blocks_on(page: SitePage) -> list[PlacedBlock]:
         .annotate(live_content=Subquery(live.values("content")))
         .order_by("position", "id")
     )
-    working = {each.pk: each for each in working_installations(page.business)} if placements else {}
+    running = {each.pk: each for each in running_installations(page.business)} if placements else {}
     blocks = []
     for placement in placements:
-        installation = working.get(placement.installation_id)
+        installation = running.get(placement.installation_id)
         if installation is None:
             continue
         if not installation.runs_working_copy:

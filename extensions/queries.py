@@ -88,22 +88,10 @@ class Extension:
     definition: Definition
 
 
-def working_installations(business: Business) -> list[Installation]:
-    """Installations whose extensions are on: active, not paused, of an app that is neither suspended nor deleted.
-
-    Oldest first.
-    """
-    return [each for each in _usable_installations(business) if each.paused_at is None]
-
-
-def _usable_installations(business: Business) -> list[Installation]:
-    """The same with paused ones."""
-    rows = Installation.objects.active().with_app().defer("webhook_secret")
-    return list(rows.filter(business=business, app__suspended_at=None, app__deleted_at=None).order_by("id"))
-
-
-def is_working(installation: Installation) -> bool:
-    return any(each.pk == installation.pk for each in working_installations(installation.business))
+def running_installations(business: Business, *, paused: bool = False) -> list[Installation]:
+    """Installations whose extensions are on, oldest first; with `paused`, those of paused apps too."""
+    rows = Installation.objects.usable() if paused else Installation.objects.running()
+    return list(rows.filter(business=business).with_app().defer("webhook_secret").order_by("id"))
 
 
 def extensions_on(
@@ -113,7 +101,7 @@ def extensions_on(
 
     With `paused`, those of paused apps too. Two statements for any number of apps, one more on a sandbox store.
     """
-    installations = _usable_installations(business) if paused else working_installations(business)
+    installations = running_installations(business, paused=paused)
     of_app = running_definitions(installations, kind, key=key)
     return [Extension(each, definition) for each in installations for definition in of_app[each.app_id]]
 

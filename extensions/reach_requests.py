@@ -3,63 +3,42 @@
 The scopes that an approval added are asked for on the same page; `installations` knows those.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
+from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, When
 from django.utils import timezone
 
 from extensions.capabilities import Capability, capabilities_of
 from extensions.models import ReachRequest
-from installations.models import RECONSENT_REST, Installation, InstallationQuerySet
+from installations.models import RECONSENT_REST, Installation
 
 
 def requested_capabilities(installation: Installation) -> list[Capability]:
-    """What the current version would add to this store after its merchant's yes. One query."""
+    """What the current version would add to this store after its merchant's yes. At most one query."""
+    if not installation.is_behind:
+        return []
+    rows = ReachRequest.objects.filter(version=installation.agreed_version_id, definition__is_active=True)
     found = []
-    for row in _requests_since(installation).select_related("definition"):
+    for row in rows.select_related("definition"):
         row.definition.content = row.content
         found.append(row.definition)
     return capabilities_of(found)
 
 
-def with_requests(installations: InstallationQuerySet) -> InstallationQuerySet:
-    """As `asks_reach` on each: whether its merchant is asked for scripts, widgets, hooks or hosts."""
-    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"), definition__is_active=True)
-    return installations.annotate(asks_reach=Exists(requests))
+def open_requests(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, bool]:
+    """The installations whose merchants have an open request, for scopes or reach, by id: whether they are asked now. One query.
 
-
-def asking(installations: InstallationQuerySet, at: datetime | None = None) -> InstallationQuerySet:
-    """The active ones whose merchant should be asked now, for scopes or reach: not within 14 days of a refusal, unless a later
-    version asks.
+    After a no they aren't asked for 14 days, unless a later version asks for reach.
     """
-    live = with_requests(installations).active().filter(app__suspended_at=None, app__deleted_at=None)
+    rows = Installation.objects.usable().filter(pk__in=[each.pk for each in installations])
+    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"), definition__is_active=True)
     rested = Q(reconsent_declined_at=None) | Q(
         reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
     )
     newer = Q(declined_version=None) | ~Q(declined_version=F("app__approved_version"))
-    return live.filter(Q(needs_reconsent=True) & rested | Q(asks_reach=True) & (rested | newer))
-
-
-def is_asked_now(installation: Installation, at: datetime, *, asks_reach: bool) -> bool:
-    """Whether `asking` includes an installation, for one that is read already."""
-    if not installation.is_active or installation.app.suspended_at or installation.app.deleted_at:
-        return False
-    rested = not installation.rests_after_decline(at)
-    newer = installation.declined_version_id != installation.app.approved_version_id
-    return (installation.needs_reconsent and rested) or (asks_reach and (rested or newer))
-
-
-def asks_for_more(installation: Installation) -> bool:
-    """Whether an installation's merchant has an open request: scopes or reach."""
-    if installation.asks_for_consent:
-        return True
-    if not installation.is_active or installation.app.suspended_at or installation.app.deleted_at:
-        return False
-    known: bool | None = getattr(installation, "asks_reach", None)
-    if known is not None:
-        return known
-    return _requests_since(installation).exists()
-
-
-def _requests_since(installation: Installation) -> QuerySet[ReachRequest]:
-    return ReachRequest.objects.filter(version=installation.agreed_version_id, definition__is_active=True)
+    asked = rows.annotate(asks_reach=Exists(requests)).filter(Q(needs_reconsent=True) | Q(asks_reach=True))
+    return dict(
+        asked.values_list("pk", Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False))
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.dispatch import receiver
 
@@ -10,12 +11,12 @@ from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
 from extensions.services.releases import keep_approved, update_live
 from installations.models import Installation
-from installations.services.approval import carry_agreement
 from installations.signals import (
     approval_followed,
     installation_changed,
     installation_created,
     installation_removed,
+    versions_that_ask,
 )
 from marketplace.models import App, AppVersion
 from marketplace.signals import app_approved
@@ -44,12 +45,11 @@ def run_what_was_agreed_to(installation: Installation, **_: Any) -> None:
         update_live(installation.app)
 
 
-@receiver(approval_followed)
-def carry_on(app: App, installations: Sequence[Installation], **_: Any) -> None:
-    """Merchants who are asked for more get a mail. Stores that a new version asks nothing of count as agreed to it, so that few versions stay in use.
+@receiver(versions_that_ask)
+def find_versions_that_ask(app: App, **_: Any) -> set[UUID]:
+    return set(ReachRequest.objects.filter(version__app=app).values_list("version_id", flat=True))
 
-    It is in force there without this. What the version dropped would be asked for again.
-    """
+
+@receiver(approval_followed)
+def mail_about_reach(app: App, installations: Sequence[Installation], **_: Any) -> None:
     note_requests(app=app, installations=installations)
-    asking = set(ReachRequest.objects.filter(version__app=app).values_list("version_id", flat=True))
-    carry_agreement(app=app, installations=installations, asking=asking)

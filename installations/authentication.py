@@ -37,10 +37,10 @@ READ = (
 # The installation of a token, if it may call.
 _HOLDER = Compiled(
     lambda: (
-        Installation.objects.active()
+        Installation.objects.usable()
         .with_app()
         .only(*READ)
-        .filter(token_digest=Param("token_digest", CharField()), app__deleted_at=None, app__suspended_at=None)
+        .filter(token_digest=Param("token_digest", CharField()))
     )
 )
 

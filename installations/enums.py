@@ -22,7 +22,11 @@ class HistoryKind(models.TextChoices):
     ERASURE_UNADDRESSED = "ERASURE_UNADDRESSED", "No address for the data erasure"
 
 
-# After these, an installation has new terms.
-SETTLING = (HistoryKind.INSTALLED, HistoryKind.TERMS_CHANGED, HistoryKind.CONVERTED, HistoryKind.AGREED)
-# These change the granted scopes. An approval that removes scopes doesn't change the terms.
-GRANTING = (*SETTLING, HistoryKind.SCOPES_REMOVED)
+# These change the granted scopes.
+GRANTING = (
+    HistoryKind.INSTALLED,
+    HistoryKind.TERMS_CHANGED,
+    HistoryKind.CONVERTED,
+    HistoryKind.AGREED,
+    HistoryKind.SCOPES_REMOVED,
+)

@@ -35,16 +35,30 @@ RUNS_WORKING_COPY = models.Q(is_review=True) | models.Q(
 )
 
 
+def usable(prefix: str = "", app: str = "app__") -> models.Q:
+    """`Installation.is_usable` in SQL, for filters of other models too: the prefixes lead to the installation and to its app."""
+    return models.Q(
+        **{f"{prefix}uninstalled_at": None, f"{app}suspended_at": None, f"{app}deleted_at": None},
+    )
+
+
+def running(prefix: str = "", app: str = "app__") -> models.Q:
+    """`Installation.is_running` in SQL, with prefixes like `usable`."""
+    return usable(prefix, app) & models.Q(**{f"{prefix}paused_at": None})
+
+
 class InstallationQuerySet(models.QuerySet["Installation"]):
     def active(self) -> "InstallationQuerySet":
         return self.filter(uninstalled_at=None)
 
+    def usable(self) -> "InstallationQuerySet":
+        return self.filter(usable())
+
+    def running(self) -> "InstallationQuerySet":
+        return self.filter(running())
+
     def of_owner(self, user: User) -> "InstallationQuerySet":
         return self.filter(business__owner=user)
-
-    def needing_consent(self) -> "InstallationQuerySet":
-        """Active ones that lack scopes their app was approved with. Suspended and deleted apps don't ask."""
-        return self.active().filter(needs_reconsent=True, app__suspended_at=None, app__deleted_at=None)
 
     def holding(self, scope: str) -> "InstallationQuerySet":
         """Those whose `effective_scopes` have this one: the same rule in SQL, for events, which ask all of a store's."""
@@ -161,6 +175,16 @@ class Installation(models.Model):
         return self.uninstalled_at is None
 
     @property
+    def is_usable(self) -> bool:
+        """Installed, and its app neither suspended nor deleted; paused or not."""
+        return self.is_active and self.app.is_usable()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the app runs in the store: usable, and its merchant hasn't paused it."""
+        return self.is_usable and self.paused_at is None
+
+    @property
     def data_erasure_at(self) -> datetime | None:
         """When the app is asked to erase the business's data: 48 hours after the uninstall, unless set otherwise."""
         if self.uninstalled_at is None:
@@ -207,16 +231,6 @@ class Installation(models.Model):
     def is_behind(self) -> bool:
         """Whether its merchant agreed to another version's reach than the current one's, which may ask for more."""
         return self.agreed_version_id not in (None, self.app.approved_version_id)
-
-    @property
-    def asks_for_consent(self) -> bool:
-        """For scopes; `extensions.reach_requests` knows what else its merchant is asked for."""
-        return (
-            self.needs_reconsent
-            and self.is_active
-            and self.app.suspended_at is None
-            and self.app.deleted_at is None
-        )
 
     @property
     def effective_scopes(self) -> list[str]:

@@ -47,7 +47,7 @@ def offered(*, app: App, user: User) -> App | AppVersion | None:
     Developers install their own app's working copy in any status, and reviewers on their test stores what is in review.
     Everyone else installs the approved version of a listed app.
     """
-    if app.deleted_at is not None or app.suspended_at is not None:
+    if not app.is_usable():
         return None
     if user.is_developer and app.developer_id == user.pk:
         return app

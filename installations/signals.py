@@ -16,6 +16,11 @@ approval_begun = Signal()
 Sent outside any transaction, and maybe more than once. Receivers do what can't wait for those batches.
 """
 
+versions_that_ask = Signal()
+"""Which stores does the newest approval ask for scripts, widgets, hooks or hosts? Arguments: `app`, locked. Receivers return
+the ids of the versions whose stores are asked; these keep `agreed_version` until their merchants say yes.
+"""
+
 approval_followed = Signal()
 """Active installations of an app follow its newest approval now: the version that they see, and maybe their terms.
 Arguments: `app`, `installations` (some of them, each once, with app and business but without the webhook secret),

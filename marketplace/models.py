@@ -206,8 +206,8 @@ class App(AppFields, AbstractApplication):
     def approved_scopes(self) -> list[str]:
         return self.approved_version.scopes if self.approved_version else []
 
-    def is_usable(self, request: Any) -> bool:
-        """Called by the library before it issues codes or tokens."""
+    def is_usable(self, request: Any = None) -> bool:
+        """Whether it is neither suspended nor deleted. The library asks before it issues codes or tokens."""
         return self.deleted_at is None and self.suspended_at is None
 
 

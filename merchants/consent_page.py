@@ -86,7 +86,7 @@ class ConsentPage:
         """What an install adds to the store: for an existing installation, only what is new."""
         if self.existing is None:
             return offered_capabilities(self.offered)
-        return requested_capabilities(self.existing) if self.existing.is_behind else []
+        return requested_capabilities(self.existing)
 
     @property
     def asks_for_more(self) -> bool:

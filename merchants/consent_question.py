@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils import timezone
-
 from extensions.capabilities import Capability
-from extensions.reach_requests import asks_for_more, requested_capabilities
+from extensions.reach_requests import open_requests, requested_capabilities
 from installations.models import Installation
 from installations.queries import asked_scopes, granted_by, scope_reason
 from marketplace.scopes import SCOPES, Scope, in_order
@@ -35,19 +33,18 @@ class Question:
 def question_of(installation: Installation, now: datetime | None = None) -> Question | None:
     """The open request of an installation, if any."""
     version = installation.app.approved_version
-    if version is None or not asks_for_more(installation):
+    asked = open_requests([installation], now)
+    if version is None or installation.pk not in asked:
         return None
     entries = granted_by(installation).values()
-    capabilities = requested_capabilities(installation) if installation.is_behind else []
-    asks_anew = bool(capabilities) and installation.declined_version_id != version.pk
     return Question(
         installation=installation,
         version=version.number,
         added=[SCOPES[name] for name in asked_scopes(installation)] if installation.needs_reconsent else [],
         kept=[SCOPES[name] for name in installation.effective_scopes],
-        capabilities=capabilities,
+        capabilities=requested_capabilities(installation),
         reason=scope_reason(installation),
         allowed_at=max((entry.at for entry in entries), default=installation.installed_at),
         declined_at=installation.reconsent_declined_at,
-        rests=installation.rests_after_decline(now or timezone.now()) and not asks_anew,
+        rests=not asked[installation.pk],
     )

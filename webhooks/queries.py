@@ -60,8 +60,7 @@ def may_learn_of(installation: Installation, event_type: str) -> bool:
     The app must still be installed, neither suspended nor deleted, and hold the event's scope. `installation` is read
     by `Installation.objects.with_app()`.
     """
-    app = installation.app
-    if not installation.is_active or app.suspended_at is not None or app.deleted_at is not None:
+    if not installation.is_usable:
         return False
     scope = catalogue.EVENTS[event_type].scope
     return scope is None or scope in installation.effective_scopes
@@ -69,9 +68,9 @@ def may_learn_of(installation: Installation, event_type: str) -> bool:
 
 def learning_of(event_type: str, installations: InstallationQuerySet) -> InstallationQuerySet:
     """Those for which `may_learn_of` is true: the same rule in SQL."""
-    listed = installations.active().filter(app__suspended_at=None, app__deleted_at=None)
+    usable = installations.usable()
     scope = catalogue.EVENTS[event_type].scope
-    return listed if scope is None else listed.holding(scope)
+    return usable if scope is None else usable.holding(scope)
 
 
 def naming(event_type: str, webhooks: WebhookQuerySet) -> WebhookQuerySet:
@@ -169,11 +168,7 @@ def reason_to_hold(webhook: Webhook, event_type: str) -> HeldReason | None:
     Nothing is held for a suspended app.
     """
     installation = webhook.installation
-    if (
-        webhook.deleted_at is not None
-        or not installation.is_active
-        or installation.app.suspended_at is not None
-    ):
+    if webhook.deleted_at is not None or not installation.is_usable:
         return None
     if webhook.disabled_at is not None:
         return HeldReason.DISABLED

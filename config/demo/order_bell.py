@@ -20,7 +20,7 @@ from extensions.services.manifests import save_manifest
 from extensions.services.placements import add_block
 from extensions.submission import submit_app, waits_for_version
 from installations.models import Installation
-from installations.services import Issued, approve_scopes, install, test_install
+from installations.services import Issued, Terms, approve_scopes, install, test_install
 from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.services import reviews
@@ -161,8 +161,7 @@ def _installed_anew(app: App, developer: User, *, knows_its_stores: bool) -> Ite
                 app=app,
                 business=shop,
                 installed_by=User.objects.get(email=MERCHANT),
-                is_test=False,
-                granted_scopes=version.scopes,
+                terms=Terms(is_test=False, granted_scopes=version.scopes),
             )
         )
 

@@ -25,7 +25,7 @@ from conformance.steps.base import skipped
 from conformance.subject import Subject
 from extensions.evidence import Outcome
 from marketplace.models import App
-from marketplace.services.locks import lock_app
+from marketplace.services.locks import lock_app, require_not_suspended
 
 LONGEST: Final = timedelta(seconds=90)
 MOST_AT_A_TIME: Final = 8  # of one developer
@@ -73,11 +73,9 @@ def start(
     """A run with its throwaway store and the requests of its first step. Raises `Conflict` for a suspended app."""
     now = now or timezone.now()
     locked = lock_app(app)
-    if locked.suspended_at is not None:
-        raise Conflict(
-            "The app is suspended. It can be checked once a reviewer lifts the suspension.",
-            code="app_suspended",
-        )
+    require_not_suspended(
+        locked, "The app is suspended. It can be checked once a reviewer lifts the suspension."
+    )
     deadline = now + lasts
     store = open_throwaway_store(expires_at=deadline + GRACE, now=now)
     run = Run.objects.create(

@@ -15,7 +15,7 @@ from common.db.compiled import Compiled, Param
 from extensions.addresses import hook_address
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition, ExtensionState, HookPreference, LiveDefinition
-from installations.models import Installation
+from installations.models import Installation, running
 from marketplace.models import App, AppVersion
 from stores.hookpoints import HookPoint
 
@@ -68,15 +68,12 @@ def _columns(installation: str, definition: str) -> tuple[str, ...]:
 def _agreed_to() -> QuerySet[LiveDefinition, Any]:
     """The hooks that stores agreed to and have not switched off."""
     rows = LiveDefinition.objects.filter(
+        running("version__agreed_by__", app="definition__app__"),
         ~_switched_off("version__agreed_by", "definition"),
         definition__type=ExtensionType.HOOK,
         definition__key=_POINT,
         definition__is_active=True,
-        definition__app__suspended_at=None,
-        definition__app__deleted_at=None,
         version__agreed_by__business=_BUSINESS,
-        version__agreed_by__uninstalled_at=None,
-        version__agreed_by__paused_at=None,
     ).order_by()
     rows = rows.annotate(
         most_discount=_most_discount("version__agreed_by"),
@@ -88,16 +85,13 @@ def _agreed_to() -> QuerySet[LiveDefinition, Any]:
 def _of_working_copies() -> QuerySet[Definition, Any]:
     """The hooks of the owner's own apps, on the owner's sandbox store; and of apps that a reviewer tries there."""
     rows = Definition.objects.filter(
+        running("app__installations__"),
         ~_switched_off("app__installations", "pk"),
         Q(app__developer=Param("owner", UUIDField())) | Q(app__installations__is_review=True),
         type=ExtensionType.HOOK,
         key=_POINT,
         is_active=True,
-        app__suspended_at=None,
-        app__deleted_at=None,
         app__installations__business=_BUSINESS,
-        app__installations__uninstalled_at=None,
-        app__installations__paused_at=None,
     ).order_by()
     rows = rows.annotate(
         most_discount=_most_discount("app__installations"), open_until=_open_until("app__installations", "pk")

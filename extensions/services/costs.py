@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Business
 from extensions.models import StorefrontCost
-from extensions.queries import working_installations
+from extensions.queries import running_installations
 from installations.models import Installation
 
 MOST_MS: Final = 30_000
@@ -54,7 +54,7 @@ def record_visit(*, business: Business, measured: Iterable[Measured], now: datet
     At most three statements for each of at most `MOST_APPS` apps.
     """
     day = (now or timezone.now()).date()
-    known = {each.app.slug: each for each in working_installations(business)}
+    known = {each.app.slug: each for each in running_installations(business)}
     by_slug = {each.slug: each for each in measured if each.slug in known}
     for slug, each in list(by_slug.items())[:MOST_APPS]:
         _add(StorefrontCost(installation=known[slug], day=day), each)

@@ -24,7 +24,7 @@ from extensions.app_status import statuses_of
 from extensions.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
 from extensions.reach_requests import requested_capabilities
-from installations.models import Installation
+from installations.models import Installation, running
 from installations.queries import asked_scopes, scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -100,7 +100,9 @@ def _digests(app: App) -> dict[UUID, list[str]]:
 @transaction.atomic
 def _ask(now: datetime) -> int:
     """One mail for each installation, about scopes and reach together."""
-    due = Installation.objects.needing_consent().filter(reconsent_notified_at=None).order_by("id")
+    due = (
+        Installation.objects.usable().filter(needs_reconsent=True, reconsent_notified_at=None).order_by("id")
+    )
     by_scopes = due.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:MAILS_AT_ONCE]
     ids = list(by_scopes)
     notices = MerchantNotice.objects.filter(
@@ -121,7 +123,7 @@ def _question(installation: Installation) -> EmailMessage | None:
     if not installation.is_active:
         return None
     scopes = asked_scopes(installation) if installation.needs_reconsent else []
-    capabilities = requested_capabilities(installation) if installation.is_behind else []
+    capabilities = requested_capabilities(installation)
     if not scopes and not capabilities:
         return None
     app, business = installation.app_fields, installation.business
@@ -148,8 +150,8 @@ def _warn(now: datetime) -> int:
     ids = sorted({*_failing(now)[:MAILS_AT_ONCE], *_skipped(now)[:MAILS_AT_ONCE]})
     if not ids:
         return 0
-    running = Installation.objects.active().filter(pk__in=ids).order_by("id")
-    list(running.select_for_update(of=("self",), no_key=True).values_list("pk"))
+    installed = Installation.objects.active().filter(pk__in=ids).order_by("id")
+    list(installed.select_for_update(of=("self",), no_key=True).values_list("pk"))
     still = {*_failing(now).filter(installation__in=ids), *_skipped(now).filter(installation__in=ids)}
     MerchantNotice.objects.bulk_create(
         [MerchantNotice(installation_id=pk, trouble_mailed_at=now) for pk in sorted(still)],
@@ -181,14 +183,10 @@ def _unmailed(rows: QuerySet[Any], now: datetime) -> QuerySet[Any]:
     """The installations of rows with `began` that no mail named since, of stores and apps that run."""
     notice = MerchantNotice.objects.filter(installation=OuterRef("installation"))
     news = Q(mailed=None) | Q(mailed__lt=F("began"), mailed__lte=now - ONE_MAIL_IN)
-    running = rows.filter(
-        installation__uninstalled_at=None,
-        installation__paused_at=None,
-        installation__app__suspended_at=None,
-        installation__app__deleted_at=None,
-        installation__business__is_sandbox=False,
+    concerned = rows.filter(
+        running("installation__", "installation__app__"), installation__business__is_sandbox=False
     )
-    found = running.annotate(mailed=Subquery(notice.values("trouble_mailed_at"))).filter(news)
+    found = concerned.annotate(mailed=Subquery(notice.values("trouble_mailed_at"))).filter(news)
     return found.order_by("installation").values_list("installation", flat=True).distinct()
 
 

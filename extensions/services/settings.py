@@ -5,7 +5,8 @@ from typing import Any
 from django.db import transaction
 
 from accounts.models import User
-from common.errors import Invalid, NotAllowed
+from accounts.services.businesses import require_owner
+from common.errors import Invalid
 from extensions.queries import defaults_of, overlaid, settings_schema_of
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
@@ -20,8 +21,7 @@ def save_settings(*, installation: Installation, user: User, values: dict[str, A
     Raises `Invalid` with every problem, `NotAllowed` for another person's business, `Conflict` if the app is not
     installed any more.
     """
-    if installation.business.owner_id != user.pk:
-        raise NotAllowed("Only the store's owner can change an app's settings.")
+    require_owner(installation.business, user, to="change an app's settings")
     schema = settings_schema_of(installation.app)
     if schema is None:
         raise Invalid("This app has no settings.")

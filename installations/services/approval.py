@@ -2,17 +2,18 @@
 
 A test install becomes a production install with the approved scopes. A production install that lacks scopes asks its
 merchant for them. Scopes that are no longer approved are removed from the granted ones, so that a later approval can't
-bring them back without asking.
+bring them back without asking. Stores that are asked for nothing more count as agreed to the new version, to keep versions in
+use few; so what a version dropped is asked for again when a later one brings it back.
 
-Installations are updated in batches, in the order of their ids, each batch in a short transaction. Rows and history say
-what is left to do, so nothing is done twice if a worker dies or two run at once. Locks are taken in the order version,
+Installations are updated in batches, in the order of their ids, each batch in a short transaction. The rows say what is
+left to do, so nothing is done twice if a worker dies or two run at once. Locks are taken in the order version,
 app, installation. The first makes a worker skip a version that another is working on; the second makes the next
 approval wait for the end of a batch.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
@@ -20,14 +21,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F
 from django.utils import timezone
 
-from installations.enums import SETTLING, HistoryKind
-from installations.models import HistoryEntry, Installation
+from installations.enums import HistoryKind
+from installations.models import Installation
 from installations.queries import Offers
 from installations.services import history
-from installations.signals import approval_begun, approval_followed
+from installations.signals import approval_begun, approval_followed, versions_that_ask
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
 
@@ -114,16 +115,6 @@ def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]
     return locked
 
 
-def carry_agreement(*, app: App, installations: Sequence[Installation], asking: Collection[UUID]) -> None:
-    """Count installations of a locked app as agreed to its current version, apart from those that agreed to a version
-    in `asking` (ids): their merchants are asked first. For a receiver of `approval_followed`.
-    """
-    done = {None, app.approved_version_id, *asking}
-    moved = [each.pk for each in installations if each.agreed_version_id not in done]
-    if moved:
-        Installation.objects.filter(pk__in=moved).update(agreed_version=app.approved_version_id)
-
-
 # The change of each installation
 
 
@@ -133,37 +124,29 @@ class _Change:
     values: dict[str, Any]
     entries: Sequence[tuple[HistoryKind, str]] = ()  # of the history: kind and note
 
+    @property
+    def changes_nothing(self) -> bool:
+        return all(getattr(self.installation, name) == value for name, value in self.values.items())
+
 
 def _changes(rows: Sequence[Installation], app: App) -> list[_Change]:
-    """Three statements at most, for any number of rows."""
-    offers, past = Offers(app), _past(rows)
-    found = (_convert(row, past) if row.is_test else _adapt(row, offers, past) for row in rows)
-    return [change for change in found if change]
+    """One statement for any number of rows, and what the receivers of `versions_that_ask` take."""
+    offers = Offers(app)
+    answers: list[tuple[Any, Any]] = versions_that_ask.send(App, app=app)
+    asking = {version for _, found in answers for version in found}
+    found = [_convert(row) if row.is_test else _adapt(row, offers) for row in rows]
+    for change in found:
+        if change.installation.agreed_version_id not in (None, *asking):
+            change.values["agreed_version_id"] = app.approved_version_id
+    return [change for change in found if not change.changes_nothing]
 
 
-Past = dict[tuple[UUID, str], datetime]
-
-
-def _past(rows: Iterable[Installation]) -> Past:
-    """The time of the newest history entry of each kind, for each installation."""
-    entries = HistoryEntry.objects.filter(
-        installation__in=[row.pk for row in rows], kind__in=(*SETTLING, HistoryKind.NEEDS_RECONSENT)
-    )
-    newest = entries.order_by().values_list("installation", "kind").annotate(Max("at"))
-    return {(installation, kind): at for installation, kind, at in newest}
-
-
-def _terms_since(row: Installation, past: Past) -> datetime:
-    """Since when its current terms apply."""
-    return max(row.installed_at, *(past.get((row.pk, kind), row.installed_at) for kind in SETTLING))
-
-
-def _convert(row: Installation, past: Past) -> _Change | None:
-    """Make it a production install, unless it was installed after the approval."""
+def _convert(row: Installation) -> _Change:
+    """Make it a production install, unless its terms were agreed to after the approval."""
     version = row.app.approved_version
     assert version is not None
-    if _terms_since(row, past) > version.approved_at:
-        return None
+    if max(row.installed_at, row.consented_at) > version.approved_at:
+        return _Change(row, {})
     values = {
         "is_test": False,
         "granted_scopes": in_order(version.scopes),
@@ -174,21 +157,25 @@ def _convert(row: Installation, past: Past) -> _Change | None:
     return _Change(row, values, [(HistoryKind.CONVERTED, "")])
 
 
-def _adapt(row: Installation, offers: Offers, past: Past) -> _Change | None:
+def _adapt(row: Installation, offers: Offers) -> _Change:
     """Ask for the scopes that it lacks and that were not left out on purpose; stop asking if there are none."""
     granted = set(row.app.approved_scopes) & set(row.granted_scopes)
     removed = set(row.granted_scopes) - granted
     lacking = offers.lacked_by(row)
-    asked_at = past.get((row.pk, HistoryKind.NEEDS_RECONSENT)) if row.needs_reconsent else None
-    unasked = lacking - offers.at(asked_at) if asked_at else lacking
+    unasked = lacking - _asked_before(row, lacking, offers)
     values: dict[str, Any] = {"granted_scopes": in_order(granted), "needs_reconsent": bool(lacking)}
     if unasked or not lacking:
         values |= NOT_ASKED_YET
-    is_same = all(getattr(row, name) == value for name, value in values.items())
-    if is_same and not unasked:
-        return None
     happened = ((HistoryKind.SCOPES_REMOVED, removed), (HistoryKind.NEEDS_RECONSENT, unasked))
     return _Change(row, values, [(kind, ", ".join(in_order(scopes))) for kind, scopes in happened if scopes])
+
+
+def _asked_before(row: Installation, lacking: set[str], offers: Offers) -> set[str]:
+    """The scopes that its merchant was mailed about or answered. While a mail is due, that is all: it will name all."""
+    if not row.needs_reconsent:
+        return set()
+    times = [at for at in (row.reconsent_notified_at, row.reconsent_declined_at) if at]
+    return offers.at(max(times)) if times else lacking
 
 
 def _write(changes: Sequence[_Change], now: datetime) -> None:

@@ -18,7 +18,7 @@ from installations.queries import offered
 from installations.services import lifecycle, review_installs, sandbox
 from installations.services.lifecycle import Issued, Terms
 from marketplace.models import App, AppVersion
-from marketplace.services.locks import lock_app
+from marketplace.services.locks import lock_app, require_not_suspended
 
 CODE_LIFETIME = timedelta(seconds=60)
 MAX_NOTED = 2048  # characters of a refused redirect_uri
@@ -48,7 +48,8 @@ def authorize(
     Raises `Conflict` if the app was suspended or asks for something else since the page was shown, `NotFound` if it was
     deleted.
     """
-    app = _locked(app)
+    app = lock_app(app)
+    require_not_suspended(app)
     now = now or timezone.now()
     state = offered(app=app, user=user)
     approved = state if isinstance(state, AppVersion) else None
@@ -107,7 +108,10 @@ def exchange(*, grant: Grant, now: datetime | None = None) -> Issued:
 
     Raises `Conflict` or `NotFound` if the app has just been suspended, deleted or uninstalled.
     """
-    app = _locked(grant.application, known=grant.version)
+    app = lock_app(grant.application)
+    require_not_suspended(app)
+    if grant.version_id is not None and grant.version_id == app.approved_version_id:
+        app.approved_version = grant.version  # saves a query: versions don't change
     now = now or timezone.now()
     issued = _issue(grant, app, now)
     grant.installation, grant.used_at = issued.installation, now
@@ -141,34 +145,13 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
             raise Conflict("The app is no longer installed.", code="not_installed")
         return lifecycle.issue_token(installation=standing, now=now)
     terms = _terms(grant, app)
-    if grant.business.expires_at is not None:
+    if grant.version is not None or terms.is_review:
         return lifecycle.install(
-            app=app,
-            business=grant.business,
-            installed_by=grant.user,
-            is_test=True,
-            granted_scopes=terms.granted_scopes,
-            is_review=True,
-            now=now,
+            app=app, business=grant.business, installed_by=grant.user, terms=terms, now=now
         )
-    if grant.version is None and grant.user_id != app.developer_id:
-        return review_installs.review_install(
-            app=app, reviewer=grant.user, scopes=terms.narrowed_scopes, now=now
-        )
-    if grant.version is None:
+    if grant.user_id == app.developer_id:
         return sandbox.test_install(app=app, developer=grant.user, scopes=terms.narrowed_scopes, now=now)
-    return lifecycle.install(
-        app=app,
-        business=grant.business,
-        installed_by=grant.user,
-        is_test=terms.is_test,
-        granted_scopes=terms.granted_scopes,
-        narrowed_scopes=terms.narrowed_scopes,
-        needs_reconsent=terms.needs_reconsent,
-        consented_at=grant.created,
-        agreed_version=grant.version,
-        now=now,
-    )
+    return review_installs.review_install(app=app, reviewer=grant.user, scopes=terms.narrowed_scopes, now=now)
 
 
 def _terms(grant: Grant, app: App) -> Terms:
@@ -180,7 +163,8 @@ def _terms(grant: Grant, app: App) -> Terms:
     scopes = grant.scope.split()
     narrowed = scopes if grant.narrows else None
     if grant.version is None:
-        return Terms(grant.business.is_sandbox, scopes, narrowed)
+        is_check = grant.business.expires_at is not None
+        return Terms(grant.business.is_sandbox, scopes, narrowed, is_review=is_check)
     approved = set(app.approved_scopes)
     added = approved - set(grant.version.scopes)
     return Terms(
@@ -188,6 +172,7 @@ def _terms(grant: Grant, app: App) -> Terms:
         granted_scopes=[scope for scope in scopes if scope in approved],
         narrowed_scopes=narrowed,
         needs_reconsent=bool(added) and not grant.business.is_sandbox,
+        consented_at=grant.created,
         agreed_version=grant.version,
     )
 
@@ -195,20 +180,6 @@ def _terms(grant: Grant, app: App) -> Terms:
 def _is_offered(scopes: Sequence[str], state: App | AppVersion, narrows: bool) -> bool:
     """Whether the app asks for these scopes: all of the state's, or some of them by name."""
     return set(scopes) <= set(state.scopes) if narrows else set(scopes) == set(state.scopes)
-
-
-def _locked(app: App, known: AppVersion | None = None) -> App:
-    """The app as it is now, locked against approvals and suspensions until the transaction ends.
-
-    Its approved version is read after the lock, because a join could read the one from before the wait; `known` saves
-    that query, because versions don't change. Raises `Conflict` if the app is suspended, `NotFound` if it is deleted.
-    """
-    locked = lock_app(app)
-    if locked.suspended_at is not None:
-        raise Conflict("The app is suspended.", code="app_suspended")
-    if known is not None and known.pk == locked.approved_version_id:
-        locked.approved_version = known
-    return locked
 
 
 def _standing(app: App, business: Business) -> Installation | None:

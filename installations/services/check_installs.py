@@ -14,7 +14,7 @@ from common.errors import Conflict
 from installations.models import Grant, Installation
 from installations.services.authorization import CODE_LIFETIME
 from marketplace.models import App
-from marketplace.services.locks import lock_app
+from marketplace.services.locks import lock_app, require_not_suspended
 
 CODE_BYTES = 24
 
@@ -36,8 +36,7 @@ def agree(
     if store.expires_at is None:
         raise Conflict("Only throwaway stores agree by themselves.")
     locked = lock_app(app)
-    if locked.suspended_at is not None:
-        raise Conflict("The app is suspended, so it can't be installed.")
+    require_not_suspended(locked, "The app is suspended, so it can't be installed.")
     now = now or timezone.now()
     return Grant.objects.create(
         application=locked,

@@ -11,7 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from common.errors import Conflict, Invalid, NotAllowed
+from accounts.services.businesses import require_owner
+from common.errors import Conflict, Invalid
 from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
@@ -37,7 +38,7 @@ def approve_scopes(
     person's store, `Invalid` for a scope that the app does not ask for.
     """
     lock_app(installation.app)  # no approval until this is written
-    found = _owned(installation, user)
+    found = _locked(installation, user)
     approved = found.app.approved_version
     if version is not None and (approved is None or approved.number != version):
         raise Conflict("The app has a newer version. Review what it asks for now.")
@@ -59,7 +60,7 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
     Raises `Conflict` if the app is not installed any more, `NotAllowed` for another person's store.
     """
     now = now or timezone.now()
-    found = _owned(installation, user)
+    found = _locked(installation, user)
     is_repeated = found.declined_version_id == found.app.approved_version_id or not found.is_behind
     if (found.needs_reconsent or found.is_behind) and not (found.rests_after_decline(now) and is_repeated):
         found.reconsent_declined_at, found.declined_version = now, found.app.approved_version
@@ -68,8 +69,7 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
     return found
 
 
-def _owned(installation: Installation, user: User) -> Installation:
+def _locked(installation: Installation, user: User) -> Installation:
     found = locked(installation)
-    if found.business.owner_id != user.pk:
-        raise NotAllowed("Only the store's owner can agree to an app's permissions.")
+    require_owner(found.business, user, to="agree to an app's permissions")
     return found

@@ -46,16 +46,22 @@ class Issued:
 class Terms:
     """What a consent decides about an installation.
 
-    `agreed_version` is the approved version whose reach the person was shown; None: the current one.
+    `consented_at` is when somebody agreed, `agreed_version` the approved version whose reach they were shown; None: now, and
+    the current one. `is_review`: a reviewer or a check tries the working copy.
     """
 
     is_test: bool
     granted_scopes: Sequence[str]
     narrowed_scopes: Sequence[str] | None = None
     needs_reconsent: bool = False
-    consented_at: datetime | None = None  # None: now
+    consented_at: datetime | None = None
     agreed_version: AppVersion | None = None
     is_review: bool = False
+
+
+def working_copy_terms(app: App, scopes: Sequence[str] | None, *, is_review: bool = False) -> Terms:
+    """Of a test install of the working copy, with all its scopes or only `scopes`."""
+    return Terms(True, app.scopes if scopes is None else scopes, scopes, is_review=is_review)
 
 
 @transaction.atomic(savepoint=False)
@@ -64,27 +70,15 @@ def install(
     app: App,
     business: Business,
     installed_by: User,
-    is_test: bool,
-    granted_scopes: Sequence[str],
-    narrowed_scopes: Sequence[str] | None = None,
-    needs_reconsent: bool = False,
-    consented_at: datetime | None = None,
-    agreed_version: AppVersion | None = None,
-    is_review: bool = False,
+    terms: Terms,
     now: datetime | None = None,
 ) -> Issued:
     """Install an app in a store, or give the existing installation new terms. Both give a new token.
-
-    `consented_at` is when somebody agreed to them, if that was before now; `agreed_version` the approved version that
-    was shown then, if that isn't the current one. `is_review`: a reviewer tries what was submitted.
 
     The previous token stops working, the webhook secret stays. Safe against parallel calls: the lock on the business
     allows one active installation of an app in a store.
     """
     now = now or timezone.now()
-    terms = Terms(
-        is_test, granted_scopes, narrowed_scopes, needs_reconsent, consented_at, agreed_version, is_review
-    )
     Business.objects.select_for_update(no_key=True).get(pk=business.pk)
     active = Installation.objects.active().filter(app=app, business=business)
     installation = active.with_app().select_for_update(of=("self",), no_key=True).first()

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from common.errors import NotAllowed
+from accounts.services.businesses import require_owner
 from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
@@ -25,7 +25,7 @@ def pause(*, installation: Installation, user: User, now: datetime | None = None
 
     Raises `Conflict` if the app is not installed any more, `NotAllowed` for another person's store.
     """
-    found, now = _owned(installation, user), now or timezone.now()
+    found, now = _locked(installation, user), now or timezone.now()
     if found.paused_at is None:
         found.paused_at = now
         found.save(update_fields=["paused_at"])
@@ -37,7 +37,7 @@ def pause(*, installation: Installation, user: User, now: datetime | None = None
 @transaction.atomic
 def resume(*, installation: Installation, user: User, now: datetime | None = None) -> Installation:
     """Let a paused app run again; what was held for it is sent. A running app stays as it is. Raises like `pause`."""
-    found, now = _owned(installation, user), now or timezone.now()
+    found, now = _locked(installation, user), now or timezone.now()
     if found.paused_at is not None:
         found.paused_at = None
         found.save(update_fields=["paused_at"])
@@ -46,8 +46,7 @@ def resume(*, installation: Installation, user: User, now: datetime | None = Non
     return found
 
 
-def _owned(installation: Installation, user: User) -> Installation:
+def _locked(installation: Installation, user: User) -> Installation:
     found = locked(installation)
-    if found.business.owner_id != user.pk:
-        raise NotAllowed("Only the store's owner can pause and resume its apps.")
+    require_owner(found.business, user, to="pause and resume its apps")
     return found

@@ -11,10 +11,10 @@ from common.errors import Conflict
 from installations.models import Installation
 from installations.queries import review_installation
 from installations.services import lifecycle
-from installations.services.lifecycle import Issued
+from installations.services.lifecycle import Issued, working_copy_terms
 from marketplace.enums import AppStatus
 from marketplace.models import App
-from marketplace.services.locks import lock_app
+from marketplace.services.locks import lock_app, require_not_suspended
 
 
 @transaction.atomic
@@ -29,17 +29,10 @@ def review_install(
     locked = lock_app(app)
     if locked.status != AppStatus.PENDING_REVIEW:
         raise Conflict("The app is not in review.")
-    if locked.suspended_at is not None:
-        raise Conflict("The app is suspended, so it can't be installed.")
+    require_not_suspended(locked, "The app is suspended, so it can't be installed.")
+    terms = working_copy_terms(locked, scopes, is_review=True)
     return lifecycle.install(
-        app=locked,
-        business=_store_of(reviewer),
-        installed_by=reviewer,
-        is_test=True,
-        granted_scopes=locked.scopes if scopes is None else scopes,
-        narrowed_scopes=scopes,
-        is_review=True,
-        now=now,
+        app=locked, business=_store_of(reviewer), installed_by=reviewer, terms=terms, now=now
     )
 
 

@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from accounts.services.confirmation import require_confirmed
-from common.db.finders import get_or_not_found
 from common.errors import Conflict
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from installations.services import lifecycle
-from installations.services.lifecycle import Issued
+from installations.services.lifecycle import Issued, working_copy_terms
 from marketplace.models import App
+from marketplace.services.locks import lock_app, require_not_suspended
 
 
 @transaction.atomic
@@ -28,22 +28,12 @@ def test_install(
     while the app is suspended, `NotAllowed` until the developer's address is confirmed.
     """
     require_confirmed(developer)
-    apps = App.objects.of_developer(developer).select_for_update(no_key=True)
-    own = get_or_not_found(apps, app.pk, "App not found")
-    if own.suspended_at is not None:
-        raise Conflict(
-            "The app is suspended. It can be installed again once a reviewer lifts the suspension.",
-            code="app_suspended",
-        )
-    return lifecycle.install(
-        app=own,
-        business=Business.objects.sandbox_of(developer),
-        installed_by=developer,
-        is_test=True,
-        granted_scopes=own.scopes if scopes is None else scopes,
-        narrowed_scopes=scopes,
-        now=now,
+    own = lock_app(app, developer=developer)
+    require_not_suspended(
+        own, "The app is suspended. It can be installed again once a reviewer lifts the suspension."
     )
+    business, terms = Business.objects.sandbox_of(developer), working_copy_terms(own, scopes)
+    return lifecycle.install(app=own, business=business, installed_by=developer, terms=terms, now=now)
 
 
 @transaction.atomic

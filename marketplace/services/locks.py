@@ -1,12 +1,21 @@
 """The lock on an app's row, which every change of an app acquires before any other lock."""
 
+from accounts.models import User
 from common.db.finders import get_or_not_found
+from common.errors import Conflict
 from marketplace.models import App
 
 
-def lock_app(app: App) -> App:
+def lock_app(app: App, *, developer: User | None = None) -> App:
     """The current row of the app, locked. Others may still reference it (`no_key`).
 
-    Raises `NotFound` if its developer has deleted it.
+    Raises `NotFound` if its developer has deleted it, or if it isn't `developer`'s.
     """
-    return get_or_not_found(App.objects.live().select_for_update(no_key=True), app.pk, "App not found")
+    apps = App.objects.live() if developer is None else App.objects.of_developer(developer)
+    return get_or_not_found(apps.select_for_update(no_key=True), app.pk, "App not found")
+
+
+def require_not_suspended(app: App, message: str = "The app is suspended.") -> None:
+    """Raise `Conflict` with `message` while a reviewer has suspended the app."""
+    if app.suspended_at is not None:
+        raise Conflict(message, code="app_suspended")

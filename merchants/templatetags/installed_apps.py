@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from accounts.models import Business
 from common.templatetags.ui import app_icon, icon, pill
-from extensions import app_status, capabilities, definitions, reach_requests
+from extensions import app_status, capabilities, definitions
 from extensions.app_status import AppState, AppStatus
 from extensions.capabilities import Capability
 from extensions.definitions import AdminPage
@@ -23,6 +23,7 @@ from extensions.hooks import health
 from extensions.icons import icon_or_neutral
 from extensions.models import Breaker
 from extensions.queries import extensions_on, running_definitions, settings_schema_of
+from extensions.reach_requests import open_requests
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
@@ -77,8 +78,8 @@ def store_apps(context: dict[str, Any]) -> AppsNow | None:
 
 @register.filter
 def asks_for_more(installation: Installation) -> bool:
-    """Whether its merchant has an open request. `with_requests` saves the query."""
-    return reach_requests.asks_for_more(installation)
+    """Whether its merchant has an open request."""
+    return installation.pk in open_requests([installation])
 
 
 @register.inclusion_tag("merchants/history_item.html")

@@ -12,7 +12,7 @@ from common.web.policy import allow_frame
 from extensions import definitions
 from extensions.addresses import SANDBOX, frame_url
 from extensions.enums import ExtensionType
-from extensions.queries import extensions_on, is_working
+from extensions.queries import extensions_on
 from extensions.session_tokens import session_token
 from installations.models import Installation
 from merchants.access import MerchantRequest, active_page
@@ -53,7 +53,7 @@ def new_session_token(request: MerchantRequest, installation: Installation) -> J
 
     Paused, suspended and deleted apps get none.
     """
-    if not is_working(installation):
+    if not installation.is_running:
         raise NotFound("The app's pages are switched off.")
     return JsonResponse({"sessionToken": session_token(installation=installation, user=request.user)})
 

@@ -7,7 +7,6 @@ from django.views.decorators.http import require_http_methods
 
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from extensions.reach_requests import asking
 from extensions.services.extension_states import change_controls
 from extensions.switches import controls_of
 from installations.models import Installation
@@ -26,13 +25,12 @@ from merchants.store_cost import cost_of
 @merchant_page
 def installed(request: MerchantRequest) -> HttpResponse:
     """Open requests come first."""
-    of_business = installations_of(request.business)
-    installations = apps_now(request).installations
-    past = of_business.exclude(uninstalled_at=None).order_by("-uninstalled_at", "-id")
+    apps = apps_now(request)
+    past = installations_of(request.business).exclude(uninstalled_at=None).order_by("-uninstalled_at", "-id")
     wanted = page_request(request.GET, default=20)
     context = {
-        "installations": installations,
-        "questions": [question_of(each) for each in asking(of_business)],
+        "installations": apps.installations,
+        "questions": [question_of(each) for each in apps.asking],
         "past": past[wanted.window],
         "past_total": past.count(),
         "page_request": wanted,

@@ -130,7 +130,10 @@ def test_installs_are_logged_for_the_merchant(app: App, mira: User) -> None:
     business = mira.businesses.get()
     factories.approve(app)
     issued = lifecycle.install(
-        app=app, business=business, installed_by=mira, is_test=False, granted_scopes=app.scopes
+        app=app,
+        business=business,
+        installed_by=mira,
+        terms=lifecycle.Terms(is_test=False, granted_scopes=app.scopes),
     )
     lifecycle.uninstall(installation=issued.installation, by=mira)
     assert kinds(mira) == ["APP_INSTALLED", "APP_UNINSTALLED"]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Business, User
-from installations.services.lifecycle import install
+from installations.services.lifecycle import Terms, install
 from marketplace.models import App
 from marketplace.services.apps import update_app
 from marketplace.services.pictures import decode
@@ -26,7 +26,9 @@ def bell(dana: User, shop: Business) -> App:
     shots = [decode(upload(picture(size=(80, 40 + number)))) for number in range(3)]
     app = update_app(app=app, changes={"icon": decode(upload()), "screenshots": shots})
     factories.approve(app)
-    install(app=app, business=shop, installed_by=shop.owner, is_test=False, granted_scopes=app.scopes)
+    install(
+        app=app, business=shop, installed_by=shop.owner, terms=Terms(is_test=False, granted_scopes=app.scopes)
+    )
     factories.approve(
         factories.app(dana, name="Quotes" * 13, slug="quotes", category="shipping", description="words " * 50)
     )

@@ -15,7 +15,7 @@ from accounts.models import Business, User
 from common.ids import id_at
 from common.templatetags.ui import percent
 from developers.portal.views.analytics import bar_chart, nice_top
-from installations.services import install, uninstall
+from installations.services import Terms, install, uninstall
 from marketplace.models import App, AppVersion
 from tests import factories
 from tests.developers.conftest import Api
@@ -116,10 +116,20 @@ def test_installs_that_ended_count_in_the_total(api: Api, app: App, shop: Busine
     factories.approve(app)
     for at in (ago(days=40), ago(days=3)):
         made = install(
-            app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=app.scopes, now=at
+            app=app,
+            business=shop,
+            installed_by=mira,
+            terms=Terms(is_test=False, granted_scopes=app.scopes),
+            now=at,
         ).installation
         uninstall(installation=made, now=at + timedelta(days=1))
-    install(app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=app.scopes, now=NOW)
+    install(
+        app=app,
+        business=shop,
+        installed_by=mira,
+        terms=Terms(is_test=False, granted_scopes=app.scopes),
+        now=NOW,
+    )
     figures = analytics(api, app)
     assert (figures["totalInstalls"], figures["activeInstalls"]) == (3, 1)
     assert days(figures["installTrend"]) == {

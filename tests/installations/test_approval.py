@@ -15,7 +15,7 @@ from accounts.models import Business, User
 from installations import services, tasks
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
-from installations.queries import granted_by
+from installations.queries import asked_scopes, granted_by
 from installations.services import lifecycle
 from installations.services.approval import begin, follow, follow_all
 from installations.services.consent import approve_scopes, decline_scopes
@@ -159,6 +159,14 @@ def test_install_for_test_after_the_approval_stays_one(app: App, dana: User) -> 
     assert not seen(issued.installation).is_test
 
 
+def test_install_that_was_renewed_after_the_approval_stays_one(app: App, dana: User) -> None:
+    services.test_install(app=app, developer=dana, now=NOW - timedelta(days=1))
+    version = approve(app, "read_products")
+    issued = services.test_install(app=app, developer=dana, now=NOW + timedelta(seconds=1))
+    follow(version=version, now=NOW + timedelta(seconds=5))
+    assert seen(issued.installation).is_test
+
+
 def test_ended_install_stays_as_it_was(app: App, sandbox: Business, shop: Business) -> None:
     ended = installed(app, sandbox, "read_products", is_test=True, uninstalled_at=NOW - timedelta(hours=1))
     gone = installed(app, shop, "read_products", uninstalled_at=NOW - timedelta(hours=1))
@@ -220,8 +228,7 @@ def test_permission_that_was_taken_away_is_dated_by_the_next_yes(
         app=app,
         business=shop,
         installed_by=mira,
-        is_test=False,
-        granted_scopes=both,
+        terms=services.Terms(is_test=False, granted_scopes=both),
         now=NOW - timedelta(days=9),
     ).installation
     follow(version=approve(app, "read_products"), now=NOW)
@@ -291,6 +298,25 @@ def test_no_to_the_former_question_is_not_one_to_the_next(app: App, shop: Busine
         (HistoryKind.NEEDS_RECONSENT, "read_orders"),
         (HistoryKind.NEEDS_RECONSENT, "read_pages"),
     ]
+
+
+def test_what_was_asked_is_known_without_the_history(app: App, shop: Business) -> None:
+    """An installation that asks since the exchange of its code has no entry about it."""
+    approve(app, "read_products", "read_orders", at=NOW - timedelta(days=2))
+    state = {"needs_reconsent": True, "reconsent_notified_at": NOW - timedelta(days=1)}
+    install = installed(app, shop, "read_products", **state)
+    follow(version=approve(app, "read_products", "read_orders"), now=NOW)
+    assert seen(install).reconsent_notified_at == state["reconsent_notified_at"], "No second mail."
+    assert told(install) == []
+
+
+def test_mail_that_is_due_will_name_what_a_newer_version_adds(app: App, shop: Business) -> None:
+    install = installed(app, shop, "read_products")
+    follow(version=approve(app, "read_products", "read_orders"), now=NOW)
+    follow(version=approve(app, "read_products", "read_orders", "read_pages", at=hours(1)), now=hours(1))
+    assert (seen(install).needs_reconsent, seen(install).reconsent_notified_at) == (True, None)
+    assert asked_scopes(seen(install)) == ["read_orders", "read_pages"]
+    assert told(install) == [(HistoryKind.NEEDS_RECONSENT, "read_orders")]
 
 
 def test_scope_that_was_left_out_by_choice_is_not_asked_for(app: App, shop: Business) -> None:
@@ -367,7 +393,10 @@ def test_app_defined_webhooks_follow_the_approved_url(
 ) -> None:
     approve(app, "read_products", at=NOW - timedelta(days=20), webhook_url=FIRST)
     at_shop = services.install(
-        app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=app.scopes
+        app=app,
+        business=shop,
+        installed_by=mira,
+        terms=services.Terms(is_test=False, granted_scopes=app.scopes),
     ).installation
     without = installed(app, factories.business(mira), "read_products")
     waiting = published(shop, "product.created")
@@ -442,8 +471,7 @@ def test_webhook_of_a_first_url_is_like_that_of_an_install(app: App, shop: Busin
         app=app,
         business=factories.business(mira),
         installed_by=mira,
-        is_test=False,
-        granted_scopes=app.scopes,
+        terms=services.Terms(is_test=False, granted_scopes=app.scopes),
         now=NOW,
     )
     theirs = {"id", "installation_id", "secret"}
@@ -680,8 +708,7 @@ def test_two_workers_among_installs_and_uninstalls(
                 app=app,
                 business=fresh[number],
                 installed_by=mira,
-                is_test=False,
-                granted_scopes=["read_products"],
+                terms=services.Terms(is_test=False, granted_scopes=["read_products"]),
             )
         elif number < 20:
             services.uninstall(installation=installs[-3 * (number - 9)])
@@ -690,7 +717,10 @@ def test_two_workers_among_installs_and_uninstalls(
         else:
             business = installs[2 * (number - 30)].business
             services.install(
-                app=app, business=business, installed_by=mira, is_test=False, granted_scopes=version.scopes
+                app=app,
+                business=business,
+                installed_by=mira,
+                terms=services.Terms(is_test=False, granted_scopes=version.scopes),
             )
 
     def closing(do: Callable[..., None], *arguments: Any) -> None:

@@ -186,7 +186,10 @@ def test_issue_token_of_an_ended_installation_is_a_conflict(installation: Instal
 
 def test_install_on_a_shop_gives_production_credentials(app: App, mira: User, shop: Business) -> None:
     issued = services.install(
-        app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=["read_orders"]
+        app=app,
+        business=shop,
+        installed_by=mira,
+        terms=services.Terms(is_test=False, granted_scopes=["read_orders"]),
     )
     assert issued.access_token.startswith("fbat_")
     assert not issued.access_token.startswith("fbat_test_")

@@ -6,7 +6,7 @@ from django.test import Client
 
 from accounts.models import Business, User
 from installations.models import Installation
-from installations.services import install
+from installations.services import Terms, install
 from marketplace.models import App
 from tests import factories
 
@@ -41,9 +41,8 @@ def installed(app: App, business: Business, **options: Any) -> Installation:
         app=app,
         business=business,
         installed_by=business.owner,
-        is_test=business.is_sandbox,
-        granted_scopes=app.approved_scopes or app.scopes,
         **options,
+        terms=Terms(is_test=business.is_sandbox, granted_scopes=app.approved_scopes or app.scopes),
     )
     issued.installation.raw_token = issued.access_token  # type: ignore[attr-defined]
     return issued.installation

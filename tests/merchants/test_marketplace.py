@@ -72,7 +72,10 @@ def install_link(html: str) -> str | None:
 
 def install(app: App, business: Business) -> Any:
     return lifecycle.install(
-        app=app, business=business, installed_by=business.owner, is_test=False, granted_scopes=app.scopes
+        app=app,
+        business=business,
+        installed_by=business.owner,
+        terms=lifecycle.Terms(is_test=False, granted_scopes=app.scopes),
     ).installation
 
 

@@ -160,7 +160,10 @@ def test_without_a_url_it_can_not_be_switched_on(installed: Installation, app: A
 def test_production_install_follows_the_approved_url(app: App, shop: Business, mira: User) -> None:
     approve(app)
     installation = services.install(
-        app=app, business=shop, installed_by=mira, is_test=False, granted_scopes=app.scopes
+        app=app,
+        business=shop,
+        installed_by=mira,
+        terms=services.Terms(is_test=False, granted_scopes=app.scopes),
     ).installation
     update_app(app=app, changes={"webhook_url": SECOND})
     webhook = Webhook.objects.get(installation=installation)
@@ -175,7 +178,12 @@ def test_production_install_follows_the_approved_url(app: App, shop: Business, m
 def test_another_developers_test_install_follows_the_approved_url(app: App, sam: User) -> None:
     approve(app)
     sandbox = Business.objects.sandbox_of(sam)
-    services.install(app=app, business=sandbox, installed_by=sam, is_test=True, granted_scopes=app.scopes)
+    services.install(
+        app=app,
+        business=sandbox,
+        installed_by=sam,
+        terms=services.Terms(is_test=True, granted_scopes=app.scopes),
+    )
     update_app(app=app, changes={"webhook_url": SECOND})
     assert Webhook.objects.get().url == FIRST
 

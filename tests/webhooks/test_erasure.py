@@ -373,7 +373,10 @@ def test_install_by_a_merchant_cancels_the_erasure_of_that_business_alone(
     for each in (installation, at_shop):
         installing.uninstall(installation=each)
     installing.install(
-        app=app, business=shop, installed_by=shop.owner, is_test=False, granted_scopes=app.scopes
+        app=app,
+        business=shop,
+        installed_by=shop.owner,
+        terms=installing.Terms(is_test=False, granted_scopes=app.scopes),
     )
     assert erasure_state(at_shop) == ErasureState.CANCELLED
     assert erasure_state(installation) == ErasureState.DUE

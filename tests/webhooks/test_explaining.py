@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from installations.models import HistoryEntry, Installation
-from installations.services.lifecycle import install, uninstall
+from installations.services.lifecycle import Terms, install, uninstall
 from installations.services.pause import pause, resume
 from marketplace.models import App
 from marketplace.services.reviews import reinstate, suspend
@@ -53,10 +53,14 @@ class Story:
         return self.begin + hour * HOUR
 
     def install(self, hour: float, scopes: Any = None) -> Installation:
+        granted = self.app.scopes if scopes is None else scopes
         self.installation = install(
-            app=self.app, business=self.shop, installed_by=self.owner, is_test=False,
-            granted_scopes=self.app.scopes if scopes is None else scopes, now=self.at(hour),
-        ).installation  # fmt: skip
+            app=self.app,
+            business=self.shop,
+            installed_by=self.owner,
+            terms=Terms(is_test=False, granted_scopes=granted),
+            now=self.at(hour),
+        ).installation
         return self.installation
 
     def register(self, hour: float, *events: str) -> Webhook:

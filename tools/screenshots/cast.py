@@ -235,7 +235,7 @@ def asked_for_more(app: Any, merchant: Any) -> Any:
     """The first of a merchant's two shops, where the app asks for more than it was given."""
     from accounts.models import Business
     from accounts.services import create_business
-    from installations.services import install
+    from installations.services import Terms, install
 
     shop = Business.objects.get(owner=merchant)
     create_business(owner=merchant, name="Market Stall")
@@ -243,8 +243,7 @@ def asked_for_more(app: Any, merchant: Any) -> Any:
         app=app,
         business=shop,
         installed_by=merchant,
-        is_test=False,
-        granted_scopes=["read_products", "read_orders"],
+        terms=Terms(is_test=False, granted_scopes=["read_products", "read_orders"]),
     )
     return shop
 

@@ -126,7 +126,10 @@ def listed_apps(merchant: Any) -> dict[str, Any]:
         factories.approve(App.objects.get(pk=app.pk))
     shop = Business.objects.main_of(merchant)
     lifecycle.install(
-        app=bell, business=shop, installed_by=merchant, is_test=False, granted_scopes=bell.scopes
+        app=bell,
+        business=shop,
+        installed_by=merchant,
+        terms=lifecycle.Terms(is_test=False, granted_scopes=bell.scopes),
     )
     return {"bell": bell, "quotes": quotes}
 

@@ -18,10 +18,11 @@ from redis import RedisError
 
 from common import strangers
 from common.db.transactions import forbid_transaction
-from common.errors import Conflict, TooManyRequests
+from common.errors import TooManyRequests
 from common.http import transport
 from common.http.exchanges import Exchange
 from common.ids import id_from
+from marketplace.services.locks import require_not_suspended
 from webhooks import catalogue, message, payloads
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
@@ -54,8 +55,7 @@ def send_test(*, webhook: Webhook, now: datetime | None = None) -> TestResult:
     `TooManyRequests` for a third call at once, and `strangers.NoPlace`, after which nothing is recorded.
     """
     forbid_transaction()
-    if webhook.installation.app.suspended_at is not None:
-        raise Conflict(SUSPENDED)
+    require_not_suspended(webhook.installation.app, SUSPENDED)
     strangers.enter(webhook.installation.app_id)
     now = now or timezone.now()
     event = Event(

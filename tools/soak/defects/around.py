@@ -93,12 +93,14 @@ DEFECTS: Final = {
                 "    pass\n",
             ),
             Change(
-                "webhooks.queries", "if not installation.is_active or app.suspended_at", "if app.suspended_at"
+                "webhooks.queries",
+                "    if not installation.is_usable:\n        return False",
+                "    if not installation.app.is_usable():\n        return False",
             ),
             Change(
                 "webhooks.queries",
-                "listed = installations.active().filter(",
-                "listed = installations.filter(",
+                "usable = installations.usable()",
+                "usable = installations.filter(app__suspended_at=None)",
             ),
         ),
     ),
