@@ -13,9 +13,7 @@ from typing import Final
 from django.template.defaultfilters import filesizeformat
 from django.utils.dateparse import parse_datetime
 
-from extensions.evidence import Evidence, Outcome
-from extensions.manifest import frame_checks
-from extensions.signature_checks import hook_signatures, webhook_signatures
+from conformance.enums import Outcome
 from marketplace import rules
 from marketplace.enums import SubmissionStatus
 from marketplace.models import App, Picture, Submission
@@ -24,6 +22,16 @@ from marketplace.services.findings import CHECKS_TRIES
 
 ICON_PIXELS: Final = 256  # minimum width and height
 SCREENSHOT_PIXELS: Final = 640  # minimum width
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence for the reviewer, and how good it is. `rule` names what was tried, and `address` explains it."""
+
+    outcome: Outcome
+    text: str
+    rule: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +155,8 @@ CHECKS: Final = (
     Check("Redirect URL", _of_app(redirect_url)),
     Check("Webhook URL", _of_app(webhook_url)),
     Check("Pictures", _of_app(pictures)),
-    Check("Webhook signatures", _of_app(webhook_signatures)),
-    Check("Frames and scripts", _of_app(frame_checks.frames)),
-    Check("Hook signatures", _of_app(hook_signatures)),
 )
-"""In the page's order. Checks that wait for the app's server end within some twenty seconds."""
+"""In the page's order. What the app's server does is tried by `conformance`, after these (`check_runs`)."""
 
 
 def are_running(submission: Submission) -> bool:
