@@ -107,15 +107,15 @@ def test_pictures(admin: Client, stars: App, sam: User) -> None:
     found = run(admin, submitted(stars))
     assert [outcome for outcome, _ in found["Pictures"]] == ["SKIPPED"]
     assert found["Listing"] == [
-        ("FAIL", "The description is only a few words. It hardly explains the app."),
+        ("WARN", "The description is only a few words. It hardly explains the app."),
         ("FAIL", "No test notes: the developer hasn't explained how to test the app."),
         ("WARN", "No icon. The listing shows the first letter of the app's name."),
         ("WARN", "No screenshots."),
     ]
     good, small = factories.app(sam, name="Good"), factories.app(sam, name="Small")
-    shots = [decode(upload(picture(size=(800, 500))))]
+    shots = [decode(upload(picture(size=(1280, 800))))]
     update_app(app=good, changes={"icon": decode(upload(picture(size=(256, 256)))), "screenshots": shots})
-    shots = [decode(upload(picture(size=(200, 500))))]
+    shots = [decode(upload(picture(size=(1279, 800))))]
     update_app(app=small, changes={"icon": decode(upload(picture(size=(64, 64)))), "screenshots": shots})
     good.refresh_from_db()
     small.refresh_from_db()
