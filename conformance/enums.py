@@ -22,3 +22,12 @@ class Expected(models.TextChoices):
     REFUSED = "REFUSED"  # 401
     SHOWN = "SHOWN"  # 2xx, or a redirect
     HANDLED = "HANDLED"  # anything but an error of the server
+
+
+class Outcome(models.TextChoices):
+    """Of a rule or a check, from best to worst; the worst one of several counts."""
+
+    PASS = "PASS", "Passed"
+    SKIPPED = "SKIPPED", "Not checked"
+    WARN = "WARN", "Warning"
+    FAIL = "FAIL", "Failed"

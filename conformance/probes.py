@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from conformance.enums import Expected
-from extensions.evidence import Outcome
+from conformance.enums import Expected, Outcome
 
 TIMEOUT: Final = 10.0  # seconds
 MAX_BODY: Final = 16 * 1024  # bytes of a response that are read

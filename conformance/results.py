@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from conformance.enums import Outcome
 from conformance.models import Run
 from conformance.probes import Finding, findings_of
 from conformance.rules import RULES, Rule
-from extensions.evidence import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from extensions.enums import ExtensionType
 from extensions.hooks import calling
 from extensions.models import Definition
 from installations.models import Grant, Installation
+from installations.queries import sandbox_installation
 from installations.services.check_installs import agree
 from marketplace.models import App
 from stores.models import Order, OrderChange
@@ -73,16 +74,26 @@ class Subject:
         return self.installation
 
     @cached_property
+    def signer(self) -> Installation | None:
+        """Whose secret signs. An app that couldn't be installed knows the one of its test install.
+
+        A server on a developer's machine may not know it.
+        """
+        if self.installation or self.run.origin:
+            return self.installation
+        return sandbox_installation(app=self.app, developer=self.app.developer)
+
+    @cached_property
     def webhook(self) -> Webhook | None:
-        """The one for the app's Webhook URL, or the first that the app registered itself."""
-        if self.installation is None:
+        """The signer's: the one for the app's Webhook URL, or the first that the app registered itself."""
+        if self.signer is None:
             return None
-        own = Webhook.objects.kept().filter(installation=self.installation, is_active=True)
+        own = Webhook.objects.kept().filter(installation=self.signer).select_related("installation")
         return own.order_by("-is_app_defined", "id").first()
 
     @cached_property
     def events(self) -> list[str]:
-        return events_of(self.webhook, self.installed) if self.webhook else []
+        return events_of(self.webhook, self.installation) if self.webhook and self.installation else []
 
     @cached_property
     def hooks(self) -> list[Hook]:
@@ -126,7 +137,7 @@ class Subject:
         composed = message.compose(
             event=Event(
                 type=event,
-                business_id=self.store.pk,
+                business_id=target.installation.business_id,
                 data=orjson.dumps(data).decode(),
                 occurred_at=occurred_at or self.now,
             ),
@@ -158,11 +169,12 @@ class Subject:
         secret: str = "",
         sent_at: datetime | None = None,
     ) -> Probe:
+        assert self.signer is not None
         request = calling.compose(
             point=hook.point,
-            business_id=self.store.pk,
+            business_id=self.signer.business_id,
             data=data,
-            secret=secret or self.installed.webhook_secret,
+            secret=secret or self.signer.webhook_secret,
             now=sent_at or self.now,
         )
         return Probe(

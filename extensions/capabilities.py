@@ -17,30 +17,9 @@ from extensions.models import Definition, LiveDefinition, Placement
 from extensions.queries import approved_manifest
 from installations.models import Installation
 from marketplace.models import App, AppVersion
+from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 
-AT_CHECKOUT: Final = {
-    HookPoint.PAYMENT_METHODS: (
-        "Offers ways to pay",
-        "Beside your own, at checkout. It takes the payment, and reads the order's number and amount.",
-    ),
-    HookPoint.CREATE_PAYMENT: (
-        "Takes payments",
-        "When a customer chooses one of its ways to pay. It reads the order's number and amount.",
-    ),
-    HookPoint.SHIPPING_RATES: (
-        "Sets the delivery price",
-        "It reads the order's delivery method and total. Your own price applies if it doesn't answer.",
-    ),
-    HookPoint.VALIDATE: (
-        "Can refuse orders",
-        "It reads what every order contains before it's placed. The customer sees its reason.",
-    ),
-    HookPoint.DISCOUNTS: (
-        "Takes discounts off orders",
-        "It reads what every order contains before it's placed. Never more than the price of the products.",
-    ),
-}
 # Of facts only (`Facts`), so that what a merchant has read doesn't change without a question. The developer's texts come before them.
 SENTENCES: Final = {
     "block": "A block that you can put on your pages, from {host}.",
@@ -133,12 +112,13 @@ def _embed(row: Definition) -> Capability:
 def _at_checkout(rows: list[Definition]) -> Iterator[Capability]:
     """Payment methods and their payments are one capability, since neither works alone."""
     ids = {HookPoint(row.key): row.pk for row in rows}
-    for point, (title, detail) in AT_CHECKOUT.items():
+    for point in HookPoint:
         if point not in ids or (point == HookPoint.CREATE_PAYMENT and HookPoint.PAYMENT_METHODS in ids):
             continue
         behind = _PAYMENT if point in _PAYMENT else (point,)
         found = tuple(ids[each] for each in behind if each in ids)
-        yield Capability(ExtensionType.HOOK, title, detail, True, found)
+        about = DESCRIPTIONS[point]
+        yield Capability(ExtensionType.HOOK, about.may, about.reads, True, found)
 
 
 def _page(row: Definition) -> Capability:

@@ -20,7 +20,9 @@ from marketplace.models import App, ReviewMessage, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 
 MAX_SCREENSHOTS: Final = 5
-SHORT_DESCRIPTION: Final = 30  # characters; anything shorter hardly explains an app
+SHORT_DESCRIPTION: Final = 30  # characters
+ICON_WIDTH: Final = 256  # pixels at least, as the listing shows it well
+SCREENSHOT_WIDTH: Final = 1280
 MAX_ALT_TEXT: Final = 200  # characters
 REQUIRED: Final = ("name", "slug", "description", "category", "scopes", "redirect_url")
 LENGTHS: Final[dict[str, int]] = {
@@ -71,6 +73,11 @@ def name_in_use(value: str) -> None:
 
 def description(value: str) -> None:
     _text("description", value, _CONTROL_BUT_LINES)
+
+
+def is_short(description: str) -> bool:
+    """Accepted, but a merchant and a reviewer hardly learn what the app does."""
+    return len(description.strip()) < SHORT_DESCRIPTION
 
 
 def long_description(value: str) -> None:

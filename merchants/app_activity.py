@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from django.utils import timezone
 
@@ -10,16 +9,7 @@ from extensions.hooks.health import NEWEST
 from installations.models import Installation
 from merchants.call_descriptions import deeds_of
 from merchants.hook_descriptions import AtCheckout
-from stores.hookpoints import HookPoint
 from webhooks.queries import MANY, delivery_health
-
-AT_CHECKOUT: Final = {
-    HookPoint.PAYMENT_METHODS: "Offered payment methods at checkout",
-    HookPoint.VALIDATE: "Checked orders",
-    HookPoint.DISCOUNTS: "Worked out discounts",
-    HookPoint.SHIPPING_RATES: "Worked out delivery fees",
-    HookPoint.CREATE_PAYMENT: "Started payments",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,5 +39,4 @@ def done_by(installation: Installation, at_checkout: list[AtCheckout]) -> list[L
 def _hook(part: AtCheckout) -> Line:
     health = part.health
     failed = f"{health.failed:,} failed" if health.failed else ""
-    words = AT_CHECKOUT[HookPoint(part.definition.key)]
-    return Line(words, health.asked, health.last, health.asked >= NEWEST, failed)
+    return Line(part.description.done, health.asked, health.last, health.asked >= NEWEST, failed)

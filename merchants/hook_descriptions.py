@@ -11,34 +11,9 @@ from extensions.hooks.health import Health
 from extensions.models import Breaker, Definition, HookCall
 from extensions.switches import switched_off
 from installations.models import Installation
+from stores.hook_descriptions import DESCRIPTIONS, HookDescription
 from stores.hookpoints import HookPoint
 
-
-@dataclass(frozen=True, slots=True)
-class HookDescription:
-    title: str
-    asked: str  # what the app does, and when
-    instead: str  # what happened when it failed; follows a semicolon
-
-
-DESCRIPTIONS: Final = {
-    HookPoint.PAYMENT_METHODS: HookDescription(
-        "Payment methods", "Offers payment methods at checkout.", "buyers did not see its payment methods"
-    ),
-    HookPoint.VALIDATE: HookDescription(
-        "Order checks", "Checks every order before it's placed.", "those orders were placed unchecked"
-    ),
-    HookPoint.DISCOUNTS: HookDescription(
-        "Discounts", "Can take a discount off each order.", "buyers saw the normal price"
-    ),
-    HookPoint.SHIPPING_RATES: HookDescription(
-        "Delivery fee", "Can set the fee of each delivery.", "buyers saw the normal delivery fee"
-    ),
-    HookPoint.CREATE_PAYMENT: HookDescription(
-        "Payments", "Takes the payment if the buyer chose one of its payment methods.",
-        "those payments failed, and buyers could choose another payment method",
-    ),
-}  # fmt: skip
 REFUSED: Final = "those orders were refused, as you chose"
 
 
@@ -94,7 +69,7 @@ def _one(
     description = DESCRIPTIONS[HookPoint(definition.key)]
     calls = HookCall.objects.filter(installation=installation, definition=definition)
     found = health.health_of(calls, now=now)
-    instead = REFUSED if refuses and definition.key == HookPoint.VALIDATE else description.instead
+    instead = REFUSED if refuses and definition.key == HookPoint.VALIDATE else description.buyers_saw
     return AtCheckout(
         definition=definition,
         description=description,

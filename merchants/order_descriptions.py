@@ -5,36 +5,17 @@ from datetime import datetime
 
 from accounts.models import User
 from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
+from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 from stores.models import Order, OrderChange, OrderHookPart
 
-STATUS_SENTENCES = {
-    OrderStatus.PENDING: "Pending",
-    OrderStatus.CONFIRMED: "Confirmed",
-    OrderStatus.PREPARING: "Preparing",
-    OrderStatus.READY: "Ready",
-    OrderStatus.IN_DELIVERY: "Sent out for delivery",
-    OrderStatus.DELIVERED: "Delivered",
-    OrderStatus.CANCELLED: "Cancelled",
-}
 STATUS_KINDS = {OrderStatus.CANCELLED: "bad", OrderStatus.DELIVERED: "ok"}
-PAYMENT_SENTENCES = {
-    PaymentStatus.PENDING: ("info", "Waiting for payment"),
+# Kind and label of the pill.
+PAYMENT_STATES = {
+    PaymentStatus.PENDING: ("warn", "Waiting for payment"),
     PaymentStatus.COMPLETED: ("ok", "Paid"),
     PaymentStatus.FAILED: ("bad", "Payment failed"),
     PaymentStatus.EXPIRED: ("bad", "Payment expired"),
-}
-ANSWERED = {
-    HookPoint.VALIDATE: "checked the order and accepted it",
-    HookPoint.DISCOUNTS: "gave a discount",
-    HookPoint.SHIPPING_RATES: "set the delivery fee",
-    HookPoint.CREATE_PAYMENT: "started the payment",
-}
-ASKED_FOR = {
-    HookPoint.VALIDATE: "to check the order",
-    HookPoint.DISCOUNTS: "for a discount",
-    HookPoint.SHIPPING_RATES: "for the delivery fee",
-    HookPoint.CREATE_PAYMENT: "to start the payment",
 }
 
 
@@ -78,9 +59,10 @@ def _line(change: OrderChange, reader: User) -> HistoryLine:
     about = _by(change, reader)
     if change.kind == OrderChangeKind.STATUS:
         status = OrderStatus(change.status)
-        return HistoryLine(change.at, STATUS_KINDS.get(status, "info"), STATUS_SENTENCES[status], about)
+        return HistoryLine(change.at, STATUS_KINDS.get(status, "info"), str(status.label), about)
     if change.kind == OrderChangeKind.PAYMENT:
-        kind, title = PAYMENT_SENTENCES[PaymentStatus(change.status)]
+        kind, title = PAYMENT_STATES[PaymentStatus(change.status)]
+        kind = "info" if change.status == PaymentStatus.PENDING else kind
         return HistoryLine(change.at, kind, title, about)
     if change.kind == OrderChangeKind.METHOD:
         return HistoryLine(change.at, "info", f"Payment method changed to {change.note}", about)
@@ -107,13 +89,14 @@ def parts(order: Order) -> list[Part]:
 
 def _part(part: OrderHookPart) -> Part:
     point = HookPoint(part.point)
+    about = DESCRIPTIONS[point]
     answered = part.outcome == HookOutcome.ANSWERED
     if answered:
-        title = "gave no discount" if part.amount == 0 and point == HookPoint.DISCOUNTS else ANSWERED[point]
+        title = "gave no discount" if part.amount == 0 and point == HookPoint.DISCOUNTS else about.answered
     elif part.outcome == HookOutcome.SKIPPED:
-        title = f"wasn't asked {ASKED_FOR[point]}, because it failed or was too slow before"
+        title = f"wasn't asked {about.asked_for}, because it failed or was too slow before"
     else:
-        title = f"failed when asked {ASKED_FOR[point]}"
+        title = f"failed when asked {about.asked_for}"
     replaced = point == HookPoint.SHIPPING_RATES and answered and bool(part.instead)
     return Part(
         app_name=part.app_name,

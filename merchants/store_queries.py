@@ -22,13 +22,13 @@ MOST_COUNTED = 1000
 INDEXED = 3  # characters that a search must have for the index of `stores.order_search`
 
 SOLD_OUT = Q(stock=0)
-RUNNING_LOW = SOLD_OUT | Q(stock__lt=F("low_stock_threshold"))
+LOW = Q(stock__gt=0, stock__lt=F("low_stock_threshold"))  # `stores.enums.is_low`
 
 # What a merchant may ask to see of the products; without a choice, whatever is not archived.
 SHELVES: dict[str, Q] = {
     "available": Q(status=ProductStatus.ACTIVE, is_available=True),
     "off": Q(status=ProductStatus.ACTIVE, is_available=False),
-    "low": Q(status=ProductStatus.ACTIVE) & RUNNING_LOW,
+    "low": Q(status=ProductStatus.ACTIVE) & (SOLD_OUT | LOW),
     "out": Q(status=ProductStatus.ACTIVE) & SOLD_OUT,
     "archived": Q(status=ProductStatus.ARCHIVED),
 }

@@ -126,6 +126,11 @@ class StockCrossing(models.TextChoices):
     BACK_IN_STOCK = "back_in_stock"
 
 
+def is_low(stock: int | None, threshold: int | None) -> bool:
+    """Some is left, and less than the threshold."""
+    return stock is not None and threshold is not None and 0 < stock < threshold
+
+
 def stock_crossing(before: int | None, after: int | None, threshold: int | None) -> StockCrossing | None:
     """The threshold that a change of stock crossed, if any (contract, section 9, "Orders").
 
@@ -138,6 +143,6 @@ def stock_crossing(before: int | None, after: int | None, threshold: int | None)
         return StockCrossing.OUT_OF_STOCK
     if before == 0:
         return StockCrossing.BACK_IN_STOCK
-    if threshold is not None and before >= threshold > after:
+    if is_low(after, threshold) and not is_low(before, threshold):
         return StockCrossing.LOW_STOCK
     return None

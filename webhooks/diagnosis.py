@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from common.http.transport import TIMEOUT
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
@@ -74,7 +76,7 @@ _OF_STATUS: Final[Mapping[int, _Advice]] = {
         False,
     ),
     410: (
-        "410 means that the endpoint is gone for good. Two such responses at least ten minutes apart disable the webhook.",
+        "410 means that the endpoint is gone for good. A second one some time later disables the webhook.",
         "Answer 2xx again, or delete the webhook.",
         False,
     ),
@@ -144,12 +146,12 @@ _UNANSWERED: Final[Mapping[str, Diagnosis]] = {
         "Check it with the command below. Serve the full chain for exactly this host name, and renew it automatically.",
     ),
     "timeout_connect": Diagnosis(
-        "no connection within 10 seconds",
+        f"no connection within {TIMEOUT:g} seconds",
         "The host didn't respond at all. Usual causes: a firewall that drops packets, or a wrong address.",
         "Check that the host can be reached from the internet on that port.",
     ),
     "timeout_response": Diagnosis(
-        "no response within 10 seconds",
+        f"no response within {TIMEOUT:g} seconds",
         "Your server received the request but didn't respond in time. A later response doesn't count, even if your log shows 200.",
         "Store the event and answer 2xx at once. Do the work afterwards.",
     ),

@@ -5,21 +5,23 @@ from typing import Any, Final
 
 from django.db.models import Case, PositiveSmallIntegerField, Q, QuerySet, Value, When
 
+from common.times import duration
 from webhooks.enums import Stage
 from webhooks.models import Webhook
 
 WARNED_AFTER: Final = timedelta(hours=24)
 WARNED_AGAIN_AFTER: Final = timedelta(hours=48)
-# A webhook is disabled after 72 hours without a success, with at least 3 exhausted deliveries and 20 failed attempts,
+# A webhook is disabled after this long without a success, with at least so many exhausted deliveries and failed attempts,
 DISABLED_AFTER: Final = timedelta(hours=72)
 EXHAUSTED_AT_LEAST: Final = 3
 FAILED_AT_LEAST: Final = 20
-# or after two attempts at least 10 minutes apart that were both answered 410.
+# or after two attempts at least this far apart that were both answered 410.
 GONE_APART: Final = timedelta(minutes=10)
 
-GONE: Final = "The endpoint answered 410 Gone to attempts at least 10 minutes apart."
+GONE: Final = f"The endpoint answered 410 Gone to attempts at least {duration(GONE_APART)} apart."
 FAILED: Final = (
-    "No delivery has succeeded for 72 hours. At least 3 deliveries and 20 attempts failed in that time."
+    f"No delivery has succeeded for {DISABLED_AFTER // timedelta(hours=1)} hours. At least {EXHAUSTED_AT_LEAST} deliveries and "
+    f"{FAILED_AT_LEAST} attempts failed in that time."
 )
 
 

@@ -16,14 +16,13 @@ from accounts.services.throwaway import open_throwaway_store
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, TooManyRequests
 from common.web.rate_limits import consume
-from conformance.enums import RunStatus, Sender
+from conformance.enums import Outcome, RunStatus, Sender
 from conformance.models import Run
 from conformance.probes import Answer, Probe, findings_of, probe_of
 from conformance.rules import RULES
 from conformance.steps import STEPS
 from conformance.steps.base import skipped
 from conformance.subject import Subject
-from extensions.evidence import Outcome
 from marketplace.models import App
 from marketplace.services.locks import lock_app, require_not_suspended
 

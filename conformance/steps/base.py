@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import urljoin, urlsplit
 
+from conformance.enums import Outcome
 from conformance.probes import Answer, Finding, Probe, judged
 from conformance.subject import Subject
-from extensions.evidence import Outcome
 
 NO_ANSWER = Answer(None, error="nothing was sent")
 Answers = Mapping[str, Answer]

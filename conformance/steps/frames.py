@@ -11,17 +11,16 @@ from html.parser import HTMLParser
 from typing import Final
 from urllib.parse import urlsplit
 
-from conformance.enums import Expected
+from conformance.enums import Expected, Outcome
+from conformance.framing import Address, addresses_of, refusal
 from conformance.probes import Answer, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, joined, skipped
 from conformance.subject import Subject
 from extensions.addresses import frame_url
-from extensions.evidence import Outcome
 from extensions.manifest.content import definitions_in
-from extensions.manifest.frame_checks import MAX_URLS, Address, addresses_of
-from extensions.manifest.framing import refusal
 from extensions.queries import manifest_document
 
+MAX_URLS: Final = 30  # of the manifest
 MAX_SCRIPTS: Final = 20  # of all frames together
 MAX_SCRIPT: Final = 256 * 1024  # bytes
 
@@ -32,8 +31,10 @@ _IMPORTED: Final = re.compile(r"""\b(?:import|from)\s{0,20}\(?\s{0,20}["']([^"']
 
 
 class Pages(Step):
+    needs_install = False
+
     def prepare(self, subject: Subject) -> Iterable[Probe]:
-        for index, address in enumerate(_addresses(subject)):
+        for index, address in enumerate(_addresses(subject)[:MAX_URLS]):
             url = subject.address(address.url)
             yield Probe(
                 name=f"page {index}",
@@ -55,6 +56,9 @@ class Pages(Step):
             if not address.is_script and answer.is_success:
                 reading.read_page(probe.url, answer.body)
         reading.keep()
+        if len(addresses) > MAX_URLS:
+            text = f"{len(addresses) - MAX_URLS} more addresses weren't tried."
+            yield Finding("FR001", Outcome.WARN, text)
         scripts = [address for address in addresses if address.is_script]
         if not scripts:
             yield from skipped("The manifest has no scripts.", "FR002")
@@ -64,6 +68,8 @@ class Pages(Step):
 
 class Scripts(Step):
     """The scripts that the pages name. A second step of this kind reads what the first ones import."""
+
+    needs_install = False
 
     def prepare(self, subject: Subject) -> Iterable[Probe]:
         for index, url in enumerate(subject.state["frames"]["scripts"]):
@@ -89,6 +95,8 @@ class Scripts(Step):
 
 
 class Messages(Step):
+    needs_install = False
+
     def judge(self, subject: Subject, probes: Sequence[Probe], answers: Answers) -> Iterator[Finding]:
         frames = subject.state["frames"]
         for name in frames["careless"]:
@@ -166,7 +174,7 @@ class _Page(HTMLParser):
 
 
 def _addresses(subject: Subject) -> list[Address]:
-    return addresses_of(definitions_in(manifest_document(subject.app)))[:MAX_URLS]
+    return addresses_of(definitions_in(manifest_document(subject.app)))
 
 
 def _unusable(address: Address, probe: Probe, answer: Answer) -> Finding | None:

@@ -4,15 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from common.ids import new_id
 from common.secrets import new_webhook_secret
-from conformance.enums import Expected
+from conformance.enums import Expected, Outcome
 from conformance.probes import Answer, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, skipped
 from conformance.subject import OLD, SIGNATURES, Subject
 from extensions.definitions import Hook
-from extensions.evidence import Outcome
 from extensions.hooks.answers import BadAnswer, parse, problems_of
+from extensions.hooks.simulator import example_data
 from stores.hookpoints import HookPoint
 from stores.models import Order, Product
 
@@ -20,35 +19,41 @@ _ALL: Final = ("HK001", "HK002", "HK003", "HK004", "HK005", "HK006")
 
 
 def data_of(point: HookPoint, subject: Subject) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Data for calls at a point, from the store's own records, each with a name. A payment is not among them."""
-    product = Product.objects.filter(business=subject.store, is_available=True).order_by("id").first()
-    price = product.price if product else 1250
-    items = [{"productId": str(product.pk if product else new_id()), "quantity": 1}]
-    if point == HookPoint.PAYMENT_METHODS:
-        yield "", {"businessId": str(subject.store.pk)}
-    elif point == HookPoint.SHIPPING_RATES:
-        for method, fee in (("DELIVERY", 500), ("PICKUP", 0)):
-            yield f", {method}", {"deliveryMethod": method, "subtotal": price, "builtInFee": fee}
-    elif point == HookPoint.VALIDATE:
-        for method in ("DELIVERY", "PICKUP"):
-            yield f", {method}", {"items": items, "subtotal": price, "deliveryMethod": method}
-    elif point == HookPoint.DISCOUNTS:
+    """Data for calls at a point, each with a name. A payment is not among them."""
+    data = _sample(point, subject)
+    if "deliveryMethod" in data:
+        yield ", DELIVERY", data | {"deliveryMethod": "DELIVERY"}
+        without_fee = {"builtInFee": 0} if "builtInFee" in data else {}
+        yield ", PICKUP", data | {"deliveryMethod": "PICKUP"} | without_fee
+    elif "items" in data:
         for pieces in (1, 20):
-            lines = [{**items[0], "quantity": pieces}]
-            amounts = {"subtotal": price * pieces, "promoDiscount": 0, "deliveryFee": 500}
-            yield f", {pieces} pieces", {"items": lines, **amounts}
+            yield f", {pieces} pieces", _sample(point, subject, pieces=pieces)
+    elif point != HookPoint.CREATE_PAYMENT:
+        yield "", data
+
+
+def _sample(point: HookPoint, subject: Subject, *, pieces: int = 1) -> dict[str, Any]:
+    """The schema's example, about the store's own product."""
+    data = example_data(point, subject.signer)
+    product = Product.objects.filter(business=subject.store, is_available=True).order_by("id").first()
+    if "items" in data and product is not None:
+        data |= {
+            "items": [{"productId": str(product.pk), "quantity": pieces}],
+            "subtotal": product.price * pieces,
+        }
+    return data
 
 
 def payment_data(subject: Subject, method: str) -> dict[str, Any]:
-    order = Order.objects.filter(business=subject.store).order_by("-id").first()
-    return {
-        "orderId": str(order.pk if order else new_id()),
-        "amount": str(order.amount if order else 1250),
-        "currency": subject.store.currency,
+    """About the store's own order."""
+    data = example_data(HookPoint.CREATE_PAYMENT, subject.signer) | {
         "paymentMethodId": method,
-        "businessId": str(subject.store.pk),
         "description": "A check of your app, not a payment",
     }
+    order = Order.objects.filter(business=subject.store).order_by("-id").first()
+    if order is not None:
+        data |= {"orderId": str(order.pk), "amount": str(order.amount), "currency": order.currency}
+    return data
 
 
 def any_data(point: HookPoint, subject: Subject) -> Mapping[str, Any]:
@@ -59,8 +64,10 @@ def any_data(point: HookPoint, subject: Subject) -> Mapping[str, Any]:
 class Responses(Step):
     """Everything but payments, which need a method that the app offers."""
 
+    needs_install = False
+
     def prepare(self, subject: Subject) -> Iterable[Probe]:
-        for hook in subject.hooks:
+        for hook in subject.hooks if subject.installation else ():
             for title, data in data_of(hook.point, subject):
                 yield subject.hook_call(hook, rule="HK001", title=title, data=data)
 
@@ -91,8 +98,12 @@ class Payment(Step):
 
 
 class Signatures(Step):
+    """Forged calls. Where the app couldn't be installed, of its test install."""
+
+    needs_install = False
+
     def prepare(self, subject: Subject) -> Iterable[Probe]:
-        for hook in subject.hooks:
+        for hook in subject.hooks if subject.signer else ():
             yield from _forged(subject, hook)
 
 

@@ -8,11 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from django.conf import settings
 
-from conformance.enums import Expected
+from conformance.enums import Expected, Outcome
 from conformance.probes import Answer, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, joined
 from conformance.subject import Subject
-from extensions.evidence import Outcome
 from installations.models import Grant
 from installations.oauth import answer_url
 

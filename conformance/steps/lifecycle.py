@@ -5,13 +5,12 @@ from uuid import UUID
 
 from common.ids import new_id
 from common.secrets import new_webhook_secret
-from conformance.enums import Expected
+from conformance.enums import Expected, Outcome
 from conformance.probes import Finding, Probe, judged
 from conformance.steps import hooks
 from conformance.steps.base import NO_ANSWER, Answers, Step, skipped
 from conformance.steps.webhooks import valid
 from conformance.subject import Subject
-from extensions.evidence import Outcome
 from installations.models import Installation
 from installations.services import lifecycle
 from webhooks import payloads

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from common.http.transport import TIMEOUT
 from common.rest.fields import Moment, Text
 from common.rest.schema import OperationSchema, Schema
 from extensions.hooks.schemas import ANSWER_SCHEMAS, request_body
@@ -106,7 +107,9 @@ def _delivery(event: EventType) -> dict[str, Any]:
         "requestBody": _json(body, example | {"data": event.example}) | {"required": True},
         "responses": {
             "2XX": {"description": "Accepted. The response body is ignored."},
-            "default": {"description": "Anything else, or no response within ten seconds, is retried."},
+            "default": {
+                "description": f"Anything else, or no response within {TIMEOUT:g} seconds, is retried."
+            },
         },
     }
 

@@ -163,12 +163,12 @@ PROBLEMS: Final = (
     Problem("unprocessable", 422, "<what is wrong>", "The request is well-formed, but can't be carried out.", "`message` or the body says why."),
     Problem("rate_limited", 429, "More than <number> requests in a minute. Try again in <number> seconds.", "The installation, an address without a valid token, or a developer made too many requests.", "Wait. Read lists with a larger `limit`, and use webhooks or the feed instead of polling."),
     Problem("too_many_changes", 429, "More than <number> test events and changes of sandbox stores in a minute. Try again in <number> seconds.", "Too many test events or changes were made on sandbox stores. A scenario counts each of its changes.", "Wait. In tests, make only the changes that a test needs."),
-    Problem("too_many_own_listeners", 429, "You listen for <number> apps already. Stop one of the listeners first.", "A developer can listen for three apps at once.", "Stop a command `listen` that you no longer need."),
+    Problem("too_many_own_listeners", 429, "You listen for <number> apps already. Stop one of the listeners first.", "A developer can listen for a few apps at once.", "Stop a command `listen` that you no longer need."),
     Problem("too_many_listeners", 429, "Too many developers are listening at the moment. Try again in a minute.", "The platform lets a limited number of developers listen at once.", "Wait. The command `listen` tries again by itself."),
     Problem("too_many_attempts", 429, "Too many attempts. Try again in <number> seconds.", "Too many sign-ins, registrations or code exchanges from one address.", "Wait. Exchange codes from one server, one at a time."),
     Problem("too_many_checks", 429, "That is more than <number> checks a minute. Try again in <number> seconds.", "Too many checks were started.", "Wait."),
-    Problem("too_many_wrong_codes", 429, "Too many wrong codes for this account in 24 hours. Use a passkey or a recovery code. <advice>", "20 wrong codes of the second factor came with the right password. Codes of the authenticator app are refused for a day, right ones too.", "Send a recovery code as `otp`, or sign in on the page with a passkey. If the codes weren't yours, choose a new password."),
-    Problem("too_many_tests", 429, "<number> test calls of this app are under way. Wait until one of them has ended.", "The app's webhooks are being tested, and an endpoint takes its time.", "Wait until a test has ended, at most ten seconds."),
+    Problem("too_many_wrong_codes", 429, "Too many wrong codes for this account in 24 hours. Use a passkey or a recovery code. <advice>", "Too many wrong codes of the second factor came with the right password. Codes of the authenticator app are refused for a day, right ones too.", "Send a recovery code as `otp`, or sign in on the page with a passkey. If the codes weren't yours, choose a new password."),
+    Problem("too_many_tests", 429, "<number> test calls of this app are under way. Wait until one of them has ended.", "The app's webhooks are being tested, and an endpoint takes its time.", "Wait until a test has ended."),
     Problem("internal_error", 500, "Something went wrong on our side. It has been recorded.", "A fault of the platform.", "Retry once, then send us the `X-Request-Id`."),
     Problem("database_unreachable", 503, "The database can't be reached right now. Try again in a few seconds.", "An outage of the platform's database.", "Retry with the same Idempotency-Key."),
     Problem("platform_away", 503, "The platform didn't answer. Try again in a second.", "One of the platform's servers failed or is being replaced. What you sent may have been done.", "Retry with the same Idempotency-Key. Without one, look first whether it was done."),
@@ -215,8 +215,8 @@ HOOK_OUTCOMES: Final = {
     CallOutcome.HTTP_ERROR: ("Your server answered another status than 2xx.", "Look at your log. A redirect counts as an error, too."),
     CallOutcome.NOT_JSON: ("The answer is not JSON, or was cut off.", "Answer a JSON object with 2xx."),
     CallOutcome.UNEXPECTED: ("The answer is JSON, but a field is missing or wrong.", "Compare it with the hook catalog. Try it in the portal checks each field."),
-    CallOutcome.BREAKER_OPEN: ("The hook failed five times in a row, so it is skipped for a while.", "Correct the cause, then reset the breaker on the page Hooks."),
-    CallOutcome.NO_TIME_LEFT: ("Apps before yours used up the store's ten seconds.", "Nothing to correct in your app; a lower priority runs earlier."),
+    CallOutcome.BREAKER_OPEN: ("The hook failed several times in a row, so it is skipped for a while.", "Correct the cause, then reset the breaker on the page Hooks."),
+    CallOutcome.NO_TIME_LEFT: ("Apps before yours used up the store's time for apps.", "Nothing to correct in your app; a lower priority runs earlier."),
 }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ _WORDS: Final[dict[Cause, tuple[str, str, str, str, str]]] = {
     Cause.WAITING: ("info", "clock", "Waiting", "It is waiting to be sent.", "Due"),
     Cause.RETRYING: ("warn", "rotate-cw", "Retrying", "Your endpoint didn't accept it. It is retried.", "Next attempt"),
     Cause.DELIVERED: ("ok", "check", "Delivered", "Your endpoint answered 2xx.", "Answered"),
-    Cause.EXHAUSTED: ("bad", "circle-x", "Failed", "Your endpoint accepted none of six attempts.", "Last attempt"),
+    Cause.EXHAUSTED: ("bad", "circle-x", "Failed", "Your endpoint accepted no attempt.", "Last attempt"),
 }  # fmt: skip
 
 

@@ -17,14 +17,6 @@ from webhooks.models import Webhook
 from webhooks.services.samples import SAMPLES
 
 MAX_CHOICES: Final = 100  # in a drop-down; others are found by ID
-STATUS_LABELS: Final = {
-    DeliveryStatus.PENDING: "Waiting",
-    DeliveryStatus.RETRYING: "Retrying",
-    DeliveryStatus.SUCCEEDED: "Delivered",
-    DeliveryStatus.EXHAUSTED: "Failed",
-    DeliveryStatus.HELD: "Held",
-    DeliveryStatus.CANCELLED: "Not sent",
-}
 MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller
 
 ALL: Final = "all"
@@ -60,7 +52,7 @@ class FilterForm(ListFilters):
 
     def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
         super().__init__(data)
-        self.offer("status", "Any status", [(each.value, label) for each, label in STATUS_LABELS.items()])
+        self.offer("status", "Any status", DeliveryStatus.choices)
         self.offer("event", "Any event", [(name, name) for name in catalogue.EVENTS])
         self.offer("webhook", "Any endpoint", webhook_choices(webhooks))
         self.offer("installation", "Any store", _installation_choices(webhooks))

@@ -14,7 +14,7 @@ from developers.portal.forms import AppForm, Lines, address, event_group, text, 
 from marketplace import rules
 from marketplace.models import App
 from marketplace.scopes import NAMEABLE_EVENTS
-from marketplace.services.pictures import decode
+from marketplace.services.pictures import MAX_BYTES, decode
 
 LISTING: Final = "listing"
 PICTURES: Final = "pictures"
@@ -26,6 +26,7 @@ SECTIONS: Final[dict[str, str]] = {
 }
 """The sections' names by their keys, which are parts of URLs."""
 
+FILE: Final = f"PNG, JPEG or WebP, at most {MAX_BYTES // 2**20} MiB"
 ALT: Final = "alt_"
 _SECTION_OF: Final = {
     "icon": PICTURES,
@@ -98,7 +99,7 @@ class EditAppForm(AppForm):
     icon = PictureField(
         decode=decode,
         label="Icon",
-        help_text="Square, at least 256 pixels wide. PNG, JPEG or WebP, at most 2 MiB.",
+        help_text=f"Square, at least {rules.ICON_WIDTH} pixels wide. {FILE}.",
     )
     remove_icon = forms.BooleanField(label="Remove the icon", required=False)
     remove_screenshots = forms.MultipleChoiceField(
@@ -109,7 +110,8 @@ class EditAppForm(AppForm):
         most=rules.MAX_SCREENSHOTS,
         noun="screenshots",
         label="Add screenshots",
-        help_text="Up to 5 in total, at least 1280 pixels wide. PNG, JPEG or WebP, at most 2 MiB each. Describe them once they are saved.",
+        help_text=f"Up to {rules.MAX_SCREENSHOTS} in total, at least {rules.SCREENSHOT_WIDTH:,} pixels wide. {FILE} each. "
+        "Describe them once they are saved.",
     )
 
     def __init__(self, data: Any = None, files: Any = None, *, app: App, section: str = LISTING) -> None:

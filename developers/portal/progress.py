@@ -227,12 +227,12 @@ def _scopes(app: App) -> list[Line]:
 
 def _quality(app: App) -> list[Line]:
     lines = [
-        Line("ok", "The description is long enough")
-        if len(app.description) >= rules.SHORT_DESCRIPTION
-        else Line(
+        Line(
             "warn", "The description is very short", "Explain what the app does for a merchant.",
             field_url(app, "description"), "Edit details",
-        ),
+        )
+        if rules.is_short(app.description)
+        else Line("ok", "The description is long enough"),
         Line("ok", "Has an icon")
         if app.icon_id
         else Line("warn", "No icon", "", field_url(app, "icon"), "Add an icon"),

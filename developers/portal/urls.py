@@ -18,7 +18,6 @@ from developers.portal.views import (
     reviews,
     sandbox,
     signature_checker,
-    signature_checks,
     versions,
     webhooks,
 )
@@ -97,7 +96,6 @@ urlpatterns = [
     path("apps/<slug:slug>/analytics/days.csv", analytics.analytics_csv, name="analytics_csv"),
     path("apps/<slug:slug>/checks/", checks.check_list, name="checks"),
     path("apps/<slug:slug>/checks/<str:run_id>/", checks.check, name="check"),
-    path("apps/<slug:slug>/signatures/run/", signature_checks.signature_checks, name="signature_checks"),
     path("apps/<slug:slug>/signatures/", signature_checker.signature_checker, name="signature_checker"),
     path("apps/<slug:slug>/review/", reviews.review, name="review"),
     path("apps/<slug:slug>/review/submit/", reviews.submit, name="submit"),

@@ -1,6 +1,7 @@
 """Running the checks of a submission: in the background once it is submitted, and whenever a reviewer asks."""
 
 import logging
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -11,11 +12,13 @@ from django.utils import timezone
 from accounts.models import User
 from common import strangers
 from common.db.transactions import forbid_transaction
-from common.errors import Conflict
+from common.errors import Conflict, ServiceError
+from conformance.enums import Outcome
+from conformance.results import results_of
 from conformance.services.runs import LONGEST
-from developers.review import behavior, checks, risks
-from developers.review.checks import CHECKS, Check
-from extensions.evidence import Evidence, Outcome
+from conformance.services.sending import check_app
+from developers.review import checks, risks
+from developers.review.checks import CHECKS, Check, Evidence
 from marketplace.models import Submission
 from marketplace.services import findings
 
@@ -42,11 +45,24 @@ def run_checks(
     """
     forbid_transaction()
     strangers.require(submission.app_id)
-    tried = (*CHECKS, Check("Behavior", partial(behavior.tried, lasts=lasts)))
+    tried = (*CHECKS, Check("Behavior", partial(behavior, lasts=lasts)))
     results = [{"title": check.title, "evidence": _evidence_of(check, submission)} for check in tried]
     findings.record_checks(submission=submission, results=results, by=by, now=now)
     risks.assess(submission)
     return submission
+
+
+def behavior(submission: Submission, *, lasts: timedelta) -> Iterator[Evidence]:
+    """Each rule of `conformance` with what was seen."""
+    try:
+        run = check_app(app=submission.app, lasts=lasts)
+    except ServiceError as error:
+        yield Evidence(Outcome.SKIPPED, error.message)
+        return
+    for result in results_of(run):
+        rule = result.rule
+        for detail in result.details:
+            yield Evidence(result.outcome, f"{rule.title}. {detail}", rule.id, rule.address)
 
 
 def _evidence_of(check: Check, submission: Submission) -> list[dict[str, Any]]:

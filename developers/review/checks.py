@@ -13,17 +13,22 @@ from typing import Final
 from django.template.defaultfilters import filesizeformat
 from django.utils.dateparse import parse_datetime
 
-from extensions.evidence import Evidence, Outcome
-from extensions.manifest import frame_checks
-from extensions.signature_checks import hook_signatures, webhook_signatures
+from conformance.enums import Outcome
 from marketplace import rules
 from marketplace.enums import SubmissionStatus
 from marketplace.models import App, Picture, Submission
 from marketplace.queries import listed_lookalikes
 from marketplace.services.findings import CHECKS_TRIES
 
-ICON_PIXELS: Final = 256  # minimum width and height
-SCREENSHOT_PIXELS: Final = 640  # minimum width
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence for the reviewer, and how good it is. `rule` names what was tried, and `address` explains it."""
+
+    outcome: Outcome
+    text: str
+    rule: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,8 @@ def _of_app(check: Callable[[App], Iterable[Evidence]]) -> Callable[[Submission]
 def listing(submission: Submission) -> Iterator[Evidence]:
     """Whether the developer filled in what a merchant and a reviewer need. A reviewer can't test without notes."""
     app = submission.app
-    if len(app.description.strip()) < rules.SHORT_DESCRIPTION:
-        yield Evidence(Outcome.FAIL, "The description is only a few words. It hardly explains the app.")
+    if rules.is_short(app.description):
+        yield Evidence(Outcome.WARN, "The description is only a few words. It hardly explains the app.")
     if not submission.how_to_test:
         yield Evidence(Outcome.FAIL, "No test notes: the developer hasn't explained how to test the app.")
     if not app.icon_id:
@@ -116,9 +121,9 @@ def _icon(icon: Picture) -> Evidence:
         return Evidence(Outcome.FAIL, "The icon's file can't be read.")
     if icon.width != icon.height:
         return Evidence(Outcome.WARN, f"The icon isn't square: {size}.")
-    if icon.width < ICON_PIXELS:
+    if icon.width < rules.ICON_WIDTH:
         return Evidence(
-            Outcome.WARN, f"The icon is small: {size}. Recommended: {ICON_PIXELS} pixels or more."
+            Outcome.WARN, f"The icon is small: {size}. Recommended: {rules.ICON_WIDTH} pixels or more."
         )
     return Evidence(Outcome.PASS, f"Icon: {size}.")
 
@@ -127,8 +132,11 @@ def _screenshot(number: int, picture: Picture | None) -> Evidence:
     size = _size(picture) if picture else None
     if picture is None or size is None:
         return Evidence(Outcome.FAIL, f"The file of screenshot {number} can't be read.")
-    if picture.width < SCREENSHOT_PIXELS:
-        return Evidence(Outcome.WARN, f"Screenshot {number} is small: {size}.")
+    if picture.width < rules.SCREENSHOT_WIDTH:
+        return Evidence(
+            Outcome.WARN,
+            f"Screenshot {number} is small: {size}. Recommended: {rules.SCREENSHOT_WIDTH:,} pixels wide or more.",
+        )
     return Evidence(Outcome.PASS, f"Screenshot {number}: {size}.")
 
 
@@ -147,11 +155,8 @@ CHECKS: Final = (
     Check("Redirect URL", _of_app(redirect_url)),
     Check("Webhook URL", _of_app(webhook_url)),
     Check("Pictures", _of_app(pictures)),
-    Check("Webhook signatures", _of_app(webhook_signatures)),
-    Check("Frames and scripts", _of_app(frame_checks.frames)),
-    Check("Hook signatures", _of_app(hook_signatures)),
 )
-"""In the page's order. Checks that wait for the app's server end within some twenty seconds."""
+"""In the page's order. What the app's server does is tried by `conformance`, after these (`check_runs`)."""
 
 
 def are_running(submission: Submission) -> bool:

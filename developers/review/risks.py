@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from conformance.enums import Outcome
 from developers.review import checks, submissions
 from extensions.enums import ExtensionType
-from extensions.evidence import Outcome
 from extensions.manifest.content import Defined
 from extensions.manifest.reach import host_of
 from marketplace.enums import ReviewKind, SubmissionStatus

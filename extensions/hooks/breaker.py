@@ -1,8 +1,6 @@
 """The circuit breaker: skips a hook that keeps failing on one installation (contract, section 6).
 
-After 5 failures in a row the hook is skipped for 30 seconds. Then one caller makes a trial call, while all others keep
-skipping. If it fails, the hook is skipped for twice as long, up to 10 minutes; if it succeeds, the breaker closes. The
-state is kept in rows, so that processes agree, and changed by single statements whose conditions resolve races. A
+`RULE` says what it does. While one caller makes the trial call, all others keep skipping. The state is kept in rows, so that processes agree, and changed by single statements whose conditions resolve races. A
 working hook costs one read, shared with the others of its point.
 """
 
@@ -13,6 +11,7 @@ from typing import Final
 
 from django.db.models import Case, Count, DateTimeField, F, PositiveIntegerField, Q, QuerySet, Value, When
 
+from common.times import duration
 from extensions.hooks.live import HookKey, LiveHook
 from extensions.models import Breaker, Definition
 from installations.models import Installation
@@ -20,6 +19,11 @@ from installations.models import Installation
 THRESHOLD: Final = 5
 FIRST_PAUSE: Final = timedelta(seconds=30)
 LONGEST_PAUSE: Final = timedelta(minutes=10)
+RULE: Final = (
+    f"After {THRESHOLD} consecutive failures in one store, the hook is skipped there for {duration(FIRST_PAUSE)}. Then we make one "
+    "trial call. If it succeeds, calls resume. If it fails, the hook is skipped for twice as long, up to "
+    f"{duration(LONGEST_PAUSE)}."
+)
 # If a trial's caller dies, another may try this long after the trial should have ended.
 TRIAL_GRACE: Final = timedelta(seconds=5)
 

@@ -16,26 +16,18 @@ from extensions.models import Breaker, Definition, ExtensionState, HookCall, Hoo
 from extensions.queries import running_definitions
 from installations.models import Installation
 from marketplace.models import App
+from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 
 WINDOW: Final = timedelta(days=7)
 NEWEST: Final = 1000  # calls counted at most
 SHOWN: Final = 50
 
-# In the order of a checkout.
-IN_ORDER: Final = (
-    HookPoint.PAYMENT_METHODS,
-    HookPoint.VALIDATE,
-    HookPoint.DISCOUNTS,
-    HookPoint.SHIPPING_RATES,
-    HookPoint.CREATE_PAYMENT,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Health:
     """The newest calls of the last 7 days, at most 1,000. Times are in milliseconds, of calls that were made; None if there
-    were none. `waited` is the total time of the failed ones, `last` the time of the newest.
+    were none. `worst` is the longest of the failed ones, `last` the time of the newest.
     """
 
     asked: int
@@ -43,7 +35,6 @@ class Health:
     skipped: int
     p50: int | None
     p95: int | None
-    waited: int
     worst: int
     last: datetime | None = None
 
@@ -65,7 +56,6 @@ def health_of(calls: QuerySet[HookCall], *, now: datetime | None = None) -> Heal
         skipped=len(rows) - len(made),
         p50=_percentile(made, 0.50),
         p95=_percentile(made, 0.95),
-        waited=sum(lost),
         worst=max(lost, default=0),
         last=rows[0][2] if rows else None,
     )
@@ -87,7 +77,8 @@ def hooks_in(installation: Installation) -> list[Definition]:
 
 
 def in_order(definitions: Iterable[Definition]) -> list[Definition]:
-    return sorted(definitions, key=lambda each: IN_ORDER.index(HookPoint(each.key)))
+    order = list(DESCRIPTIONS)
+    return sorted(definitions, key=lambda each: order.index(HookPoint(each.key)))
 
 
 def own_hook(app: App, point: str) -> Definition:

@@ -29,7 +29,7 @@ from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
 from merchants.attention import AppsNow, apps_now
 from merchants.block_picker import Choice, blocks_to_add
-from merchants.hook_descriptions import DESCRIPTIONS
+from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 from stores.models import SitePage
 from webhooks import queries

@@ -7,7 +7,8 @@ from django import template
 from accounts.validators import timezone_label
 from common.currencies import currency_label
 from common.templatetags.ui import pill
-from stores.enums import BuiltInPayment, OrderStatus, PaymentStatus
+from merchants.order_descriptions import PAYMENT_STATES, payment_method
+from stores.enums import OrderStatus, PaymentStatus, is_low
 from stores.models import Order, Payment, Product
 
 register = template.Library()
@@ -22,13 +23,6 @@ ORDER_LOOKS = {
     OrderStatus.CANCELLED: ("neutral", "ban"),
 }
 
-PAYMENT_LOOKS = {
-    PaymentStatus.PENDING: ("warn", "Waiting for payment"),
-    PaymentStatus.COMPLETED: ("ok", "Paid"),
-    PaymentStatus.FAILED: ("bad", "Payment failed"),
-    PaymentStatus.EXPIRED: ("bad", "Payment expired"),
-}
-
 
 @register.inclusion_tag("components/pill.html")
 def order_pill(order: Order) -> dict[str, Any]:
@@ -38,14 +32,11 @@ def order_pill(order: Order) -> dict[str, Any]:
 
 @register.inclusion_tag("components/pill.html")
 def payment_pill(payment: Payment) -> dict[str, Any]:
-    kind, words = PAYMENT_LOOKS[PaymentStatus(payment.status)]
+    kind, words = PAYMENT_STATES[PaymentStatus(payment.status)]
     return pill(kind, words)
 
 
-@register.simple_tag
-def built_in_name(order: Order) -> str:
-    """What the merchant takes outside the service: Cash, Card."""
-    return dict(BuiltInPayment.choices).get(order.payment_method, order.payment_method)
+register.filter("payment_method", payment_method)
 
 
 @register.filter
@@ -55,11 +46,14 @@ def pieces(order: Order) -> int:
 
 
 @register.filter
+def gives_back(order: Order) -> bool:
+    """Whether a cancellation returns something to stock: products whose stock was tracked."""
+    return any(item.from_stock for item in order.items.all())
+
+
+@register.filter
 def runs_low(product: Product) -> bool:
-    """Some is left, and less than the threshold."""
-    if not product.stock or product.low_stock_threshold is None:
-        return False
-    return product.stock < product.low_stock_threshold
+    return is_low(product.stock, product.low_stock_threshold)
 
 
 @register.filter

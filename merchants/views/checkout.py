@@ -12,7 +12,7 @@ from extensions.hooks import breaker, health
 from installations.models import Installation
 from merchants.access import MerchantRequest, active_page
 from merchants.hook_descriptions import at_checkout
-from stores.hookpoints import HookPoint
+from stores.hookpoints import BUDGET_SECONDS, HookPoint
 
 
 class RefusalForm(forms.Form):
@@ -34,6 +34,7 @@ def checkout(request: MerchantRequest, installation: Installation) -> HttpRespon
     refuses = health.refuses_unvalidated(installation)
     context = {
         "installation": installation,
+        "budget": f"{BUDGET_SECONDS:g} seconds",
         "parts": at_checkout(installation, refuses=refuses),
         "form": RefusalForm(initial={"unchecked": "refuse" if refuses else "take"}),
     }

@@ -12,7 +12,7 @@ from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
 from merchants.forms import OrderFilter
-from merchants.order_descriptions import history, parts, payment_method
+from merchants.order_descriptions import history, parts
 from merchants.order_export import lines
 from merchants.order_moves import may_cancel, next_stage, stages
 from merchants.store_queries import orders_found, orders_of_customer, still_sold
@@ -69,7 +69,6 @@ def order(request: MerchantRequest, order_id: str) -> HttpResponse:
     context = {
         "order": found,
         "still_sold": still_sold(found),
-        "payment_method": payment_method(found),
         "history": history(found, request.user),
         "parts": parts(found),
         "orders_of_customer": orders_of_customer(found),
@@ -116,7 +115,6 @@ def cancel(request: MerchantRequest, order_id: str) -> HttpResponse:
     context = {
         "order": found,
         "payment": getattr(found, "payment", None),
-        "gives_back": any(item.from_stock for item in found.items.all()),
     }
     return render(request, "merchants/store/order_cancel.html", context)
 

@@ -15,7 +15,7 @@ from accounts.models import Business
 from common.web.policy import allow_frame, allow_script
 from extensions.embeds_and_blocks import StoreEmbed, blocks_on, embeds_on
 from extensions.enums import EmbedKind
-from stores.enums import ProductStatus
+from stores.enums import ProductStatus, is_low
 from stores.models import Payment, Product, SitePage
 
 register = template.Library()
@@ -32,9 +32,10 @@ def stock_words(product: Product) -> str:
         return "No longer sold"
     if not product.is_available:
         return "Not available"
-    if product.stock is None or product.stock >= (product.low_stock_threshold or FEW):
-        return "In stock"
-    return f"Only {product.stock} left" if product.stock else "Sold out"
+    if product.stock == 0:
+        return "Sold out"
+    few = FEW if product.low_stock_threshold is None else product.low_stock_threshold
+    return f"Only {product.stock} left" if is_low(product.stock, few) else "In stock"
 
 
 @register.filter

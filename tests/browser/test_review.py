@@ -75,7 +75,7 @@ def test_a_review_takes_eight_presses(admin: NewPage, rounds: dict[str, Submissi
         expect(press).to_be_in_viewport()  # without scrolling
         press.click()
         if number == 0:
-            expect(page.get_by_role("region", name="Automatic checks")).to_contain_text("Webhook signatures")
+            expect(page.get_by_role("region", name="Automatic checks")).to_contain_text("Behavior")
     expect(page.get_by_role("complementary")).to_contain_text("Approved by Rae Ito")
     page.get_by_role("button", name="Review next").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("A name that goes on")

@@ -158,11 +158,6 @@ def _pay_again(site: Site, number: int) -> Ask:
     return Ask(f"{site.store()}orders/{key}/pay/", "GET")
 
 
-def _manifest(site: Site, number: int) -> Ask:
-    frames = [{"blockType": "bell", "name": "Bell", "renderUrl": f"{site.receiver.url}frame"}]
-    return site.portal(number, "manifest/", manifest=orjson.dumps({"blocks": frames}).decode(), frames="1")
-
-
 def _slow_inbox(site: Site, number: int) -> Ask:
     """A delivery as the platform sends it there."""
     installation = site.app(number)
@@ -207,10 +202,8 @@ ROUTES: dict[str, Callable[[Site, int], Ask]] = {
     "webhook_add": _new_endpoint,
     "webhook_edit": _endpoint,
     "hook_try": lambda site, number: site.portal(number, "hooks/order.validate/try/", request_data="{}"),
-    "signature_checks": lambda site, number: site.portal(number, "signatures/run/"),
     "check_list": lambda site, number: site.portal(number, "checks/"),
     "test_change": lambda site, number: site.portal(number, "test/change/", act="order"),
-    "manifest": _manifest,
     "checkout": _checkout,
     "pay_again": _pay_again,
     "receive": _slow_inbox,

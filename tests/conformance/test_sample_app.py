@@ -9,10 +9,10 @@ import pytest
 from django.db import connections
 
 from accounts.models import Business
+from conformance.enums import Outcome
 from conformance.models import Run
 from conformance.results import results_of
 from conformance.services.sending import check_app
-from extensions.evidence import Outcome
 from installations.models import Installation
 from marketplace.models import App
 from tests.conformance.conftest import OrderBell

@@ -8,9 +8,9 @@ from django.test import Client
 from accounts.models import Business, User
 from accounts.services import create_reviewer, profile
 from common.lookalikes import looks_like
+from conformance.enums import Outcome
 from developers.review.checks import name as name_check
 from developers.review.risks import assess, risks_of
-from extensions.evidence import Outcome
 from extensions.submission import submit_app
 from marketplace import rules
 from marketplace.models import App

@@ -488,6 +488,18 @@ def test_cancelling_asks_first_and_gives_the_stock_back(browser, shop):
     assert f"Order {order.number} is cancelled." in text_of(response)
     bread.refresh_from_db()
     assert (status_of(order), bread.stock) == ("CANCELLED", 5)
+    assert "Items with tracked stock are back in stock." in page_of(browser, order)
+
+
+def test_stock_that_is_not_tracked_is_not_said_to_be_given_back(browser, shop):
+    order = place_order(
+        business=shop, request=factories.order_request((factories.product(shop, stock=None), 2))
+    )
+    assert "back in stock" not in page_of(browser, order, "cancel/")
+    browser.post(f"{LIST}{order.pk}/cancel/")
+    page = page_of(browser, order)
+    assert "This order is cancelled." in page
+    assert "back in stock" not in page
 
 
 def test_cancelling_twice_gives_the_stock_back_once(browser, shop):

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Business, User
-from extensions.capabilities import AT_CHECKOUT, SENTENCES
+from extensions.capabilities import SENTENCES
 from extensions.hooks.live import live_hooks
 from extensions.services.manifests import Saved, save_manifest
 from installations.models import Installation
@@ -178,7 +178,7 @@ def test_each_fact_of_a_sentence_is_asked_for(
 
 
 @pytest.mark.spec(REACH, "Each hook point that the consent page describes is part of the reach")
-@pytest.mark.parametrize("point", AT_CHECKOUT)
+@pytest.mark.parametrize("point", HookPoint)
 def test_each_hook_point_is_asked_for(point: HookPoint, browser: Client, stars: App, shop: Business) -> None:
     installation = installed(stars, shop)
     change_is_asked_for(stars, installation, browser, {"hooks": [hook(hookPoint=point.value)]})

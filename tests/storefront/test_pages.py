@@ -8,6 +8,7 @@ import time_machine
 from django.test import Client
 from django.urls import get_resolver
 
+from storefront.templatetags.storefront import stock_words
 from stores.models import Review, StoreSettings
 from stores.services.pages import create_page
 from stores.services.reviews import create_review
@@ -49,6 +50,20 @@ def test_home_lists_products_with_price_and_stock(shop, shopper, bread):
     assert "$5.00" in page
     for words in ("Sold out", "Only 2 left", "Not available"):
         assert words in page
+
+
+@pytest.mark.parametrize(
+    ("stock", "threshold", "words"),
+    [
+        (3, 0, "In stock"),
+        (3, 3, "In stock"),
+        (3, 4, "Only 3 left"),
+        (4, None, "Only 4 left"),
+        (5, None, "In stock"),
+    ],
+)
+def test_few_are_said_to_be_left_below_the_threshold(shop, stock, threshold, words):
+    assert stock_words(factories.product(shop, stock=stock, low_stock_threshold=threshold)) == words
 
 
 def test_what_can_not_be_had_comes_last_and_lists_are_sorted(shop, shopper, bread):

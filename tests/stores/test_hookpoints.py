@@ -2,6 +2,8 @@ import time
 
 import pytest
 
+from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
+from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import (
     DECLARATIONS,
     Budget,
@@ -25,6 +27,11 @@ def test_five_points_are_declared():
         "order.validate",
         "order.calculate_discounts",
     }
+
+
+@pytest.mark.parametrize("table", [DESCRIPTIONS, REQUEST_SCHEMAS, ANSWER_SCHEMAS])
+def test_every_point_is_described_and_has_its_schemas(table):
+    assert set(table) == set(HookPoint) == set(DECLARATIONS)
 
 
 def test_point_is_filled_once():

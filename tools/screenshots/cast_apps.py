@@ -71,7 +71,7 @@ def apps_of(developer: Any, rae: Any) -> dict[str, Any]:
     parcels = make(long_name, "parcel-quotes", "shipping", scopes=["read_orders"])
     till = make("Till Bridge", "till-bridge", "pos", version="1.4.0")
     wall = make("Review Wall", "review-wall", "marketing")
-    shown = [decode(upload(picture(size=size))) for size in ((800, 500), (400, 600))]
+    shown = [decode(upload(picture(size=size))) for size in ((1280, 800), (400, 600))]
     update_app(app=stars, changes={"icon": decode(upload()), "screenshots": shown})
     installation = test_install(app=stars, developer=developer).installation
     reason = "The new till prints reviews on the receipt, and books orders by itself."

@@ -98,7 +98,7 @@ def listed_apps(merchant: Any) -> dict[str, Any]:
         changes={
             "screenshots": [
                 *pages,
-                *(decode(upload(picture(size=size))) for size in ((800, 500), (400, 700))),
+                *(decode(upload(picture(size=size))) for size in ((1280, 800), (400, 700))),
             ],
             "screenshot_alts": ["The page for the counter, with three new orders."],
             "long_description": LONG_DESCRIPTION,
@@ -167,7 +167,7 @@ def reviewed(app: Any, reviewer: Any) -> Any:
         scopes=["read_orders", "read_products", "read_business"],
         webhook_url="http://127.0.0.1:9/hooks",
         icon=decode(upload()),
-        screenshots=[decode(upload(picture(size=(800, 500))))],
+        screenshots=[decode(upload(picture(size=(1280, 800))))],
     )
     version = approve(submission=second, reviewer=reviewer)
     version.followed_at = version.approved_at
@@ -224,7 +224,7 @@ def reviews_of(developer: Any, reviewer: Any) -> dict[str, Any]:
     rejected = submitted(bell)
     reviews.reject(submission=rejected, reviewer=reviewer, notes="Add screenshots that show the app at work.")
     reviews.approve(submission=submitted(bell), reviewer=reviewer)
-    shown = [decode(upload(picture(size=size))) for size in ((800, 500), (400, 600))]
+    shown = [decode(upload(picture(size=size))) for size in ((1280, 800), (400, 600))]
     changes = {
         "name": "Order Chimes",
         "description": "Rings for every order, and says who has ordered what.",

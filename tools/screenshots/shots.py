@@ -111,7 +111,6 @@ SHOTS = [
     Shot("portal-manifest-empty", "/portal/apps/{parcels.slug}/manifest/", "dana"),
     Shot("portal-manifest-errors", "/portal/apps/{stars.slug}/manifest/", "dana", acts.misspell),
     Shot("portal-manifest-save", "/portal/apps/{stars.slug}/manifest/", "dana", acts.rename_block),
-    Shot("portal-manifest-urls", "/portal/apps/{stars.slug}/manifest/", "dana", acts.press("Check URLs")),
     Shot("portal-manifest-in-review", "/portal/apps/{wall.slug}/manifest/", "dana"),
     Shot("portal-manifest-history", "/portal/apps/{till.slug}/manifest/history/", "dana"),
     Shot("portal-manifest-back", "/portal/apps/{till.slug}/manifest/history/{first_save.pk}/", "dana"),
@@ -169,14 +168,6 @@ SHOTS = [
     Shot(
         "portal-delivery-compare", "/portal/apps/{stars.slug}/deliveries/{sent[failing].id}/compare/", "dana"
     ),
-    Shot("portal-signature-checks", "/portal/apps/{stars.slug}/signatures/run/", "dana"),
-    Shot(
-        "portal-signature-checks-run",
-        "/portal/apps/{stars.slug}/signatures/run/",
-        "dana",
-        acts.press("Run checks"),
-    ),
-    Shot("portal-signature-checks-empty", "/portal/apps/{parcels.slug}/signatures/run/", "dana"),
     Shot("portal-checks-empty", "/portal/apps/{parcels.slug}/checks/", "dana"),
     Shot("portal-check", "/portal/apps/{rates.slug}/checks/", "dana", acts.press("Run check")),
     Shot("portal-checks", "/portal/apps/{rates.slug}/checks/", "dana", acts.check_twice),

@@ -7,12 +7,11 @@ from rest_framework import serializers
 
 from common.rest.fields import ApiSerializer, Choice, Integer, Listing, Moment, Object, Text
 from common.times import iso
-from conformance.enums import RunStatus
+from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
 from conformance.probes import Answer
 from conformance.results import results_of
 from conformance.services.runs import MAX_ORIGIN, ORIGIN, pending
-from extensions.evidence import Outcome
 
 MAX_ANSWERS = 100
 MAX_STATUS, MAX_DURATION = 999, 600_000

@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 from rest_framework import serializers
 
 from common.http.exchanges import ErrorClass, Exchange, status_class
+from common.http.transport import TIMEOUT
 from common.rest.fields import Boolean, Choice, Integer, Listing, Moment, Object, Text
 from extensions.hooks.answers import MAX_BYTES
 from stores.serializers import Count
@@ -87,7 +88,7 @@ class RelayedCallSerializer(_RequestSerializer):
 
 
 class WorkSerializer(serializers.Serializer):
-    deliveries = RelayedDeliverySerializer(many=True, help_text="To be answered within ten seconds.")
+    deliveries = RelayedDeliverySerializer(many=True, help_text=f"To be answered within {TIMEOUT:g} seconds.")
     hookCalls = RelayedCallSerializer(many=True, help_text="Each is handed out once.")
     pauseMs = Integer(
         "How long to wait before asking again. More than 0 while many listeners share this server.",

@@ -9,10 +9,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
+from common.http import transport
+from common.times import duration
 from common.web.methods import require_safe
 from developers.docs import calls, changelog, errors, guides, limits, navigation, reference, search
 from developers.docs.openapi import document_text
 from webhooks.catalogue import EVENTS
+from webhooks.engine import retry
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 INSTANT = 8  # results that the search box lists
@@ -70,7 +73,9 @@ def group(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def events(request: HttpRequest) -> HttpResponse:
-    return docs_page(request, "events", calls=reference.events())
+    waits = ", ".join(duration(wait) for wait in retry.delays())
+    timeout = f"{transport.TIMEOUT:g} seconds"
+    return docs_page(request, "events", calls=reference.events(), timeout=timeout, waits=waits)
 
 
 @require_safe

@@ -12,17 +12,23 @@ from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.web.methods import require_safe
-from conformance.enums import RunStatus
+from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
 from conformance.results import by_reason, results_of, summary_of
 from conformance.services.disposal import KEPT
 from conformance.services.sending import check_for_developer
 from developers.portal.views.access import GET_OR_POST, app_page
-from developers.portal.views.signature_checks import PILLS
-from extensions.evidence import Outcome
 from marketplace.models import App
 
 SHOWN: Final = 30  # runs
+
+# Kind and icon of the pill.
+PILLS: Final = {
+    Outcome.PASS: ("ok", "check"),
+    Outcome.SKIPPED: ("neutral", "minus"),
+    Outcome.WARN: ("warn", "triangle-alert"),
+    Outcome.FAIL: ("bad", "circle-x"),
+}
 
 # Kind, icon and word of the pill.
 STATUS_PILLS: Final = {

@@ -29,18 +29,10 @@ from extensions.models import Breaker, Definition, HookCall
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
-from stores.hookpoints import HookPoint
+from stores.hook_descriptions import DESCRIPTIONS
+from stores.hookpoints import BUDGET_SECONDS, HookPoint
 
 MAX_DATA: Final = 64 * 1024  # characters
-
-# What checkout does if the hook fails.
-FALLBACKS: Final = {
-    HookPoint.PAYMENT_METHODS: "Checkout leaves out your payment methods.",
-    HookPoint.CREATE_PAYMENT: "The order is kept and its payment is marked as failed. The shopper can choose another method.",
-    HookPoint.SHIPPING_RATES: "Checkout keeps the current fee: the store's own, or the one set by an app before yours.",
-    HookPoint.VALIDATE: "The order is accepted and marked as not validated. Merchants can choose to refuse it instead.",
-    HookPoint.DISCOUNTS: "Checkout applies no discount from your app.",
-}
 
 # Kind, icon and label of the pill.
 OUTCOMES: Final = {
@@ -109,7 +101,7 @@ def hook_status(app: App, definition: Definition) -> HookStatus:
         url=hook_address(app.webhook_url, hook.path) if app.webhook_url else "",
         health=health.health_of(HookCall.objects.filter(definition=definition), now=now),
         breakers=[_breaker_status(each, now) for each in health.troubled([definition])],
-        fallback=FALLBACKS[hook.point],
+        fallback=DESCRIPTIONS[hook.point].fallback,
         last=health.last_call(definition),
         switched_off=health.stores_that_switched_off(definition),
     )
@@ -118,7 +110,9 @@ def hook_status(app: App, definition: Definition) -> HookStatus:
 def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
     is_skipped = row.open_until is not None and health.is_paused(row, now)
     if row.open_until is None:
-        return BreakerStatus(row, is_skipped, f"Called. {row.failures} of 5 consecutive failures.")
+        return BreakerStatus(
+            row, is_skipped, f"Called. {row.failures} of {breaker.THRESHOLD} consecutive failures."
+        )
     return BreakerStatus(row, is_skipped, "The next call is a trial.")
 
 
@@ -126,7 +120,13 @@ def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
 @app_page
 def hook_list(request: HttpRequest, app: App) -> HttpResponse:
     hooks = [hook_status(app, each) for each in health.hooks_of(app)]
-    return render(request, "developers/portal/hooks.html", {"app": app, "hooks": hooks})
+    context = {
+        "app": app,
+        "hooks": hooks,
+        "budget": f"{BUDGET_SECONDS:g} seconds",
+        "breaker_rule": breaker.RULE,
+    }
+    return render(request, "developers/portal/hooks.html", context)
 
 
 @require_safe

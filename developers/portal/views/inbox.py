@@ -23,9 +23,9 @@ from webhooks.services import inboxes
 
 ABOUT = {
     InboxAnswer.OK: "The delivery succeeds.",
-    InboxAnswer.GONE: "Fails and is retried. Twice, at least 10 minutes apart, disables the endpoint.",
-    InboxAnswer.ERROR: "Fails and is retried, up to five times.",
-    InboxAnswer.SLOW: "Fails after 10 seconds, because we stop waiting.",
+    InboxAnswer.GONE: "Fails and is retried. A second 410 some time later disables the endpoint.",
+    InboxAnswer.ERROR: "Fails and is retried.",
+    InboxAnswer.SLOW: "Times out, because we stop waiting.",
     InboxAnswer.CLOSED: "Fails without a response.",
 }
 

@@ -11,19 +11,14 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common import strangers
 from common.db.finders import get_or_not_found
-from common.errors import ComeAgain, Conflict, ServiceError, TooManyRequests
-from common.strangers import may_wait_for_strangers
+from common.errors import Conflict, ServiceError
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from common.web.rate_limits import consume
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from extensions.enums import ExtensionType
-from extensions.evidence import Evidence
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.differences import about, manifest_differences
-from extensions.manifest.frame_checks import addresses_of, check_addresses
 from extensions.manifest.save_plan import in_words
 from extensions.manifest.sync import plan, same
 from extensions.manifest.text import MAX_TEXT, Located, Reading, read, written
@@ -33,7 +28,6 @@ from extensions.schema_forms import SettingsForm
 from extensions.services.manifests import restore_manifest, save_manifest, why_locked
 from marketplace.models import App
 
-FRAME_CHECKS: Final = 5  # a minute
 MAX_EXCERPT: Final = 120  # characters of a line
 MAX_PREVIEWS: Final = 10
 NO_CHANGES: Final = "No changes: this manifest is already live."
@@ -70,7 +64,6 @@ class OutlineGroup:
     lines: list[tuple[Defined, str, bool]]
 
 
-@may_wait_for_strangers
 @csp_update({"style-src": [SELF, NONCE]})  # the editor writes a style element
 @require_http_methods(GET_OR_POST)
 @app_page
@@ -86,8 +79,6 @@ def manifest(request: HttpRequest, app: App) -> HttpResponse:
         return _save(request, app, text, reading.document)
     if "format" in request.POST:
         text = written(reading.document)
-    if "frames" in request.POST:
-        return _check_frames(request, app, text, reading)
     return _editor(request, app, text, read(text))
 
 
@@ -168,27 +159,6 @@ def manifest_restore(request: HttpRequest, app: App, save_id: str) -> HttpRespon
         "differences": manifest_differences(manifest_document(app), save.document),
     }
     return render(request, "developers/portal/manifest_restore.html", context)
-
-
-def _check_frames(request: HttpRequest, app: App, text: str, reading: Reading) -> HttpResponse:
-    """Each check requests up to 30 URLs, so checks are limited per app."""
-    try:
-        strangers.enter(app.pk)
-        found = _frames(app, reading)
-    except ComeAgain as error:
-        messages.error(request, error.message)
-        return _editor(request, app, text, reading, status=error.status)
-    return _editor(request, app, text, reading, evidence=found)
-
-
-def _frames(app: App, reading: Reading) -> list[Evidence]:
-    state = consume(f"frames:{app.pk}", limit=FRAME_CHECKS)
-    if not state.allowed:
-        wait = f"Try again in {state.retry_after} seconds."
-        raise TooManyRequests(
-            f"You can check URLs {FRAME_CHECKS} times a minute. {wait}", retry_after=state.retry_after
-        )
-    return list(check_addresses(app, addresses_of(definitions_in(reading.document or {}))))
 
 
 def _text(request: HttpRequest) -> str:

@@ -31,6 +31,7 @@ from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import catalogue, health
 from webhooks.diagnosis import diagnose
+from webhooks.engine import retry
 from webhooks.enums import WAITING, DeliveryStatus, Stage
 from webhooks.last_day import last_days
 from webhooks.models import Attempt, Delivery, Webhook
@@ -80,6 +81,9 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
         "installation": sandbox_installation(app=app, developer=current_developer(request)),
         "curl": registration_call(app),
         "plan": delivery_descriptions.retry_schedule(),
+        "most_attempts": len(retry.delays()) + 1,
+        "disabled_when": (health.GONE, health.FAILED),
+        "warned_after": f"{duration(health.WARNED_AFTER)} and {duration(health.WARNED_AGAIN_AFTER)}",
     }
     return render(request, "developers/portal/webhooks.html", context)
 

@@ -16,12 +16,12 @@ from common.errors import Conflict
 from common.strangers import may_wait_for_strangers
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
+from conformance.enums import Outcome
 from developers.review import check_runs, checks, criteria, decision_effects, submissions
 from developers.review.admin.access import context, current_user, find_submission, submission_page
 from developers.review.admin.forms import DecisionForm, FindingsForm, MessageForm, RejectionForm
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
 from developers.review.trial import trial_links
-from extensions.evidence import Outcome
 from installations.queries import review_installation
 from installations.services.review_installs import review_install, review_uninstall
 from marketplace.enums import SubmissionStatus, Verdict

@@ -10,9 +10,9 @@ from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
 from common.templatetags.ui import minute
+from conformance.enums import Outcome
 from developers.review import checks, submissions
 from developers.review.risks import Risk, risks_of
-from extensions.evidence import Outcome
 from extensions.manifest.differences import summary
 from marketplace.models import Submission
 from marketplace.queries import REVIEW_DUE

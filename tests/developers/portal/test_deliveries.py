@@ -111,7 +111,7 @@ def test_list_shows_the_status_of_each_delivery(
     one_of_each(installation)
     page = text_of(browser.get(at(app)))
     for text in (
-        "Delivered", "Retrying", "Failed", "Waiting", "Held", "Not sent", "3 of 6", "1 of 1", "401", "TLS",
+        "Delivered", "Retrying", "Failed", "Pending", "Held", "Not sent", "3 of 6", "1 of 1", "401", "TLS",
         "Timeout", "10,003 ms", "product.low_stock", "api.example.com", "Test install on", "kept for 30 days",
     ):  # fmt: skip
         assert text in page

@@ -19,8 +19,8 @@ from stores.models import SitePage
 from tests import factories
 from tests.developers.portal.test_apps import signed_in
 from tests.developers.portal.test_reviews import words
-from tests.extensions.manifests import Document, admin_page, block, full, hook, script, widget
-from tests.receivers import Answer, Receiver
+from tests.extensions.manifests import Document, block, full, hook, script, widget
+from tests.receivers import Receiver
 
 SCREEN = "Contract 6 Manifest"
 PAGES = ("", "download/", "history/")
@@ -121,7 +121,7 @@ def test_check_lists_every_problem_and_keeps_the_text(browser: Client, app: App)
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"a": }', "\x00"])
 def test_text_that_is_no_object_is_kept_and_explained(browser: Client, app: App, text: str) -> None:
-    for button in ("check", "save", "confirm", "format", "frames"):
+    for button in ("check", "save", "confirm", "format"):
         response = press(browser, app, button, text)
         assert (response.status_code, typed(response)) == (422, text)
     assert not ManifestSave.objects.exists()
@@ -331,11 +331,6 @@ def test_nothing_is_restored_in_review(browser: Client, app: App) -> None:
 # --- URLs ---------------------------------------------------------------------------------------------
 
 
-def checked(browser: Client, app: App, document: Document) -> list[tuple[str, str]]:
-    evidence = press(browser, app, "frames", document).context["evidence"]
-    return [(each.outcome.value, each.text) for each in evidence]
-
-
 @pytest.mark.spec("Contract 9 Manifest", "Saving never fetches a URL")
 def test_saving_fetches_nothing(browser: Client, app: App, receiver: Receiver) -> None:
     document = {"blocks": [block(renderUrl=receiver.url)]}
@@ -343,75 +338,3 @@ def test_saving_fetches_nothing(browser: Client, app: App, receiver: Receiver) -
         press(browser, app, button, document)
     assert manifest_document(app) == document
     assert receiver.requests == []
-
-
-@pytest.mark.parametrize(
-    ("headers", "outcome", "reason"),
-    [
-        ({}, "WARN", "by plain HTTP"),
-        ({"X-Frame-Options": "DENY"}, "FAIL", "X-Frame-Options: DENY"),
-        ({"X-Frame-Options": "sameorigin"}, "FAIL", "X-Frame-Options"),
-        ({"Content-Security-Policy": "default-src *; frame-ancestors 'none'"}, "FAIL", "frame-ancestors 'none'"),
-        ({"Content-Security-Policy": "frame-ancestors *:*", "X-Frame-Options": "DENY"}, "WARN", "plain HTTP"),
-        ({"Content-Security-Policy": "frame-ancestors *", "X-Frame-Options": "DENY"}, "WARN", "plain HTTP"),
-    ],
-)  # fmt: skip
-def test_pages_that_forbid_framing_fail(
-    browser: Client, app: App, receiver: Receiver, headers: dict[str, str], outcome: str, reason: str
-) -> None:
-    receiver.respond_with(Answer(headers=headers))
-    ((found, text),) = checked(browser, app, {"adminPages": [admin_page(renderUrl=receiver.url)]})
-    assert (found, reason in text) == (outcome, True), text
-    assert (receiver.requests[0].method, receiver.requests[0].body) == ("GET", b"")
-
-
-def test_failing_urls_are_named(browser: Client, app: App, receiver: Receiver) -> None:
-    receiver.respond_with(404)
-    (broken,) = checked(browser, app, {"blocks": [block(renderUrl=receiver.url)]})
-    assert broken[0] == "FAIL"
-    assert "answered 404" in broken[1]
-    with Receiver() as gone:
-        url = gone.url
-    (refused,) = checked(browser, app, {"blocks": [block(renderUrl=url)]})
-    assert refused[0] == "FAIL"
-    assert "no answer" in refused[1]
-
-
-def test_script_must_be_javascript(browser: Client, app: App, receiver: Receiver) -> None:
-    receiver.respond_with(
-        Answer(headers={"Content-Type": "text/html"}), Answer(headers={"Content-Type": "text/javascript"})
-    )
-    document = {"embeds": [script(scriptUrl=receiver.url)]}
-    assert [each[0] for each in checked(browser, app, document)] == ["FAIL"]
-    assert [each[0] for each in checked(browser, app, document)] == ["WARN"]  # plain HTTP
-
-
-def test_redirects_are_followed_as_a_browser_would(browser: Client, app: App, receiver: Receiver) -> None:
-    there = Answer(status=302, headers={"Location": "/there"})
-    receiver.respond_with(there, Answer(headers={"X-Frame-Options": "DENY"}))
-    document = {"blocks": [block(renderUrl=receiver.url)]}
-    ((outcome, text),) = checked(browser, app, document)
-    assert (outcome, "X-Frame-Options" in text) == ("FAIL", True)
-    assert [request.target for request in receiver.requests] == ["/", "/there"]
-    receiver.respond_with(Answer(status=302, headers={"Location": "http://10.0.0.1/"}))
-    ((outcome, text),) = checked(browser, app, document)
-    assert (outcome, "10.0.0.1" in text) == ("FAIL", True)
-
-
-def test_checks_are_limited_and_the_text_is_kept(browser: Client, app: App, receiver: Receiver) -> None:
-    document = {"blocks": [block(renderUrl=receiver.url)]}
-    for _ in range(5):
-        assert press(browser, app, "frames", document).status_code == 200
-
-    refused = press(browser, app, "frames", document)
-
-    assert refused.status_code == 429
-    assert "You can check URLs 5 times a minute." in words(refused)
-    assert json.loads(typed(refused)) == document
-    assert len(receiver.requests) == 5
-
-
-def test_private_addresses_are_not_requested(browser: Client, app: App) -> None:
-    ((outcome, text),) = checked(browser, app, {"blocks": [block(renderUrl="https://10.0.0.1/")]})
-    assert outcome == "FAIL"
-    assert "no answer" in text

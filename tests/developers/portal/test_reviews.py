@@ -94,6 +94,8 @@ def test_checklist_of_a_new_app_lists_open_items(browser: Client, stars: App) ->
     ):
         assert line in page
     assert "A reviewer will likely question 5 items below." in page
+    App.objects.update(description="Few words." + 30 * " ")
+    assert "The description is very short" in page_of(browser, stars)
     assert "Submit for review" in page
 
 

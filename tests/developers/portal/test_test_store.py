@@ -69,7 +69,7 @@ def test_act_causes_its_events(
     page = change(browser, app, act=key)
     for event in ACTS[key].events:
         assert event in page
-    assert "Waiting" in page
+    assert "Pending" in page
     assert "Not sent" not in page
     drain()
     arrived = {request.headers["x-webhook-event"] for request in receiver.requests}

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
+from conformance.framing import addresses_of, refusal
 from extensions.manifest.content import definitions_in
-from extensions.manifest.frame_checks import addresses_of
-from extensions.manifest.framing import refusal
 from tests.extensions.manifests import admin_page, block, script, widget
 
 HOST = "https://platform.example"

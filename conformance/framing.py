@@ -1,11 +1,53 @@
-"""Whether a browser would show an answer in a frame on pages of ours.
+"""What browsers load from an app, and whether they would show a response in a frame on the platform's pages.
 
 CSP Level 3, section 6.4.2 (`frame-ancestors`), which overrules `X-Frame-Options` (HTML, "The X-Frame-Options header").
 """
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
+from extensions.enums import ExtensionType
+from extensions.manifest.content import Defined
+from stores.addresses import stores_origin
+
 _PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a browser would load, for the definitions that name it. `framed_by` are the origins of the pages around it."""
+
+    url: str
+    is_script: bool
+    used_by: str
+    framed_by: Sequence[str]
+
+
+def addresses_of(all_defined: Iterable[Defined]) -> list[Address]:
+    """Each address once."""
+    found: dict[tuple[str, bool], list[Defined]] = {}
+    for defined in all_defined:
+        for name in ("renderUrl", "scriptUrl"):
+            if url := defined.content.get(name):
+                found.setdefault((url, name == "scriptUrl"), []).append(defined)
+    return [
+        Address(url, is_script, ", ".join(each.name for each in users), _framed_by(users))
+        for (url, is_script), users in found.items()
+    ]
+
+
+def _framed_by(users: Iterable[Defined]) -> list[str]:
+    """Merchants see admin pages, and blocks in the page editor; shoppers see blocks and widgets."""
+    types = {each.type for each in users}
+    origins = []
+    if types & {ExtensionType.BLOCK, ExtensionType.ADMIN_PAGE}:
+        origins.append(settings.BASE_URL)
+    if types & {ExtensionType.BLOCK, ExtensionType.EMBED}:
+        origins.append(stores_origin())
+    return origins
 
 
 def refusal(*, policy: str, frame_options: str, host: str) -> str:
