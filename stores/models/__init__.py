@@ -1,0 +1,34 @@
+"""The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
+
+from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
+from stores.models.pages import Review, SitePage
+from stores.models.products import Product, ProductPicture
+from stores.models.settings import (
+    DEFAULT_DELIVERY_FEE,
+    StoredPicture,
+    StorePicture,
+    StoreSettings,
+    StoreTotals,
+)
+from stores.models.shoppers import BuyerMails, Cart, WaitingMail
+
+__all__ = [
+    "DEFAULT_DELIVERY_FEE",
+    "LINES",
+    "BuyerMails",
+    "Cart",
+    "Order",
+    "OrderChange",
+    "OrderHookPart",
+    "OrderItem",
+    "Payment",
+    "Product",
+    "ProductPicture",
+    "Review",
+    "SitePage",
+    "StorePicture",
+    "StoreSettings",
+    "StoreTotals",
+    "StoredPicture",
+    "WaitingMail",
+]

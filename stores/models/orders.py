@@ -1,0 +1,191 @@
+"""Orders, their payments, and what apps had a part in."""
+
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from accounts.models import Business
+from common.ids import new_id
+from stores.enums import (
+    ActorKind,
+    DeliveryMethod,
+    HookOutcome,
+    OrderChangeKind,
+    OrderStatus,
+    OrderValidation,
+    PaymentStatus,
+)
+
+
+class Order(models.Model):
+    """A customer's order. Only `services.checkout.place_order` creates one, and only `services.orders.change_order_status`
+    changes its status.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="orders")
+    number = models.CharField(max_length=20)
+    status = models.CharField(max_length=12, choices=OrderStatus.choices, default=OrderStatus.PENDING)
+    subtotal = models.PositiveBigIntegerField()
+    discount = models.PositiveBigIntegerField(default=0, help_text="Promo discount included.")
+    discount_reason = models.CharField(max_length=300, blank=True, help_text="Shown to the customer.")
+    delivery_fee = models.PositiveBigIntegerField(default=0)
+    amount = models.PositiveBigIntegerField()
+    currency = models.CharField(max_length=3)
+    delivery_method = models.CharField(max_length=8, choices=DeliveryMethod.choices)
+    address = models.TextField(blank=True)
+    payment_method = models.CharField(max_length=200)
+    payment_method_name = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="As the app that offers it names it."
+    )
+    customer_name = models.CharField(max_length=120)
+    customer_email = models.EmailField(blank=True)
+    customer_phone = models.CharField(max_length=40, blank=True)
+    note = models.TextField(blank=True)
+    is_guest = models.BooleanField(default=True)
+    page_key_digest = models.CharField(
+        max_length=64,
+        null=True,
+        unique=True,
+        editable=False,
+        help_text="SHA-256 of the key that opens the order's page in the storefront; null for orders placed elsewhere.",
+    )
+    validation = models.CharField(
+        max_length=13, choices=OrderValidation.choices, default=OrderValidation.VALID
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["business", "number"], name="order_number_in_business"),
+            models.CheckConstraint(
+                condition=models.Q(
+                    amount=models.F("subtotal") - models.F("discount") + models.F("delivery_fee")
+                ),
+                name="order_amount_adds_up",
+            ),
+        ]
+        indexes = [
+            models.Index("business", models.F("id").desc(), name="order_newest"),
+            models.Index(fields=["business", "created_at"], name="order_by_time"),
+            models.Index("business", "status", models.F("id").desc(), name="order_in_status"),
+            models.Index(fields=["business", "updated_at"], name="order_updated"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Order {self.number}"
+
+    @cached_property
+    def lines(self) -> list["OrderItem"]:
+        """Its items, read once. Lists prefetch them with `LINES`."""
+        return list(self.items.all())
+
+
+class OrderItem(models.Model):
+    """An order line, with name and price at the time of the order. The product may have been deleted since."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="items")
+    product_id = models.UUIDField(db_index=True)
+    name = models.CharField(max_length=200)
+    quantity = models.PositiveIntegerField()
+    price = models.PositiveBigIntegerField(help_text="Minor units, for one unit.")
+    from_stock = models.BooleanField(
+        default=False, help_text="Taken from tracked stock, so cancelling returns it."
+    )
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.quantity} × {self.name}"
+
+
+LINES: Any = models.Prefetch("items", to_attr="lines")  # mypy would see a different `lines`
+
+
+class Payment(models.Model):
+    """A payment made by an app's `checkout.create_payment`. Changed only by `services.payments`.
+
+    PENDING becomes COMPLETED, FAILED or EXPIRED, which are final, except that after FAILED or EXPIRED the customer may
+    choose again, which makes it PENDING. `provider` is the one of `hookpoints.PaymentMethod`; only that app may settle
+    the payment.
+    """
+
+    order = models.OneToOneField(Order, on_delete=models.CASCADE, related_name="payment")
+    provider = models.CharField(
+        max_length=64, help_text="Identifies the app that made the payment; `stores` doesn't interpret it."
+    )
+    status = models.CharField(max_length=9, choices=PaymentStatus.choices, default=PaymentStatus.PENDING)
+    payment_url = models.TextField(blank=True)
+    qr_code = models.TextField(blank=True)
+    invoice_id = models.CharField(max_length=200, blank=True)
+    reference = models.CharField(max_length=200, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                "expires_at", name="payment_waiting", condition=models.Q(status=PaymentStatus.PENDING)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Payment of order {self.order_id}"
+
+
+class OrderChange(models.Model):
+    """A line of an order's history: who did what, and when. Written by `stores.services.history`, never changed.
+
+    `status` and `previous` are values of `OrderStatus`, or of `PaymentStatus` for payments.
+    """
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="changes", db_index=False)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    kind = models.CharField(max_length=12, choices=OrderChangeKind.choices)
+    previous = models.CharField(max_length=12, blank=True)
+    status = models.CharField(max_length=12, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+    actor = models.CharField(max_length=8, choices=ActorKind.choices, default=ActorKind.SYSTEM)
+    actor_id = models.UUIDField(
+        null=True, blank=True, help_text="Of the person or the app; `stores` doesn't interpret an app's."
+    )
+    actor_name = models.CharField(max_length=120, blank=True, help_text="The name at that time.")
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["order", "id"], name="change_of_order")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} of order {self.order_id}"
+
+
+class OrderHookPart(models.Model):
+    """An app's part in an order: the answer of one hook, or what the store did without one. Never changed."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="hook_parts", db_index=False)
+    point = models.CharField(max_length=32, help_text="A value of `hookpoints.HookPoint`.")
+    provider = models.CharField(
+        max_length=64, blank=True, help_text="Identifies the app; `stores` doesn't interpret it."
+    )
+    app_name = models.CharField(max_length=80, help_text="The name at that time.")
+    outcome = models.CharField(max_length=8, choices=HookOutcome.choices)
+    amount = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Minor units: the discount that counted, or the fee."
+    )
+    reason = models.CharField(max_length=300, blank=True, help_text="The app's reason.")
+    instead = models.CharField(
+        max_length=300, blank=True, help_text="What the store did instead, or changed."
+    )
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["order", "id"], name="hook_part_of_order")]
+
+    def __str__(self) -> str:
+        return f"{self.app_name} at {self.point}"

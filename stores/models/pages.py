@@ -1,0 +1,57 @@
+"""Pages of a store, and reviews by its shoppers."""
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import Business
+from common.ids import new_id
+from stores.models.products import Product
+
+
+class Review(models.Model):
+    """A customer's review of a product. Created and deleted by `services.reviews`."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="reviews")
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="reviews")
+    rating = models.PositiveSmallIntegerField()
+    comment = models.TextField(blank=True)
+    author_name = models.CharField(max_length=120)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(rating__gte=1, rating__lte=5), name="review_rating_1_to_5"
+            )
+        ]
+        indexes = [models.Index("business", models.F("id").desc(), name="review_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.rating}/5 by {self.author_name}"
+
+
+class SitePage(models.Model):
+    """A content page of the storefront, such as "About us" or opening hours."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="pages")
+    slug = models.SlugField(max_length=120)
+    title = models.CharField(max_length=200)
+    content = models.TextField(blank=True, help_text="HTML.")
+    source = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The Markdown that `content` was made from.",
+    )
+    is_published = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["business", "slug"], name="page_slug_in_business")]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,69 @@
+"""What is kept for shoppers: carts, and the mails that wait to be sent."""
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import Business
+from common.db.fields import EncryptedTextField
+from common.ids import new_id
+from stores.enums import OrderStatus
+from stores.models.orders import Order
+
+
+class Cart(models.Model):
+    """What a shopper's browser has gathered in one store, and the latest orders that it placed there.
+
+    It knows no person. Changed only by `stores.services.carts`.
+    """
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="carts")
+    key_digest = models.CharField(max_length=64, help_text="SHA-256 of the key in the browser's cookie.")
+    lines = models.JSONField(default=list, help_text='Of {"product", "name", "quantity"}.')
+    orders = EncryptedTextField(
+        default="[]", help_text='JSON, newest first: of {"key", "number"}; the key opens the order\'s page.'
+    )
+    notices = models.JSONField(
+        default=list, help_text="Level and text of what the next page tells the shopper."
+    )
+    updated_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key_digest", "business"], name="cart_of_key_in_business")
+        ]
+
+    def __str__(self) -> str:
+        return f"Cart {self.pk}"
+
+
+class BuyerMails(models.Model):
+    """How many mails a store has sent to buyers on its newest day with any, in UTC. Only in a store's first days."""
+
+    business = models.OneToOneField(
+        Business, on_delete=models.CASCADE, primary_key=True, related_name="buyer_mails"
+    )
+    day = models.DateField()
+    sent = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "buyer mails"
+
+    def __str__(self) -> str:
+        return f"{self.sent} on {self.day}"
+
+
+class WaitingMail(models.Model):
+    """A mail to a buyer that was over a new store's limit. Made, sent and removed by `stores.services.order_mails`.
+
+    `status` is the one that it reports; empty for a new order, whose page `page_key` opens.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="waiting_mails")
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="waiting_mails")
+    status = models.CharField(max_length=16, blank=True, choices=OrderStatus.choices)
+    page_key = EncryptedTextField(default="")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return f"Mail about {self.order_id}"
