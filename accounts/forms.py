@@ -20,7 +20,7 @@ from accounts.validators import timezone_choices
 from common.background import enqueue_after_commit
 from common.currencies import currency_choices
 from common.errors import Invalid
-from common.web.forms import RadioCards
+from common.web.forms import RadioCards, add_service_errors
 
 HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."
 ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a store")]
@@ -140,8 +140,7 @@ class RegisterForm(forms.Form):
         try:
             return register(**self._fields(), next_url=next_url)
         except Invalid as error:
-            for detail in error.details:
-                self.add_error(self.WIRE_NAMES.get(detail["field"], detail["field"]), detail["message"])
+            add_service_errors(self, error, names=self.WIRE_NAMES)
         return None
 
     def register_in_vain(self) -> None:

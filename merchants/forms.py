@@ -10,8 +10,8 @@ from accounts.models import Business, BusinessQuerySet, User
 from accounts.services import create_business
 from accounts.validators import timezone_choices, timezone_label
 from common.currencies import currency_choices, currency_label
-from common.errors import Invalid, ServiceError
-from common.web.forms import Switch
+from common.errors import Invalid
+from common.web.forms import Switch, add_service_errors
 from common.web.picture_fields import PictureField, PicturesField
 from merchants.money_field import MoneyField
 from stores.enums import Accent, OrderStatus
@@ -22,22 +22,6 @@ from stores.services.product_pictures import MAX_ALT, MAX_PICTURES, PictureChang
 ABOUT_TIME_ZONES = "Used for the times on your pages and the days of your reports."
 MAX_SEARCH = 100  # characters
 MOST_STOCK = 2_147_483_647  # what the column holds
-
-
-def tell(
-    form: forms.Form,
-    error: ServiceError,
-    *,
-    names: Mapping[str, str] | None = None,
-    conflict: str | None = None,
-) -> None:
-    """Show a service's errors at their fields. `names` maps names in the API to those in the form; `conflict` is the field
-    for an error without details."""
-    if not error.details:
-        form.add_error(conflict, error.message)
-    for detail in error.details:
-        field = (names or {}).get(detail["field"], detail["field"])
-        form.add_error(field if field in form.fields else None, detail["message"])
 
 
 # --- Filters ----------------------------------------------------------------------------------------
@@ -464,6 +448,5 @@ class BusinessForm(_AboutStore):
         try:
             return create_business(owner=owner, **self.cleaned_data)
         except Invalid as error:
-            for detail in error.details:
-                self.add_error(detail["field"], detail["message"])
+            add_service_errors(self, error)
         return None

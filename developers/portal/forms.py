@@ -10,7 +10,6 @@ from django.core.exceptions import ValidationError
 from django.shortcuts import resolve_url
 from django.utils.text import slugify
 
-from common.errors import ServiceError
 from common.http.url_policy import origin_of
 from common.web.forms import CheckboxLines, RadioLines
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
@@ -58,15 +57,6 @@ class OneTimeForm(forms.Form):
     """A form that is processed once (`developers.portal.form_tokens`)."""
 
     form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, initial=new_token)
-
-
-def show_problems(form: forms.Form, error: ServiceError) -> None:
-    """Adds a service's problems to the fields they belong to, and the others to the top of the form."""
-    if not error.details:
-        form.add_error(None, error.message)
-    for detail in error.details:
-        field = detail["field"].partition("[")[0]
-        form.add_error(field if field in form.fields else None, detail["message"])
 
 
 def text(rule: Callable[[str], None], empty: str, **options: Any) -> forms.CharField:

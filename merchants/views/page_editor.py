@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
+from common.web.forms import add_service_errors
 from extensions.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
 from extensions.models import Placement
 from extensions.schema_forms import SettingsForm, settings_form
@@ -206,18 +207,11 @@ def _save_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
         try:
             update_page(page=page, **form.changes(page))
         except ServiceError as error:
-            _tell(form, error)
+            add_service_errors(form, error, conflict="slug" if error.status == 409 else None)
         else:
             messages.success(request, "Saved.")
             return redirect("merchants:page_editor", page.pk)
     return _shown(request, page, text=form, status=422)
-
-
-def _tell(form: SitePageForm, error: ServiceError) -> None:
-    if not error.details:
-        form.add_error("slug" if error.status == 409 else None, error.message)
-    for detail in error.details:
-        form.add_error(detail["field"] if detail["field"] in form.fields else None, detail["message"])
 
 
 def _shown(

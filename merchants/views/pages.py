@@ -6,10 +6,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid
+from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
-from merchants.forms import tell
 from merchants.page_forms import SitePageForm
 from merchants.store_queries import page_by_id, pages_of
 from merchants.views import GET_OR_POST, ROWS, UNPROCESSABLE
@@ -33,7 +33,7 @@ def page_add(request: MerchantRequest) -> HttpResponse:
         try:
             made = create_page(business=request.business, **form.changes())
         except (Invalid, Conflict) as error:
-            tell(form, error, conflict="slug")
+            add_service_errors(form, error, conflict="slug")
         else:
             messages.success(request, f"Page {made.title} added. Edit it to add blocks.")
             return redirect("merchants:pages")

@@ -6,10 +6,11 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid
+from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
-from merchants.forms import ProductFilter, ProductForm, StockForm, tell
+from merchants.forms import ProductFilter, ProductForm, StockForm
 from merchants.store_queries import categories_in_use, products_found
 from merchants.views import GET_OR_POST, ROWS, UNPROCESSABLE
 from stores import queries
@@ -38,7 +39,7 @@ def change_stock(request: MerchantRequest, product_id: str) -> HttpResponse:
         try:
             products.edit_product(product=found, stock_seen=form.stock_seen, stock=form.cleaned_data["stock"])
         except Invalid as error:
-            tell(form, error)
+            add_service_errors(form, error)
     if form.errors:
         return _list(request, stock_form=form, changing=found)
     stock = form.cleaned_data["stock"]
@@ -88,7 +89,7 @@ def product_add(request: MerchantRequest) -> HttpResponse:
         try:
             made = products.create_product(business=request.business, **form.new_product)
         except (Invalid, Conflict) as error:
-            tell(form, error, names=COLUMNS, conflict="slug")
+            add_service_errors(form, error, names=COLUMNS, conflict="slug")
         else:
             messages.success(request, f"{made.name} added to your store.")
             return redirect("merchants:product", made.pk)
@@ -113,7 +114,7 @@ def product(request: MerchantRequest, product_id: str) -> HttpResponse:
                 **form.changes,
             )
         except (Invalid, Conflict) as error:
-            tell(form, error, names=COLUMNS, conflict="slug")
+            add_service_errors(form, error, names=COLUMNS, conflict="slug")
         else:
             messages.success(request, "Saved.")
             return redirect("merchants:product", found.pk)

@@ -10,9 +10,10 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.services.businesses import BusinessChanges
 from common.errors import Conflict, Invalid
+from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from merchants.access import MerchantRequest, merchant_page
-from merchants.forms import StoreForm, tell
+from merchants.forms import StoreForm
 from merchants.views import GET_OR_POST, UNPROCESSABLE
 from stores import queries
 from stores.addresses import store_url
@@ -43,7 +44,7 @@ def settings(request: MerchantRequest) -> HttpResponse:
         try:
             _save(request, form)
         except (Invalid, Conflict) as error:
-            tell(form, error, names=COLUMNS, conflict="currency")
+            add_service_errors(form, error, names=COLUMNS, conflict="currency")
             request.business.refresh_from_db()  # the frame shows what is saved
         else:
             messages.success(request, "Saved.")

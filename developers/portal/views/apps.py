@@ -10,13 +10,14 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.step_up import step_up
 from common.errors import ServiceError
+from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from developers.portal import form_tokens
 from developers.portal.app_health import app_health, has_merchants
 from developers.portal.app_rows import SEARCH_FROM, apps_by_attention, rows_of
 from developers.portal.details_form import LISTING, SECTIONS, EditAppForm, section_url
-from developers.portal.forms import RegenerateForm, SlugForm, show_problems
+from developers.portal.forms import RegenerateForm, SlugForm
 from developers.portal.progress import progress
 from developers.portal.views.access import (
     GET_OR_POST,
@@ -95,7 +96,7 @@ def _save(form: EditAppForm) -> App | None:
     try:
         return update_app(app=form.app, changes=form.changes())
     except ServiceError as error:
-        show_problems(form, error)
+        add_service_errors(form, error)
         return None
 
 

@@ -12,10 +12,11 @@ from accounts.services.confirmation import must_confirm
 from common.db.finders import first_or_not_found
 from common.errors import ServiceError
 from common.secrets import standard_webhooks_secret
+from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from developers.portal import form_tokens
 from developers.portal.first_calls import exchange_call, first_calls, first_path
-from developers.portal.forms import CreateAppForm, show_problems
+from developers.portal.forms import CreateAppForm
 from developers.portal.views.access import (
     FORBIDDEN,
     GET_OR_POST,
@@ -66,7 +67,7 @@ def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
         if isinstance(error, SlugTaken):
             form.add_error("slug", error.message)
         else:
-            show_problems(form, error)
+            add_service_errors(form, error)
         return None
     if (document := form.manifest()) is not None:
         _attempt(request, lambda: save_manifest(app=created.app, developer=developer, document=document))

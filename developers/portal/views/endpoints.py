@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid, NotFound, ServiceError
 from common.strangers import may_wait_for_strangers
+from common.web.forms import add_service_errors
 from developers.portal import form_tokens
-from developers.portal.forms import show_problems
 from developers.portal.last_day_strip import Strip
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.views.webhooks import MAX_COUNTED, redirect_to_webhook, test_result
@@ -67,7 +67,7 @@ def _add(
         )
     except (Invalid, Conflict) as error:
         form_tokens.release(developer, given["form_token"])
-        show_problems(form, error)
+        add_service_errors(form, error)
         return None
     webhook.installation = installation
     context = {
@@ -93,7 +93,7 @@ def webhook_edit(request: HttpRequest, app: App, webhook_id: str) -> HttpRespons
         try:
             changed = change_webhook(webhook=webhook, changes=form.changes())
         except (Invalid, Conflict) as error:
-            show_problems(form, error)
+            add_service_errors(form, error)
         else:
             messages.success(request, f"{changed.url} was saved.")
             tested = _ping(request, changed)

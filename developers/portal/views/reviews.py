@@ -8,9 +8,10 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, NotFound, ServiceError
+from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from developers.portal.forms import MessageForm, SubmitForm, show_problems
+from developers.portal.forms import MessageForm, SubmitForm
 from developers.portal.progress import readiness
 from developers.portal.views.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from extensions.queries import manifest_document, waiting_in
@@ -138,7 +139,7 @@ def _submit(request: HttpRequest, app: App, form: SubmitForm) -> bool:
     try:
         submit_app(app=app, developer=current_developer(request), **form.cleaned_data)
     except ServiceError as error:
-        show_problems(form, error)
+        add_service_errors(form, error)
         return False
     messages.success(request, SUBMITTED)
     return True
