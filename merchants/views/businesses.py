@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import Business
 from common.web.methods import require_safe
 from merchants.access import MerchantRequest, merchants_only, own_business, switch_to
-from merchants.forms import BusinessForm
+from merchants.store_forms import BusinessForm
 
 UNPROCESSABLE = 422
 

@@ -31,8 +31,8 @@ from installations.queries import businesses_to_install_on, offered
 from marketplace import rules
 from marketplace.models import App, AppVersion
 from merchants.consent_page import ConsentPage
-from merchants.forms import ShopForm
 from merchants.kept_requests import kept_address, way_back
+from merchants.store_forms import ShopForm
 
 CONSENTS = 60  # a minute, of one person
 UNKNOWN_APP = "No app has the client_id of this link."

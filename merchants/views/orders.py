@@ -11,7 +11,7 @@ from common.errors import Conflict, Invalid
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
-from merchants.forms import OrderFilter
+from merchants.filter_forms import OrderFilter
 from merchants.order_descriptions import history, parts
 from merchants.order_export import lines
 from merchants.order_moves import may_cancel, next_stage, stages

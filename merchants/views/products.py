@@ -10,7 +10,8 @@ from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
-from merchants.forms import ProductFilter, ProductForm, StockForm
+from merchants.filter_forms import ProductFilter
+from merchants.product_forms import ProductForm, StockForm
 from merchants.store_queries import categories_in_use, products_found
 from merchants.views import GET_OR_POST, ROWS, UNPROCESSABLE
 from stores import queries

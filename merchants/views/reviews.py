@@ -9,7 +9,7 @@ from common.errors import NotFound
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
-from merchants.forms import ReviewFilter
+from merchants.filter_forms import ReviewFilter
 from merchants.store_queries import review_by_id, reviews_found
 from merchants.views import GET_OR_POST, ROWS, UNPROCESSABLE
 from stores import queries

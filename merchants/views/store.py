@@ -13,7 +13,7 @@ from common.errors import Conflict, Invalid
 from common.web.forms import add_service_errors
 from common.web.methods import require_safe
 from merchants.access import MerchantRequest, merchant_page
-from merchants.forms import StoreForm
+from merchants.store_forms import StoreForm
 from merchants.views import GET_OR_POST, UNPROCESSABLE
 from stores import queries
 from stores.addresses import store_url

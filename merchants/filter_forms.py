@@ -1,0 +1,101 @@
+"""What merchants search and filter their lists by."""
+
+from typing import Any
+
+from django import forms
+
+from stores.enums import OrderStatus
+
+MAX_SEARCH = 100  # characters
+
+
+def _search(label: str, **attributes: str) -> forms.CharField:
+    widget = forms.TextInput({"type": "search", "autocomplete": "off", **attributes})
+    return forms.CharField(label=label, required=False, max_length=MAX_SEARCH, widget=widget)
+
+
+def _choice(label: str, everything: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=label,
+        required=False,
+        choices=[("", everything), *choices],
+        error_messages={"invalid_choice": "Choose an option from the list."},
+    )
+
+
+def _day(label: str) -> forms.DateField:
+    return forms.DateField(
+        label=label,
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        input_formats=["%Y-%m-%d"],
+        error_messages={"invalid": "Enter a day such as 2026-11-20."},
+    )
+
+
+class OrderFilter(forms.Form):
+    use_required_attribute = False
+    q = _search("Number or customer", placeholder="Number, name, e-mail or phone")
+    status = _choice("Status", "Any", [(str(value), str(label)) for value, label in OrderStatus.choices])
+    since = _day("From")
+    until = _day("To")
+
+    def clean_q(self) -> str:
+        return str(self.cleaned_data["q"]).strip().removeprefix("#").strip()
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or self.cleaned_data
+        since, until = chosen.get("since"), chosen.get("until")
+        if since and until and since > until:
+            self.add_error("until", "Choose a day that isn't before the first one.")
+        return chosen
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """The arguments of `orders_found`."""
+        chosen = self.cleaned_data
+        return {
+            "status": chosen["status"],
+            "search": chosen["q"],
+            "first_day": chosen["since"],
+            "last_day": chosen["until"],
+        }
+
+
+class ProductFilter(forms.Form):
+    q = _search("Search")
+    category = forms.ChoiceField(
+        label="Category",
+        required=False,
+        error_messages={"invalid_choice": "No product is in this category."},
+    )
+    show = _choice(
+        "Show",
+        "Not archived",
+        [
+            ("available", "Available"),
+            ("off", "Unavailable"),
+            ("low", "Low or sold out"),
+            ("out", "Sold out"),
+            ("archived", "Archived"),
+        ],
+    )
+
+    def __init__(self, *args: Any, categories: list[str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["category"].choices = [("", "All"), *((name, name) for name in categories)]  # type: ignore[attr-defined]
+
+
+class ReviewFilter(forms.Form):
+    q = _search("Product")
+    rating = forms.TypedChoiceField(
+        label="Rating",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        choices=[("", "Any"), *((n, f"{n} star{'s' if n > 1 else ''}") for n in (5, 4, 3, 2, 1))],
+        error_messages={"invalid_choice": "Choose an option from the list."},
+    )
+    product = forms.UUIDField(
+        required=False, widget=forms.HiddenInput, error_messages={"invalid": "This product doesn't exist."}
+    )

@@ -1,0 +1,205 @@
+"""The forms of products and their stock."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django import forms
+
+from accounts.models import Business
+from common.web.forms import Switch
+from common.web.picture_fields import PicturesField
+from merchants.money_field import MoneyField
+from stores.models import Product, ProductPicture
+from stores.services.pictures import decode
+from stores.services.product_pictures import MAX_ALT, MAX_PICTURES, PictureChanges
+
+MOST_STOCK = 2_147_483_647  # what the column holds
+
+
+def _pieces(label: str, help_text: str = "") -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        required=False,
+        min_value=0,
+        max_value=MOST_STOCK,
+        help_text=help_text,
+        widget=forms.TextInput({"inputmode": "numeric", "autocomplete": "off"}),
+        error_messages={
+            "invalid": "Enter a whole number, such as 12.",
+            "min_value": "Enter 0 or more.",
+            "max_value": "Enter a smaller number.",
+        },
+    )
+
+
+class ProductForm(forms.Form):
+    """A product's columns under their own names; the services check what only they can know.
+
+    With a `product` it is edited: the page carries what it has shown, so that only what the person changed is
+    written, and what others changed meanwhile stays.
+    """
+
+    name = forms.CharField(max_length=200, error_messages={"required": "Enter a name."})
+    slug = forms.SlugField(
+        label="Address",
+        max_length=200,
+        required=False,
+        help_text="The last part of the product's address. Leave it empty to create it from the name.",
+        widget=forms.TextInput(
+            {"class": "mono", "autocomplete": "off", "spellcheck": "false", "data-slug-from": "id_name"}
+        ),
+        error_messages={"invalid": "Use letters, digits and hyphens."},
+    )
+    description = forms.CharField(required=False, widget=forms.Textarea({"rows": 4}))
+    category = forms.CharField(
+        max_length=80, required=False, widget=forms.TextInput({"list": "categories", "autocomplete": "off"})
+    )
+    pictures = PicturesField(
+        decode=decode,
+        most=MAX_PICTURES,
+        label="Upload pictures",
+        help_text=f"PNG, JPEG or WebP, at most 5 MiB each and {MAX_PICTURES} for a product.",
+    )
+    is_available = forms.BooleanField(
+        label="Available",
+        required=False,
+        initial=True,
+        widget=Switch,
+        help_text="If off, shoppers see it but can't buy it.",
+    )
+    stock = _pieces("Stock", "Leave it empty to not track the stock.")
+    low_stock_threshold = _pieces("Low stock threshold", "With fewer pieces, the product counts as low.")
+
+    field_order = (
+        "name", "description", "price", "pictures", "category", "stock", "low_stock_threshold",
+        "is_available", "slug",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *args: Any,
+        business: Business,
+        product: Product | None = None,
+        pictures: Sequence[ProductPicture] = (),
+        **options: Any,
+    ) -> None:
+        self.columns = ("price", *(name for name in self.base_fields if name != "pictures"))
+        if product:
+            options["initial"] = {name: getattr(product, name) for name in self.columns}
+        super().__init__(*args, **options)
+        self.fields["price"] = MoneyField(
+            label=f"Price in {business.currency}",
+            currency=business.currency,
+            error_messages={"required": "Enter a price."},
+        )
+        self.order_fields(self.field_order)
+        if product:
+            self.fields[
+                "slug"
+            ].help_text = "The last part of the product's address. Leave it empty to keep it."
+        for name in self.columns:
+            self.fields[name].show_hidden_initial = product is not None
+        self.own_pictures = pictures
+        for position, picture in enumerate(pictures, 1):
+            self._add_picture(picture, position)
+        self.has_older_picture = bool(product and product.image and not pictures)
+        if self.has_older_picture:
+            self.fields["remove_older_picture"] = forms.BooleanField(label="Remove picture", required=False)
+
+    def _add_picture(self, picture: ProductPicture, position: int) -> None:
+        places = [(str(place), str(place)) for place in range(1, len(self.own_pictures) + 1)]
+        self.fields[f"alt_{picture.pk}"] = forms.CharField(
+            label=f"Description of picture {position}",
+            max_length=MAX_ALT,
+            required=False,
+            initial=picture.alt,
+        )
+        self.fields[f"position_{picture.pk}"] = forms.TypedChoiceField(
+            label=f"Position of picture {position}",
+            choices=places,
+            coerce=int,
+            empty_value=None,
+            required=False,
+            initial=str(position),
+        )
+        self.fields[f"remove_{picture.pk}"] = forms.BooleanField(
+            label=f"Remove picture {position}", required=False
+        )
+
+    @property
+    def picture_rows(self) -> list[dict[str, Any]]:
+        """The product's pictures with their fields."""
+        return [
+            {
+                "picture": picture,
+                "alt": self[f"alt_{picture.pk}"],
+                "position": self[f"position_{picture.pk}"],
+                "remove": self[f"remove_{picture.pk}"],
+            }
+            for picture in self.own_pictures
+        ]
+
+    @property
+    def picture_changes(self) -> PictureChanges | None:
+        """None if nothing about the pictures was changed."""
+        cleaned, before = self.cleaned_data, [picture.pk for picture in self.own_pictures]
+        alts = {pk: cleaned[f"alt_{pk}"] for pk in before if f"alt_{pk}" in self.data}
+        positions = {pk: cleaned[f"position_{pk}"] or place for place, pk in enumerate(before, 1)}
+        changes = PictureChanges(
+            new=cleaned["pictures"],
+            alts={picture.pk: picture.alt for picture in self.own_pictures} | alts,
+            order=_reordered(before, positions),
+            removed=frozenset(pk for pk in before if cleaned[f"remove_{pk}"]),
+        )
+        unchanged = PictureChanges(new=[], alts={p.pk: p.alt for p in self.own_pictures}, order=before)
+        return None if changes == unchanged else changes
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What the person changed. An address that was emptied stays what it was."""
+        changed = {name: self.cleaned_data[name] for name in self.changed_data if name in self.columns}
+        if self.cleaned_data.get("remove_older_picture"):
+            changed["image"] = ""
+        return {name: value for name, value in changed.items() if name != "slug" or value}
+
+    @property
+    def new_product(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in (*self.columns, "pictures")}
+
+    @property
+    def stock_seen(self) -> int | None:
+        """The stock that the page had shown."""
+        return seen_stock(self.data.get(self["stock"].html_initial_name))
+
+
+def _reordered(before: list[UUID], positions: Mapping[UUID, int]) -> list[UUID]:
+    """The pictures by their chosen positions, from 1. One that was moved comes before the one whose position it takes if it
+    was moved up, and after it if it was moved down."""
+    old = {pk: place for place, pk in enumerate(before, 1)}
+
+    def rank(pk: UUID) -> tuple[int, int]:
+        wanted = positions[pk]
+        return wanted, (wanted > old[pk]) - (wanted < old[pk])
+
+    return sorted(before, key=rank)
+
+
+class StockForm(forms.Form):
+    """A product's stock, changed in the list. `seen` is what the list had shown."""
+
+    stock = _pieces("Stock")
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    @property
+    def stock_seen(self) -> int | None:
+        return seen_stock(self.cleaned_data["seen"])
+
+
+def seen_stock(text: str | None) -> int | None:
+    """The number that a page has carried along; None where it showed none."""
+    return (
+        int(text)
+        if text and text.isascii() and text.isdigit() and len(text) <= len(str(MOST_STOCK))
+        else None
+    )
