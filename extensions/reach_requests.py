@@ -55,10 +55,13 @@ def asks_for_more(installation: Installation) -> bool:
         return True
     if not installation.is_active or installation.app.suspended_at or installation.app.deleted_at:
         return False
+    return asks_reach(installation)
+
+
+def asks_reach(installation: Installation) -> bool:
+    """Whether its merchant is asked for reach. A statement, unless it was read by `with_requests`."""
     known: bool | None = getattr(installation, "asks_reach", None)
-    if known is not None:
-        return known
-    return _requests_since(installation).exists()
+    return _requests_since(installation).exists() if known is None else known
 
 
 def _requests_since(installation: Installation) -> QuerySet[ReachRequest]:

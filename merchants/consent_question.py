@@ -1,5 +1,6 @@
 """The request of an installed app for more: what is new, what it has already, and what declining means."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,8 +8,8 @@ from django.utils import timezone
 
 from extensions.capabilities import Capability
 from extensions.reach_requests import asks_for_more, requested_capabilities
-from installations.models import Installation
-from installations.queries import asked_scopes, granted_by, scope_reason
+from installations.models import HistoryEntry, Installation
+from installations.queries import asked_scopes, scope_reason
 from marketplace.scopes import SCOPES, Scope, in_order
 
 
@@ -32,12 +33,13 @@ class Question:
         return in_order({scope.name for scope in (*self.added, *self.kept)})
 
 
-def question_of(installation: Installation, now: datetime | None = None) -> Question | None:
-    """The open request of an installation, if any."""
+def question_of(
+    installation: Installation, granted: Mapping[str, HistoryEntry], now: datetime | None = None
+) -> Question | None:
+    """The open request of an installation, if any. `granted` is from `granted_by`."""
     version = installation.app.approved_version
     if version is None or not asks_for_more(installation):
         return None
-    entries = granted_by(installation).values()
     capabilities = requested_capabilities(installation) if installation.is_behind else []
     asks_anew = bool(capabilities) and installation.declined_version_id != version.pk
     return Question(
@@ -47,7 +49,7 @@ def question_of(installation: Installation, now: datetime | None = None) -> Ques
         kept=[SCOPES[name] for name in installation.effective_scopes],
         capabilities=capabilities,
         reason=scope_reason(installation),
-        allowed_at=max((entry.at for entry in entries), default=installation.installed_at),
+        allowed_at=max((entry.at for entry in granted.values()), default=installation.installed_at),
         declined_at=installation.reconsent_declined_at,
         rests=installation.rests_after_decline(now or timezone.now()) and not asks_anew,
     )

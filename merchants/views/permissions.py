@@ -7,6 +7,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.errors import ServiceError
 from installations.models import Installation
+from installations.queries import granted_by
 from installations.services.consent import approve_scopes, decline_scopes
 from merchants.access import MerchantRequest, active_page
 from merchants.consent_question import Question, question_of
@@ -19,7 +20,7 @@ CHANGED = "The app has a newer version. Review what it asks for now."
 @active_page
 def reconsent(request: MerchantRequest, installation: Installation) -> HttpResponse:
     """Shows the request; POST answers it. Without an open request, redirects to the app's page."""
-    question = question_of(installation)
+    question = question_of(installation, granted_by(installation))
     if question is None:
         return redirect("merchants:installation", installation.pk)
     if request.method == "POST":
