@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from extensions.models import Breaker, Definition, ExtensionState, HookCall, Hoo
 from installations.models import Installation
 from marketplace.models import App
 from stores.hookpoints import HookPoint
+from stores.models import Order
 
 WINDOW: Final = timedelta(days=7)
 NEWEST: Final = 1000  # calls counted at most
@@ -128,8 +129,12 @@ def newest_calls(definition: Definition) -> list[HookCall]:
 
 
 def own_call(definition: Definition, call_id: object) -> HookCall:
-    """Raises `NotFound` for an invalid id or another hook's call."""
-    rows = HookCall.objects.filter(definition=definition).select_related("installation__business")
+    """With its store, and `has_order`: an order that was refused has no row. Raises `NotFound` for an invalid id or another
+    hook's call.
+    """
+    order = Order.objects.filter(pk=OuterRef("order_id"))
+    rows = HookCall.objects.filter(definition=definition).annotate(has_order=Exists(order))
+    rows = rows.select_related("installation__business")
     return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Call not found")
 
 
