@@ -124,6 +124,6 @@ def _call(live: LiveHook, business: Business) -> None:
 def _ask(business: Business, expected: int) -> None:
     fee = hookpoints.ask_shipping_fee(
         business=business, delivery_method="DELIVERY", subtotal=2500, built_in_fee=400
-    )
+    ).answer
     if fee != expected:
         raise Failed(f"The fee was {fee}, not {expected}.")

@@ -2,16 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from extensions.models import Breaker, ExtensionState
-from extensions.queries import defaults_of, manifest_documents, overlaid
+from extensions.queries import defaults_of, manifest_documents, overlaid, settings_schema_in
 from extensions.reach_requests import open_requests
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
@@ -36,15 +37,31 @@ NEEDING = (AppState.ASKS, AppState.TROUBLED, AppState.LACKS_SETTINGS)
 
 @dataclass(frozen=True, slots=True)
 class AppStatus:
-    """`failing_since`: since when updates don't reach the app. `skipped` are the breakers of hooks that checkout skips.
-    `asks`: for more permissions, paused or not.
+    """`failing_since`: since when updates don't reach the app. `breakers` are those of hooks whose last call failed.
+    `has_request`: for more permissions, paused or not, and after a no, too. `asks`: its merchant is asked now.
     """
 
     state: AppState
     failing_since: datetime | None = None
-    skipped: tuple[Breaker, ...] = ()
+    breakers: tuple[Breaker, ...] = ()
+    has_settings: bool = False
     lacks_settings: bool = False
+    has_request: bool = False
     asks: bool = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Installed, and not suspended; paused or not."""
+        return self.state not in (AppState.UNINSTALLED, AppState.SUSPENDED)
+
+    @property
+    def is_running(self) -> bool:
+        return self.is_usable and self.state != AppState.PAUSED
+
+    @property
+    def skipped(self) -> list[Breaker]:
+        """Of hooks that checkout skips."""
+        return [each for each in self.breakers if each.open_until and not each.is_off]  # type: ignore[attr-defined]
 
     @property
     def needs_merchant(self) -> bool:
@@ -56,77 +73,77 @@ class AppStatus:
 
 
 def statuses_of(installations: Sequence[Installation], now: datetime | None = None) -> dict[UUID, AppStatus]:
-    """By installation id. Five statements for any number of installations, which are read by `with_app()`."""
+    """By installation id. Four statements for any number of installations, which are read by `with_app()`."""
     now = now or timezone.now()
     failing = failing_since(installations, now)
-    skipped = _skipped(installations)
+    breakers = _breakers(installations)
     asked = open_requests(installations, now)
     documents = manifest_documents({each.app for each in installations})
     return {
         each.pk: _status(
             each,
             failing.get(each.pk),
-            tuple(skipped[each.pk]),
-            asks=asked.get(each.pk, False),
+            tuple(breakers[each.pk]),
+            request=asked.get(each.pk),
             document=documents.get(each.app_id, {}),
         )
         for each in installations
     }
 
 
-def status_of(installation: Installation, now: datetime | None = None) -> AppStatus:
-    return statuses_of([installation], now)[installation.pk]
-
-
 def _status(
     installation: Installation,
     failing: datetime | None,
-    skipped: tuple[Breaker, ...],
+    breakers: tuple[Breaker, ...],
     *,
-    asks: bool,
+    request: bool | None,
     document: Mapping[str, Any],
 ) -> AppStatus:
-    lacks = lacks_settings(document, installation.settings)
+    status = AppStatus(
+        AppState.WORKING,
+        failing,
+        breakers,
+        has_settings=bool(settings_schema_in(document)),
+        lacks_settings=lacks_settings(document, installation.settings),
+        has_request=request is not None,
+        asks=bool(request),
+    )
+    return replace(status, state=_state(installation, status))
+
+
+def _state(installation: Installation, status: AppStatus) -> AppState:
     if not installation.is_active:
-        state = AppState.UNINSTALLED
-    elif not installation.is_usable:
-        state = AppState.SUSPENDED
-    elif installation.paused_at:
-        state = AppState.PAUSED
-    elif asks:
-        state = AppState.ASKS
-    elif failing or skipped:
-        state = AppState.TROUBLED
-    elif lacks:
-        state = AppState.LACKS_SETTINGS
-    else:
-        state = AppState.WORKING
-    return AppStatus(state, failing, skipped, lacks, asks)
+        return AppState.UNINSTALLED
+    if not installation.is_usable:
+        return AppState.SUSPENDED
+    if installation.paused_at:
+        return AppState.PAUSED
+    if status.asks:
+        return AppState.ASKS
+    if status.is_in_trouble:
+        return AppState.TROUBLED
+    return AppState.LACKS_SETTINGS if status.lacks_settings else AppState.WORKING
 
 
 def lacks_settings(document: Mapping[str, Any], values: dict[str, Any]) -> bool:
     """Whether a manifest's `settingsSchema` doesn't accept the defaults with the merchant's values on top."""
-    schema = document.get("settingsSchema")
-    if not isinstance(schema, dict) or not schema:
+    schema = settings_schema_in(document)
+    if schema is None:
         return False
     return bool(
         problems_of_values(schema, overlaid(defaults_of(without_misfits(schema)), values), "settings")
     )
 
 
-def _skipped(installations: Iterable[Installation]) -> dict[UUID, list[Breaker]]:
-    """The open breakers of hooks that are in the manifest and that the merchant hasn't switched off."""
-    ids = [each.pk for each in installations]
-    rows = Breaker.objects.filter(
-        installation__in=ids, open_until__isnull=False, definition__is_active=True
-    ).select_related("definition")
-    off = set(
-        ExtensionState.objects.filter(installation__in=ids, is_on=False).values_list(
-            "installation_id", "definition_id"
-        )
+def _breakers(installations: Iterable[Installation]) -> dict[UUID, list[Breaker]]:
+    """Of hooks in the manifest whose last call failed; `is_off` where the merchant has switched the hook off."""
+    off = ExtensionState.objects.filter(
+        installation=OuterRef("installation"), definition=OuterRef("definition"), is_on=False
     )
+    rows = Breaker.objects.filter(
+        installation__in=[each.pk for each in installations], failures__gt=0, definition__is_active=True
+    ).select_related("definition")
     found: dict[UUID, list[Breaker]] = defaultdict(list)
-    for row in rows.order_by("pk"):
-        if (row.installation_id, row.definition_id) not in off:
-            found[row.installation_id].append(row)
+    for row in rows.annotate(is_off=Exists(off)).order_by("pk"):
+        found[row.installation_id].append(row)
     return found

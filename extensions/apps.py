@@ -6,6 +6,6 @@ class ExtensionsConfig(AppConfig):
 
     def ready(self) -> None:
         from extensions import receivers  # noqa: F401  connects them
-        from extensions.hooks import fillers, ledger  # noqa: F401
+        from extensions.hooks import fillers
 
         fillers.fill_all()

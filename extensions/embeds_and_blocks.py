@@ -1,5 +1,6 @@
 """The embeds and blocks that a store's pages show."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from extensions import definitions
 from extensions.definitions import Block, Embed
 from extensions.enums import ExtensionType
 from extensions.models import ExtensionState, LiveDefinition, Placement
-from extensions.queries import defaults_of, extensions_on, overlaid, running_installations
+from extensions.queries import Extension, defaults_of, extensions_on, overlaid, running_installations
 from extensions.schemas import resolved
 from installations.models import Installation
 from stores.models import SitePage
@@ -43,7 +44,11 @@ class PlacedBlock:
 
 def embeds_on(business: Business) -> list[StoreEmbed]:
     """The embeds of all apps on the business, switched on or off."""
-    found = extensions_on(business, ExtensionType.EMBED)
+    return embeds_among(extensions_on(business, ExtensionType.EMBED))
+
+
+def embeds_among(found: Sequence[Extension]) -> list[StoreEmbed]:
+    """What a store made of these embeds. One statement."""
     states = {
         (state.installation_id, state.definition_id): state
         for state in ExtensionState.objects.filter(installation__in=[each.installation.pk for each in found])

@@ -50,7 +50,11 @@ def settings_of(installation: Installation) -> dict[str, Any]:
 
 def settings_schema_of(app: App) -> dict[str, Any] | None:
     """The schema of an app's global settings; None for an app that has none."""
-    schema = manifest_document(app).get("settingsSchema")
+    return settings_schema_in(manifest_document(app))
+
+
+def settings_schema_in(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    schema = document.get("settingsSchema")
     return schema if isinstance(schema, dict) and schema else None
 
 
@@ -107,14 +111,14 @@ def extensions_on(
 
 
 def running_definitions(
-    installations: Iterable[Installation], kind: ExtensionType, *, key: str | None = None
+    installations: Iterable[Installation], kind: ExtensionType | None = None, *, key: str | None = None
 ) -> dict[UUID, list[Definition]]:
-    """The definitions of a type that run for installations of one business, by app.
+    """The definitions of a type, or of all, that run for installations of one business, by app.
 
     On its own developer's sandbox store that is the working copy. Elsewhere each definition has the content of its
     `LiveDefinition`.
     """
-    wanted = {"type": kind} if key is None else {"type": kind, "key": key}
+    wanted = {name: value for name, value in (("type", kind), ("key", key)) if value is not None}
     own = [each.app_id for each in installations if each.runs_working_copy]
     agreed = [each.agreed_version_id for each in installations if not each.runs_working_copy]
     found: dict[UUID, list[Definition]] = defaultdict(list)

@@ -1,12 +1,12 @@
 """What a merchant can switch and limit of an installed app: hooks, scripts and widgets, and its discounts."""
 
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from extensions.capabilities import Capability, capabilities_of
-from extensions.models import ExtensionState, HookPreference
-from extensions.queries import running_definitions
+from extensions.models import Definition, ExtensionState, HookPreference
 from extensions.services.extension_states import SWITCHABLE
 from installations.models import Installation
 from stores.hookpoints import HookPoint
@@ -34,14 +34,11 @@ class Controls:
     most_discount: int | None
 
 
-def controls_of(installation: Installation) -> Controls:
-    """Of what the store runs, so of nothing that waits for the merchant's approval. Four statements."""
-    running = [
-        each for kind in SWITCHABLE for each in running_definitions([installation], kind)[installation.app_id]
-    ]
-    off = switched_off(installation)
-    switches = [Switch(each, off.isdisjoint(each.definitions)) for each in capabilities_of(running)]
-    discounts = any(each.key == HookPoint.DISCOUNTS for each in running)
+def controls_of(installation: Installation, running: Iterable[Definition], off: Set[UUID]) -> Controls:
+    """Of what the store runs, so of nothing that waits for the merchant's approval. `off` is from `switched_off`."""
+    switchable = [each for each in running if each.type in SWITCHABLE]
+    switches = [Switch(each, off.isdisjoint(each.definitions)) for each in capabilities_of(switchable)]
+    discounts = any(each.key == HookPoint.DISCOUNTS for each in switchable)
     return Controls(switches, _most_discount(installation) if discounts else None)
 
 

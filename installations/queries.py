@@ -53,7 +53,11 @@ def offered(*, app: App, user: User) -> App | AppVersion | None:
         return app
     if user.role == Role.REVIEWER:
         return app if app.status == AppStatus.PENDING_REVIEW and user.has_perm(MAY_REVIEW) else None
-    return app.approved_version if user.is_developer or user.is_merchant else None
+    return app.approved_version if installs_listed_apps(user) else None
+
+
+def installs_listed_apps(user: User) -> bool:
+    return user.is_merchant or user.is_developer
 
 
 def businesses_to_install_on(user: User) -> BusinessQuerySet:
@@ -62,15 +66,25 @@ def businesses_to_install_on(user: User) -> BusinessQuerySet:
     return owned.filter(is_sandbox=True) if user.is_developer else owned
 
 
+def has_store_without(installations: Collection[Installation], user: User) -> bool:
+    """Whether the person may install an app once more, besides these, which are all that they have of it."""
+    taken = {each.business_id for each in installations}
+    return installs_listed_apps(user) and businesses_to_install_on(user).exclude(pk__in=taken).exists()
+
+
 def installations_of(business: Business) -> InstallationQuerySet:
     """A business's installations, ended ones too, newest first, with their apps. Secrets are not read."""
-    found = Installation.objects.with_app().select_related("app__developer").defer("webhook_secret")
+    found = (
+        Installation.objects.with_app()
+        .select_related("app__developer", "installed_by")
+        .defer("webhook_secret")
+    )
     return found.filter(business=business).order_by("-id")
 
 
 def own_installation(user: User, installation_id: object) -> Installation:
     """An installation in one of this person's stores, ended ones too. Raises `NotFound`."""
-    own = Installation.objects.with_app().select_related("app__developer").of_owner(user)
+    own = Installation.objects.with_app().select_related("app__developer", "installed_by").of_owner(user)
     return get_or_not_found(own, installation_id, "App not found")
 
 

@@ -6,7 +6,7 @@ the time zone of the business.
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
@@ -14,21 +14,28 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 
 from accounts.models import Business, User
 from common.db.finders import get_or_not_found
-from common.errors import NotFound
+from common.ids import parse_id
 from installations.queries import own_installation
+from merchants.installed_app import InstalledApp, apps_in
 
 Page = Callable[..., HttpResponse]
 SESSION_KEY = "business"
 
 
 class MerchantRequest(HttpRequest):
-    """A request that passed `merchant_page`. The layout of these pages also reads `business`."""
+    """A request that passed `merchant_page`. The layout of these pages reads all of it.
+
+    `businesses` are the person's, the main one first, and `apps` those of the one that is shown.
+    """
 
     user: User
+    businesses: list[Business]
     business: Business
+    apps: list[InstalledApp]
 
 
 def merchant_area(view: Page) -> Page:
@@ -39,17 +46,15 @@ def merchant_area(view: Page) -> Page:
 
     @login_required
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        user = cast(User, request.user)
+    def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        request.businesses = list(Business.objects.owned_by(request.user).main_first())
+        business = _current_business(request)
+        if business is None and not request.user.is_merchant:
+            raise PermissionDenied(
+                "Only merchants and developers can open these pages. Sign in with another account."
+            )
         with timezone.override(None):
-            business = _current_business(request, user)
-            if business is None and not user.is_merchant:
-                raise PermissionDenied(
-                    "Only merchants and developers can open these pages. Sign in with another account."
-                )
-            cast(MerchantRequest, request).business = cast(Business, business)
-            if business:
-                timezone.activate(business.timezone)
+            _show(request, business)
             return view(request, *args, **kwargs)
 
     return guarded
@@ -85,9 +90,8 @@ def merchants_only(view: Page) -> Page:
 
 def switch_to(request: MerchantRequest, business: Business) -> None:
     """Show this business from now on. The caller has checked that the person owns it."""
-    request.business = business
+    _show(request, business)
     request.session[SESSION_KEY] = str(business.pk)
-    timezone.activate(business.timezone)
 
 
 def own_business(user: User, business_id: object) -> Business:
@@ -95,11 +99,19 @@ def own_business(user: User, business_id: object) -> Business:
     return get_or_not_found(Business.objects.owned_by(user), business_id, "Business not found")
 
 
-def _current_business(request: HttpRequest, user: User) -> Business | None:
-    try:
-        return own_business(user, request.session.get(SESSION_KEY))
-    except NotFound:
-        return Business.objects.main_of(user)
+def _show(request: MerchantRequest, business: Business | None) -> None:
+    """Its apps are read once, by the first view or template that needs them."""
+    request.business = cast(Business, business)
+    if business:
+        request.apps = cast(list[InstalledApp], SimpleLazyObject(partial(apps_in, business)))
+        timezone.activate(business.timezone)
+
+
+def _current_business(request: MerchantRequest) -> Business | None:
+    """The one that the session remembers, or the main one."""
+    main = next(iter(request.businesses), None)
+    known = request.session.get(SESSION_KEY)
+    return next((each for each in request.businesses if str(each.pk) == known), main)
 
 
 def installation_page(view: Page) -> Page:
@@ -132,3 +144,26 @@ def active_page(view: Page) -> Page:
         return view(request, installation, *args, **kwargs)
 
     return with_active
+
+
+def app_page(view: Page) -> Page:
+    """Like `active_page`, but the view gets an `InstalledApp`, with what all pages of the app show."""
+
+    @merchant_page
+    @wraps(view)
+    def with_app(request: MerchantRequest, installation_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        app = _app_among(request, installation_id)
+        if app is None:
+            installation = own_installation(request.user, installation_id)
+            if installation.is_active:
+                switch_to(request, installation.business)
+            app = _app_among(request, installation_id)
+        return view(request, app, *args, **kwargs) if app else redirect("merchants:receipt", installation_id)
+
+    return with_app
+
+
+def _app_among(request: MerchantRequest, installation_id: str) -> InstalledApp | None:
+    """Of the store that is shown now."""
+    known_id = parse_id(installation_id)
+    return next((each for each in request.apps if each.installation.pk == known_id), None)

@@ -1,18 +1,18 @@
 """What needs the merchant's attention in a store: for the home page, the notices, and the number beside them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
-from uuid import UUID
+from typing import Final
 
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business
-from extensions.app_status import AppStatus, statuses_of
+from extensions.app_status import AppStatus
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
-from installations.queries import installations_of
+from merchants.installed_app import InstalledApp
 
 RECENT: Final = timedelta(days=30)
 SHOWN: Final = 50
@@ -41,43 +41,13 @@ class Concern:
     since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AppsNow:
-    """The active apps of a store, newest first, and their statuses."""
-
-    installations: list[Installation]
-    statuses: dict[UUID, AppStatus]
-
-    @property
-    def asking(self) -> list[Installation]:
-        return [each for each in self.installations if self.statuses[each.pk].asks]
-
-    @property
-    def concerns(self) -> list[Concern]:
-        """Questions first."""
-        found = [
-            concern for each in self.installations for concern in _concerns(each, self.statuses[each.pk])
-        ]
-        return sorted(found, key=lambda each: each.link != REVIEW)
-
-
 REVIEW: Final = "Review"
 
 
-def apps_now(request: Any) -> AppsNow:
-    """Of `request.business`, read once for each request."""
-    known: AppsNow | None = getattr(request, "apps_now", None)
-    if known is None or known_business(request) != request.business.pk:
-        installations = list(installations_of(request.business).active())
-        known = AppsNow(installations, statuses_of(installations))
-        request.apps_now, request.apps_now_of = known, request.business.pk
-    return known
-
-
-def known_business(request: Any) -> UUID | None:
-    """Whose apps were read. A page may switch to another business."""
-    found: UUID | None = getattr(request, "apps_now_of", None)
-    return found
+def concerns_of(apps: Iterable[InstalledApp]) -> list[Concern]:
+    """Questions first."""
+    found = [concern for each in apps for concern in _concerns(each.installation, each.status)]
+    return sorted(found, key=lambda each: each.link != REVIEW)
 
 
 def _concerns(installation: Installation, status: AppStatus) -> list[Concern]:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from accounts.models import Business
 from extensions import definitions
 from extensions.definitions import Block
@@ -11,6 +13,7 @@ from extensions.icons import icon_or_neutral
 from extensions.models import Definition
 from extensions.queries import extensions_on
 from installations.models import Installation
+from stores.models import SitePage
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,17 @@ class Choice:
 def blocks_to_add(business: Business) -> list[Choice]:
     """Every block of the business's apps."""
     return [
-        Choice(each.installation, each.definition, definitions.block(each.definition))
-        for each in extensions_on(business, ExtensionType.BLOCK)
+        choice_of(each.installation, each.definition) for each in extensions_on(business, ExtensionType.BLOCK)
     ]
+
+
+def choice_of(installation: Installation, definition: Definition) -> Choice:
+    return Choice(installation, definition, definitions.block(definition))
+
+
+def pages_for_blocks(business: Business) -> QuerySet[SitePage]:
+    """Where a block can be added, published pages first."""
+    return SitePage.objects.filter(business=business).order_by("-is_published", "title")
 
 
 def by_category(choices: list[Choice]) -> dict[str, list[Choice]]:

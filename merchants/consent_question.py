@@ -1,13 +1,15 @@
 """The request of an installed app for more: what is new, what it has already, and what declining means."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from extensions.capabilities import Capability
-from extensions.reach_requests import open_requests, requested_capabilities
-from installations.models import Installation
-from installations.queries import asked_scopes, granted_by, scope_reason
+from extensions.reach_requests import requested_capabilities
+from installations.models import HistoryEntry, Installation
+from installations.queries import asked_scopes, scope_reason
 from marketplace.scopes import SCOPES, Scope, in_order
+from merchants.installed_app import InstalledApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,11 @@ class Question:
         return in_order({scope.name for scope in (*self.added, *self.kept)})
 
 
-def question_of(installation: Installation, now: datetime | None = None) -> Question | None:
-    """The open request of an installation, if any."""
-    version = installation.app.approved_version
-    asked = open_requests([installation], now)
-    if version is None or installation.pk not in asked:
+def question_of(app: InstalledApp, granted: Mapping[str, HistoryEntry]) -> Question | None:
+    """The open request of an app, if any. `granted` is from `granted_by`."""
+    installation, version = app.installation, app.installation.app.approved_version
+    if version is None or not app.status.has_request:
         return None
-    entries = granted_by(installation).values()
     return Question(
         installation=installation,
         version=version.number,
@@ -44,7 +44,7 @@ def question_of(installation: Installation, now: datetime | None = None) -> Ques
         kept=[SCOPES[name] for name in installation.effective_scopes],
         capabilities=requested_capabilities(installation),
         reason=scope_reason(installation),
-        allowed_at=max((entry.at for entry in entries), default=installation.installed_at),
+        allowed_at=max((entry.at for entry in granted.values()), default=installation.installed_at),
         declined_at=installation.reconsent_declined_at,
-        rests=not asked[installation.pk],
+        rests=not app.status.asks,
     )

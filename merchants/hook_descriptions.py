@@ -1,16 +1,17 @@
 """Descriptions of an app's hooks for merchants: what each does, how it performs, what buyers saw when it failed."""
 
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from django.utils import timezone
 
 from extensions.hooks import health
 from extensions.hooks.health import Health
 from extensions.models import Breaker, Definition, HookCall
-from extensions.switches import switched_off
-from installations.models import Installation
+from merchants.installed_app import InstalledApp
 from stores.hook_descriptions import DESCRIPTIONS, HookDescription
 from stores.hookpoints import HookPoint
 
@@ -44,22 +45,22 @@ class AtCheckout:
 
 
 def at_checkout(
-    installation: Installation, *, refuses: bool = False, now: datetime | None = None
+    app: InstalledApp, off: Set[UUID], *, refuses: bool = False, now: datetime | None = None
 ) -> list[AtCheckout]:
-    """Everything that the app does there, in the order of a checkout."""
+    """Everything that the app does there, in the order of a checkout. `off` is from `switched_off`. One statement."""
     now = now or timezone.now()
-    definitions = health.hooks_in(installation)
-    breakers = {each.definition_id: each for each in health.troubled(definitions, installation)}
-    off = switched_off(installation)
+    calls = HookCall.objects.filter(installation=app.installation)
+    healths = health.healths_of(calls, app.hooks, now=now) if app.hooks else {}
+    breakers = {each.definition_id: each for each in app.status.breakers}
     return [
-        _one(installation, each, breakers.get(each.pk), refuses, now, is_on=each.pk not in off)
-        for each in definitions
+        _one(each, healths[each.pk], breakers.get(each.pk), refuses, now, is_on=each.pk not in off)
+        for each in app.hooks
     ]
 
 
 def _one(
-    installation: Installation,
     definition: Definition,
+    found: Health,
     breaker: Breaker | None,
     refuses: bool,
     now: datetime,
@@ -67,8 +68,6 @@ def _one(
     is_on: bool,
 ) -> AtCheckout:
     description = DESCRIPTIONS[HookPoint(definition.key)]
-    calls = HookCall.objects.filter(installation=installation, definition=definition)
-    found = health.health_of(calls, now=now)
     instead = REFUSED if refuses and definition.key == HookPoint.VALIDATE else description.buyers_saw
     return AtCheckout(
         definition=definition,

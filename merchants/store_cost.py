@@ -1,12 +1,13 @@
 """What an installed app costs a store's visitors, in words."""
 
+from collections.abc import Set
 from dataclasses import dataclass
+from uuid import UUID
 
-from extensions.embeds_and_blocks import embeds_on
 from extensions.models import Placement
 from extensions.services.costs import Cost, cost_in
-from installations.models import Installation
 from merchants.hook_descriptions import AtCheckout
+from merchants.installed_app import InstalledApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +18,15 @@ class StoreCost:
     waits: list[tuple[str, str]]
 
 
-def cost_of(installation: Installation, at_checkout: list[AtCheckout]) -> StoreCost:
+def cost_of(app: InstalledApp, at_checkout: list[AtCheckout], off: Set[UUID]) -> StoreCost:
     waits = [
         (each.description.title, each.usually)
         for each in at_checkout
         if each.is_on and each.health.p50 is not None
     ]
-    return StoreCost(cost_in(installation) if _is_on_pages(installation) else None, waits)
+    return StoreCost(cost_in(app.installation) if _is_on_pages(app, off) else None, waits)
 
 
-def _is_on_pages(installation: Installation) -> bool:
-    embeds = embeds_on(installation.business)
-    is_embedded = any(each.is_on and each.installation.pk == installation.pk for each in embeds)
-    return is_embedded or Placement.objects.filter(installation=installation).exists()
+def _is_on_pages(app: InstalledApp, off: Set[UUID]) -> bool:
+    is_embedded = any(each.definition.pk not in off for each in app.embeds)
+    return is_embedded or Placement.objects.filter(installation=app.installation).exists()

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
@@ -67,7 +67,7 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookPart:
-    """An app's part in an order, which the filler notes for the order's history."""
+    """An app's part in an order, for the order's history."""
 
     point: HookPoint
     provider: str  # identifies the app, as `PaymentMethod.provider`
@@ -84,7 +84,8 @@ class Question:
 
     `data` is the hook's request data. `method_id` is the payment method as it was offered (`<owner>:<id>`). For
     `create_payment` it is the chosen one, and only its owner is asked. For `payment_methods` it is the one to
-    verify, so only its owner need be asked, or None for all methods. The filler adds each app's part to `parts`.
+    verify, so only its owner need be asked, or None for all methods. `order_id` is that of the order that is being
+    placed or paid; an order that is refused never exists.
     """
 
     point: HookPoint
@@ -92,7 +93,7 @@ class Question:
     data: dict[str, Any]
     budget: Budget
     method_id: str | None = None
-    parts: list[HookPart] = field(default_factory=list)
+    order_id: UUID | None = None
 
 
 # --- Answers ----------------------------------------------------------------------------------------
@@ -164,9 +165,18 @@ class Discount:
         _check_amount("discount", self.amount)
 
 
-# --- The points -------------------------------------------------------------------------------------
-
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Answer]):
+    """A point's answer, and each app's part in it."""
+
+    answer: Answer
+    parts: tuple[HookPart, ...] = ()
+
+
+# --- The points -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +237,8 @@ def fill(point: HookPoint | str, filler: Filler) -> None:
     """Fill a point. Each is filled once, in `AppConfig.ready()`.
 
     `filler` gets a `Question` and returns the point's answer: a sequence of `PaymentMethod`,
-    `PaymentDetails | None`, `ShippingRate | None`, `Verdict`, `Discount`. It must return within the budget.
+    `PaymentDetails | None`, `ShippingRate | None`, `Verdict`, `Discount`; or an `Asked` of it with the apps' parts. It
+    must return within the budget.
     """
     point = HookPoint(point)
     if point in _fillers:
@@ -260,20 +271,19 @@ def _ask(
     *,
     budget: Budget | None = None,
     method_id: str | None = None,
-    parts: list[HookPart] | None = None,
-) -> Answer:
+    order_id: UUID | None = None,
+) -> Asked[Answer]:
     forbid_transaction()
     filler = _fillers.get(declaration.point)
     if filler is None:
-        return declaration.unfilled
-    budget, parts = budget or Budget.start(), [] if parts is None else parts
-    question = Question(declaration.point, business, data, budget, method_id, parts)
+        return Asked(declaration.unfilled)
+    question = Question(declaration.point, business, data, budget or Budget.start(), method_id, order_id)
     try:
-        answer: Answer = filler(question)
+        found = filler(question)
     except Exception:
         log.exception("%s failed for business %s", declaration.point, business.pk)
-        return declaration.failed
-    return answer
+        return Asked(declaration.failed)
+    return found if isinstance(found, Asked) else Asked(found)
 
 
 def ask_payment_methods(
@@ -282,12 +292,11 @@ def ask_payment_methods(
     """The methods that apps offer. `only` is one to verify: only its owner need be asked, and the answer may
     contain more. The point has its own budget.
     """
-    return _ask(PAYMENT_METHODS, business, {"businessId": str(business.pk)}, budget=budget, method_id=only)
+    data = {"businessId": str(business.pk)}
+    return _ask(PAYMENT_METHODS, business, data, budget=budget, method_id=only).answer
 
 
-def ask_create_payment(
-    *, order: Order, budget: Budget | None = None, parts: list[HookPart] | None = None
-) -> PaymentDetails | None:
+def ask_create_payment(*, order: Order, budget: Budget | None = None) -> Asked[PaymentDetails | None]:
     """Ask the owner of the order's payment method to make the payment; None if that failed.
 
     The amount is text, and the method's id is the owner's own, without the prefix under which it was offered.
@@ -301,9 +310,8 @@ def ask_create_payment(
         "businessId": str(order.business_id),
         "description": f"Order {order.number} at {order.business.name}",
     }
-    return _ask(
-        CREATE_PAYMENT, order.business, data, budget=budget, method_id=order.payment_method, parts=parts
-    )
+    method_id = order.payment_method
+    return _ask(CREATE_PAYMENT, order.business, data, budget=budget, method_id=method_id, order_id=order.pk)
 
 
 def ask_shipping_fee(
@@ -314,8 +322,8 @@ def ask_shipping_fee(
     built_in_fee: int,
     locality: str = "",
     budget: Budget | None = None,
-    parts: list[HookPart] | None = None,
-) -> int:
+    order_id: UUID | None = None,
+) -> Asked[int]:
     """The fee of this delivery in minor units. PICKUP is asked too, with a built-in fee of 0."""
     data: dict[str, Any] = {
         "deliveryMethod": delivery_method,
@@ -324,8 +332,8 @@ def ask_shipping_fee(
     }
     if locality:
         data["locality"] = locality
-    rate = _ask(SHIPPING_RATES, business, data, budget=budget, parts=parts)
-    return built_in_fee if rate is None else rate.fee
+    asked = _ask(SHIPPING_RATES, business, data, budget=budget, order_id=order_id)
+    return Asked(built_in_fee if asked.answer is None else asked.answer.fee, asked.parts)
 
 
 def ask_verdict(
@@ -335,11 +343,11 @@ def ask_verdict(
     subtotal: int,
     delivery_method: str,
     budget: Budget,
-    parts: list[HookPart] | None = None,
-) -> Verdict:
+    order_id: UUID | None = None,
+) -> Asked[Verdict]:
     """Whether an order of these lines may be placed."""
     data = {"items": _items(lines), "subtotal": subtotal, "deliveryMethod": delivery_method}
-    return _ask(VALIDATE, business, data, budget=budget, parts=parts)
+    return _ask(VALIDATE, business, data, budget=budget, order_id=order_id)
 
 
 def ask_discount(
@@ -350,8 +358,8 @@ def ask_discount(
     promo_discount: int,
     delivery_fee: int,
     budget: Budget,
-    parts: list[HookPart] | None = None,
-) -> Discount:
+    order_id: UUID | None = None,
+) -> Asked[Discount]:
     """The discount besides the promo discount. `delivery_fee` is the store's own, no matter what shipping apps
     answered.
     """
@@ -361,7 +369,7 @@ def ask_discount(
         "promoDiscount": promo_discount,
         "deliveryFee": delivery_fee,
     }
-    return _ask(DISCOUNTS, business, data, budget=budget, parts=parts)
+    return _ask(DISCOUNTS, business, data, budget=budget, order_id=order_id)
 
 
 def _items(lines: Sequence[Line]) -> list[dict[str, Any]]:

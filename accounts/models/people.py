@@ -106,7 +106,10 @@ class BusinessQuerySet(models.QuerySet["Business"]):
 
     def main_of(self, user: User) -> "Business | None":
         """A developer's sandbox, a merchant's oldest business, a reviewer's test store; None without any."""
-        return self.owned_by(user).order_by("-is_sandbox", "created_at", "id").first()
+        return self.owned_by(user).main_first().first()
+
+    def main_first(self) -> "BusinessQuerySet":
+        return self.order_by("-is_sandbox", "created_at", "id")
 
 
 class Business(models.Model):

@@ -15,6 +15,7 @@ from extensions.models import HookPreference
 from stores import hookpoints
 from stores.enums import HookOutcome
 from stores.hookpoints import (
+    Asked,
     Discount,
     HookPart,
     HookPoint,
@@ -101,16 +102,14 @@ def _method(call: Call, given: dict[str, Any]) -> PaymentMethod:
     )
 
 
-def create_payment(question: Question) -> PaymentDetails | None:
+def create_payment(question: Question) -> Asked[PaymentDetails | None]:
     """Asks only the owner. None if it failed, was uninstalled, or has no such hook any more."""
     with Asking(question, slug=_owner(question)) as asking:
         for (call,) in asking.groups():
             if call.answer is None:
                 call.fallback = PAYMENT_FAILED
-            question.parts.append(_part(question, call))
-            if call.answer is not None:
-                return _details(call.answer)
-    return None
+            return Asked(None if call.answer is None else _details(call.answer), (_part(question, call),))
+    return Asked(None)
 
 
 def _details(answer: dict[str, Any]) -> PaymentDetails:
@@ -123,7 +122,7 @@ def _details(answer: dict[str, Any]) -> PaymentDetails:
     )
 
 
-def shipping_rate(question: Question) -> ShippingRate | None:
+def shipping_rate(question: Question) -> Asked[ShippingRate | None]:
     """Each fee overrides the one before; a failure keeps the fee so far."""
     rate = None
     parts: list[HookPart] = []
@@ -137,15 +136,15 @@ def shipping_rate(question: Question) -> ShippingRate | None:
                 rate = ShippingRate(int(call.answer["fee"]))
                 parts = [part if part.amount is None else replace(part, instead=LATER_FEE) for part in parts]
                 parts.append(_part(question, call, amount=rate.fee))
-    question.parts.extend(parts)
-    return rate
+    return Asked(rate, tuple(parts))
 
 
-def verdict(question: Question) -> Verdict:
+def verdict(question: Question) -> Asked[Verdict]:
     """The first refusal in order counts, and no later group is asked. A failing app counts as satisfied but not heard, or
     refuses if the merchant chose that.
     """
     all_heard = True
+    parts: list[HookPart] = []
     with Asking(question) as asking:
         for calls in asking.groups():
             strict = _strict_among(calls)
@@ -158,12 +157,12 @@ def verdict(question: Question) -> Verdict:
                     reason = CANNOT_CHECK
                 else:
                     refuses, reason = not call.answer["valid"], call.answer.get("reason") or ""
-                question.parts.append(_part(question, call))
+                parts.append(_part(question, call))
                 if refuses and refusal is None:
                     refusal = Verdict(valid=False, reason=reason.strip()[:300], all_heard=all_heard)
             if refusal:
-                return refusal
-    return Verdict(all_heard=all_heard)
+                return Asked(refusal)
+    return Asked(Verdict(all_heard=all_heard), tuple(parts))
 
 
 def _strict_among(calls: list[Call]) -> set[UUID]:
@@ -175,9 +174,10 @@ def _strict_among(calls: list[Call]) -> set[UUID]:
     return set(strict.values_list("installation_id", flat=True))
 
 
-def discount(question: Question) -> Discount:
+def discount(question: Question) -> Asked[Discount]:
     """Discounts add up, to at most the subtotal minus the promo discount. Each app gets no more than the merchant's cap."""
     amount, reasons = 0, []
+    parts: list[HookPart] = []
     currency, locale = question.business.currency, question.business.locale
     most = max(0, question.data["subtotal"] - question.data["promoDiscount"])
     with Asking(question) as asking:
@@ -185,7 +185,7 @@ def discount(question: Question) -> Discount:
             for call in calls:
                 if call.answer is None:
                     call.fallback = NO_DISCOUNT
-                    question.parts.append(_part(question, call))
+                    parts.append(_part(question, call))
                     continue
                 asked = int(call.answer["discount"])
                 given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)
@@ -198,8 +198,8 @@ def discount(question: Question) -> Discount:
                 reason = (call.answer.get("reason") or "").strip()
                 counted = min(given, max(0, most - amount))
                 part = _part(question, call, amount=counted, reason=reason)
-                question.parts.append(replace(part, instead=NOT_MORE) if counted < given else part)
+                parts.append(replace(part, instead=NOT_MORE) if counted < given else part)
                 if given:
                     amount += given
                     reasons.append(reason)
-    return Discount(min(amount, most), "; ".join(filter(None, reasons))[:300])
+    return Asked(Discount(min(amount, most), "; ".join(filter(None, reasons))[:300]), tuple(parts))

@@ -1,11 +1,13 @@
 """The health of hooks, for developers and merchants: from recorded calls and breakers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Business
@@ -13,15 +15,18 @@ from common.db.finders import first_or_not_found, get_or_not_found
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.hooks.live import live_hooks
 from extensions.models import Breaker, Definition, ExtensionState, HookCall, HookPreference
-from extensions.queries import running_definitions
 from installations.models import Installation
 from marketplace.models import App
 from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
+from stores.models import Order
 
 WINDOW: Final = timedelta(days=7)
 NEWEST: Final = 1000  # calls counted at most
 SHOWN: Final = 50
+
+
+_CallRow = tuple[str, int, datetime]  # outcome, duration in milliseconds, when
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,28 @@ def health_of(calls: QuerySet[HookCall], *, now: datetime | None = None) -> Heal
     """One statement, supported by an index on installation or definition."""
     since = (now or timezone.now()) - WINDOW
     newest = calls.filter(called_at__gt=since).order_by("-called_at")
-    rows = list(newest.values_list("outcome", "duration_ms", "called_at")[:NEWEST])
+    return _health(list(newest.values_list("outcome", "duration_ms", "called_at")[:NEWEST]))
+
+
+def healths_of(
+    calls: QuerySet[HookCall], hooks: Iterable[Definition], *, now: datetime | None = None
+) -> dict[UUID, Health]:
+    """Of each hook, by definition id. One statement."""
+    since = (now or timezone.now()) - WINDOW
+    newest = calls.filter(called_at__gt=since).order_by("-called_at")
+    rows: dict[UUID, list[_CallRow]] = {each.pk: [] for each in hooks}
+    wanted = Q(pk__in=())
+    for pk in rows:
+        last = newest.filter(definition=pk).values("called_at")[NEWEST - 1 : NEWEST]
+        wanted |= Q(definition=pk, called_at__gte=Coalesce(Subquery(last), since))
+    found = newest.filter(wanted).values_list("definition", "outcome", "duration_ms", "called_at")
+    for pk, outcome, duration_ms, called_at in found:
+        rows[pk].append((outcome, duration_ms, called_at))
+    return {pk: _health(each[:NEWEST]) for pk, each in rows.items()}
+
+
+def _health(rows: Sequence[_CallRow]) -> Health:
+    """Of the newest calls, newest first."""
     made = sorted(duration for outcome, duration, _ in rows if outcome not in SKIPPED)
     lost = [duration for outcome, duration, _ in rows if outcome != CallOutcome.ANSWERED]
     return Health(
@@ -69,11 +95,6 @@ def _percentile(values: list[int], share: float) -> int | None:
 def hooks_of(app: App) -> list[Definition]:
     """The hooks of an app's manifest, in the order of a checkout."""
     return in_order(Definition.objects.filter(app=app, type=ExtensionType.HOOK, is_active=True))
-
-
-def hooks_in(installation: Installation) -> list[Definition]:
-    """The hooks that an installation's store runs, in the order of a checkout."""
-    return in_order(running_definitions([installation], ExtensionType.HOOK)[installation.app_id])
 
 
 def in_order(definitions: Iterable[Definition]) -> list[Definition]:
@@ -99,20 +120,30 @@ def newest_calls(definition: Definition) -> list[HookCall]:
 
 
 def own_call(definition: Definition, call_id: object) -> HookCall:
-    """Raises `NotFound` for an invalid id or another hook's call."""
-    rows = HookCall.objects.filter(definition=definition).select_related("installation__business")
+    """With its store, and `has_order`: an order that was refused has no row. Raises `NotFound` for an invalid id or another
+    hook's call.
+    """
+    order = Order.objects.filter(pk=OuterRef("order_id"))
+    rows = HookCall.objects.filter(definition=definition).annotate(has_order=Exists(order))
+    rows = rows.select_related("installation__business")
     return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Call not found")
 
 
-def last_call(definition: Definition) -> HookCall | None:
-    rows = HookCall.objects.filter(definition=definition).defer("answer_excerpt", "request_body")
-    return rows.order_by("-called_at", "-id").first()
+def last_calls(hooks: Iterable[Definition]) -> dict[UUID, HookCall]:
+    """By definition id. One statement."""
+    last = Q(pk__in=())
+    for each in hooks:
+        newest = HookCall.objects.filter(definition=each).order_by("-called_at", "-id")
+        last |= Q(pk=Subquery(newest.values("pk")[:1]))
+    rows = HookCall.objects.filter(last).defer("answer_excerpt", "request_body")
+    return {each.definition_id: each for each in rows}
 
 
-def stores_that_switched_off(definition: Definition) -> int:
-    """How many stores with the app have switched this hook off."""
-    off = ExtensionState.objects.filter(definition=definition, is_on=False)
-    return off.filter(installation__uninstalled_at=None).count()
+def stores_that_switched_off(hooks: Iterable[Definition]) -> dict[UUID, int]:
+    """How many stores with the app have switched each hook off, by definition id. One statement."""
+    off = ExtensionState.objects.filter(definition__in=list(hooks), is_on=False)
+    active = off.filter(installation__uninstalled_at=None).order_by()
+    return dict(active.values_list("definition").annotate(Count("pk")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +179,11 @@ def running_order(business: Business, point: HookPoint, app: App) -> list[Turn]:
 # --- Breakers ---------------------------------------------------------------------------------------
 
 
-def troubled(definitions: Iterable[Definition], installation: Installation | None = None) -> list[Breaker]:
+def troubled(definitions: Iterable[Definition]) -> list[Breaker]:
     """Breakers of active installations whose last call failed; open ones first."""
     rows = Breaker.objects.filter(
         definition__in=list(definitions), failures__gt=0, installation__uninstalled_at=None
     )
-    if installation:
-        rows = rows.filter(installation=installation)
     found = rows.select_related("installation__business", "definition").defer("installation__webhook_secret")
     return sorted(found, key=lambda each: (each.open_until is None, each.installation_id))
 

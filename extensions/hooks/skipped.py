@@ -1,7 +1,6 @@
 """The ledger's rows of skipped calls, written behind the request.
 
-Nothing happened at the app that such a row would have to prove, and a shopper must not wait because an app is broken. The order
-that a skipped call belongs to is noted in the same queue, after the row.
+Nothing happened at the app that such a row would have to prove, and a shopper must not wait because an app is broken.
 """
 
 import atexit
@@ -9,9 +8,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 
@@ -24,14 +21,6 @@ MOST: Final = 5_000  # that wait
 BATCH: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class OrderOfCalls:
-    """Calls, and the order that they led to."""
-
-    calls: Sequence[UUID]
-    order_id: UUID
-
-
 class SkippedCalls(WriteBehind):
     """What waits in this process. A full queue drops what is new; the database has been away for long then."""
 
@@ -39,13 +28,13 @@ class SkippedCalls(WriteBehind):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waiting: deque[HookCall | OrderOfCalls] = deque()
+        self._waiting: deque[HookCall] = deque()
 
     @property
     def has_work(self) -> bool:
         return bool(self._waiting)
 
-    def put(self, items: Sequence[HookCall | OrderOfCalls]) -> None:
+    def put(self, items: Sequence[HookCall]) -> None:
         if len(self._waiting) < MOST:
             self._waiting.extend(items)
         self.start()
@@ -65,16 +54,13 @@ class SkippedCalls(WriteBehind):
         return len(batch)
 
 
-def _write(batch: Sequence[HookCall | OrderOfCalls]) -> None:
+def _write(batch: Sequence[HookCall]) -> None:
     with transaction.atomic():
         do_not_wait_for_the_disk()
-        HookCall.objects.bulk_create(item for item in batch if isinstance(item, HookCall))
-        for item in batch:
-            if isinstance(item, OrderOfCalls):
-                HookCall.objects.filter(pk__in=item.calls).update(order_id=item.order_id)
+        HookCall.objects.bulk_create(batch)
 
 
-def _write_each(batch: Sequence[HookCall | OrderOfCalls]) -> None:
+def _write_each(batch: Sequence[HookCall]) -> None:
     """Also where one belongs to an installation that was removed meanwhile."""
     for item in batch:
         try:
@@ -93,7 +79,7 @@ def do_not_wait_for_the_disk() -> None:
 _skipped = SkippedCalls()
 
 
-def record(items: Sequence[HookCall | OrderOfCalls]) -> None:
+def record(items: Sequence[HookCall]) -> None:
     """Leave rows to the writer. Never waits."""
     _skipped.put(items)
 

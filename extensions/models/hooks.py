@@ -16,8 +16,8 @@ from stores.hookpoints import HookPoint
 class HookCall(models.Model):
     """One call of a hook, made or skipped. Append-only; kept for 30 days.
 
-    `fallback` is what the store did instead, empty if the answer was used as it was. `order_id` is the resulting order, once there
-    is one. `answer_excerpt` is the beginning of the answer. A production store's shoppers are in its requests, so only
+    `fallback` is what the store did instead, empty if the answer was used as it was. `order_id` is the
+    order that was being placed or paid: one that was refused afterwards doesn't exist. `answer_excerpt` is the beginning of the answer. A production store's shoppers are in its requests, so only
     requests about sandbox stores are kept.
     """
 

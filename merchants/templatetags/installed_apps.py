@@ -1,38 +1,27 @@
 """`{% load installed_apps %}`: the installed apps of a store, for the merchant's pages."""
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
-from uuid import UUID
 
 from django import template
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from accounts.models import Business
 from common.templatetags.ui import app_icon, icon, pill
-from extensions import app_status, capabilities, definitions
 from extensions.app_status import AppState, AppStatus
 from extensions.capabilities import Capability
 from extensions.definitions import AdminPage
-from extensions.embeds_and_blocks import StoreEmbed, embeds_on
 from extensions.enums import ExtensionType
-from extensions.hooks import health
 from extensions.icons import icon_or_neutral
 from extensions.models import Breaker
-from extensions.queries import extensions_on, running_definitions, settings_schema_of
-from extensions.reach_requests import open_requests
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
-from merchants.attention import AppsNow, apps_now
-from merchants.block_picker import Choice, blocks_to_add
+from merchants.attention import concerns_of
+from merchants.installed_app import InstalledApp
 from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
-from stores.models import SitePage
-from webhooks import queries
 from webhooks.models import Attempt
 
 register = template.Library()
@@ -69,17 +58,15 @@ HISTORY_DESCRIPTIONS = {
 }
 
 
-@register.simple_tag(takes_context=True)
-def store_apps(context: dict[str, Any]) -> AppsNow | None:
-    """`{% store_apps as apps %}`: the apps of the store that is shown, with what they need."""
-    request = context["request"]
-    return apps_now(request) if request.business else None
-
-
 @register.filter
-def asks_for_more(installation: Installation) -> bool:
-    """Whether its merchant has an open request."""
-    return installation.pk in open_requests([installation])
+def number_of_concerns(apps: Sequence[InstalledApp]) -> int:
+    return len(concerns_of(apps))
+
+
+@register.simple_tag
+def asking(apps: Sequence[InstalledApp]) -> list[Installation]:
+    """Those whose merchant is asked for more permissions."""
+    return [each.installation for each in apps if each.status.asks]
 
 
 @register.inclusion_tag("merchants/history_item.html")
@@ -114,29 +101,6 @@ def _named(entry: HistoryEntry) -> list[str]:
     return [SCOPES[name].sentence for name in entry.note.split(", ") if name in SCOPES]
 
 
-@register.filter
-def works_at_checkout(installation: Installation) -> bool:
-    """Whether the store runs any hook of the app."""
-    return bool(health.hooks_in(installation))
-
-
-@register.simple_tag
-def statuses(installations: Sequence[Installation]) -> dict[UUID, AppStatus]:
-    """`{% statuses installations as known %}`: their statuses, by installation id."""
-    return app_status.statuses_of(installations)
-
-
-@register.filter
-def status_among(installation: Installation, known: dict[UUID, AppStatus]) -> AppStatus:
-    """One value of the dictionary that `statuses` returned."""
-    return known[installation.pk]
-
-
-@register.simple_tag
-def status_of(installation: Installation) -> AppStatus:
-    return app_status.status_of(installation)
-
-
 @register.inclusion_tag("components/pill.html")
 def status_pill(status: AppStatus) -> dict[str, Any]:
     return pill(*PILLS[status.state])
@@ -146,16 +110,6 @@ def status_pill(status: AppStatus) -> dict[str, Any]:
 def hook_title(breaker: Breaker) -> str:
     """The hook that checkout skips, as the Checkout tab names it."""
     return DESCRIPTIONS[HookPoint(breaker.definition.key)].title
-
-
-@register.simple_tag
-def delivery_health(installation: Installation) -> queries.DeliveryHealth:
-    return queries.delivery_health(installation, timezone.now())
-
-
-@register.simple_tag
-def erasure_story(installation: Installation) -> queries.ErasureStory | None:
-    return queries.erasure_story(installation)
 
 
 @register.filter
@@ -176,30 +130,15 @@ ICONS = {
 }
 
 
-@register.simple_tag
-def capabilities_in(installation: Installation) -> list[Capability]:
-    """What the app does in this store now."""
-    found = (running_definitions([installation], kind)[installation.app_id] for kind in ExtensionType)
-    return capabilities.capabilities_of(chain.from_iterable(found))
-
-
-@register.simple_tag
-def placed_blocks(installation: Installation) -> capabilities.Placed:
-    return capabilities.placed(installation)
-
-
 @register.filter
 def icon_of_extension(capability: Capability) -> str:
     return ICONS[capability.type]
 
 
 @register.simple_tag
-def admin_pages_on(business: Business | None) -> list[tuple[Installation, AdminPage]]:
-    """Every admin page of the business's apps, for the side navigation."""
-    if business is None:
-        return []
-    found = extensions_on(business, ExtensionType.ADMIN_PAGE, paused=True)
-    return [(each.installation, definitions.admin_page(each.definition)) for each in found]
+def admin_pages(apps: Sequence[InstalledApp]) -> list[tuple[Installation, AdminPage]]:
+    """Those of all the store's apps for the side navigation, the app that was installed first on top."""
+    return [(each.installation, page) for each in reversed(apps) for page in each.admin_pages]
 
 
 @register.simple_tag
@@ -210,33 +149,3 @@ def page_icon(page: AdminPage, installation: Installation) -> SafeString:
     fields = installation.app_fields
     shown = app_icon(fields.name, installation.app.slug, fields.icon_path, "small")
     return render_to_string("components/app_icon.html", shown)
-
-
-@register.filter
-def has_settings(installation: Installation) -> bool:
-    """Whether the app has settings for the whole store."""
-    return settings_schema_of(installation.app) is not None
-
-
-@register.inclusion_tag("merchants/add_to_page.html", takes_context=True)
-def add_to_page(context: dict[str, Any], installation: Installation) -> dict[str, Any]:
-    """The app's blocks, each with a button that adds it to a page."""
-    pages = SitePage.objects.filter(business=installation.business).order_by("-is_published", "title")
-    return {
-        "request": context["request"],
-        "csrf_token": context.get("csrf_token"),
-        "installation": installation,
-        "choices": blocks_of(installation),
-        "pages": pages,
-    }
-
-
-@register.simple_tag
-def blocks_of(installation: Installation) -> list[Choice]:
-    return [each for each in blocks_to_add(installation.business) if each.installation.pk == installation.pk]
-
-
-@register.simple_tag
-def embeds_of(installation: Installation) -> list[StoreEmbed]:
-    """The app's scripts and widgets in the store, on or off."""
-    return [each for each in embeds_on(installation.business) if each.installation.pk == installation.pk]

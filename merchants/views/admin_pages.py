@@ -9,30 +9,26 @@ from common.errors import NotFound
 from common.http.url_policy import origin_of
 from common.web.methods import require_safe
 from common.web.policy import allow_frame
-from extensions import definitions
 from extensions.addresses import SANDBOX, frame_url
-from extensions.enums import ExtensionType
-from extensions.queries import extensions_on
 from extensions.session_tokens import session_token
 from installations.models import Installation
-from merchants.access import MerchantRequest, active_page
+from merchants.access import MerchantRequest, active_page, app_page
+from merchants.installed_app import InstalledApp
 
 
 @require_safe
-@active_page
-def admin_page(request: MerchantRequest, installation: Installation, page_id: str) -> HttpResponse:
+@app_page
+def admin_page(request: MerchantRequest, app: InstalledApp, page_id: str) -> HttpResponse:
     """An app's admin page in its frame. A page that the store doesn't run is a 404.
 
     While the app is paused, a notice replaces the frame.
     """
-    for each in extensions_on(installation.business, ExtensionType.ADMIN_PAGE, key=page_id, paused=True):
-        if each.installation.pk == installation.pk:
-            page = definitions.admin_page(each.definition)
-            break
-    else:
+    installation = app.installation
+    page = next((each for each in app.admin_pages if each.page_id == page_id), None)
+    if page is None:
         raise NotFound("This app has no such page.")
     if installation.paused_at is not None:
-        context: dict[str, Any] = {"installation": installation, "admin_page": page}
+        context: dict[str, Any] = {"app": app, "installation": installation, "admin_page": page}
         return render(request, "merchants/admin_page_paused.html", context)
     context = {
         "installation": installation,

@@ -10,13 +10,16 @@ from extensions.queries import settings_schema_of
 from extensions.schema_forms import SettingsForm, settings_form
 from extensions.services.settings import save_settings
 from installations.models import Installation
-from merchants.access import MerchantRequest, active_page
+from merchants.access import MerchantRequest, app_page
+from merchants.block_picker import pages_for_blocks
+from merchants.installed_app import InstalledApp
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@active_page
-def app_settings(request: MerchantRequest, installation: Installation) -> HttpResponse:
+@app_page
+def app_settings(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """The form of the app's `settingsSchema`. The buttons of a list change the form and save nothing."""
+    installation = app.installation
     schema = settings_schema_of(installation.app)
     if schema is None:
         raise NotFound("This app has no settings.")
@@ -29,7 +32,12 @@ def app_settings(request: MerchantRequest, installation: Installation) -> HttpRe
     if form.is_valid() and _save(request, installation, form):
         messages.success(request, _saved(installation))
         return redirect("merchants:app_settings", installation.pk)
-    context = {"installation": installation, "form": form}
+    context = {
+        "app": app,
+        "installation": installation,
+        "form": form,
+        "pages": pages_for_blocks(request.business),
+    }
     status = 422 if form.is_bound and form.errors else 200
     return render(request, "merchants/app_settings.html", context, status=status)
 

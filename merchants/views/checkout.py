@@ -9,9 +9,11 @@ from django.views.decorators.http import require_POST
 from common.web.forms import RadioLines
 from common.web.methods import require_safe
 from extensions.hooks import breaker, health
+from extensions.switches import switched_off
 from installations.models import Installation
-from merchants.access import MerchantRequest, active_page
+from merchants.access import MerchantRequest, active_page, app_page
 from merchants.hook_descriptions import at_checkout
+from merchants.installed_app import InstalledApp
 from stores.hookpoints import BUDGET_SECONDS, HookPoint
 
 
@@ -29,13 +31,14 @@ class RefusalForm(forms.Form):
 
 
 @require_safe
-@active_page
-def checkout(request: MerchantRequest, installation: Installation) -> HttpResponse:
-    refuses = health.refuses_unvalidated(installation)
+@app_page
+def checkout(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
+    refuses = health.refuses_unvalidated(app.installation)
     context = {
-        "installation": installation,
+        "app": app,
+        "installation": app.installation,
         "budget": f"{BUDGET_SECONDS:g} seconds",
-        "parts": at_checkout(installation, refuses=refuses),
+        "parts": at_checkout(app, switched_off(app.installation), refuses=refuses),
         "form": RefusalForm(initial={"unchecked": "refuse" if refuses else "take"}),
     }
     return render(request, "merchants/checkout.html", context)

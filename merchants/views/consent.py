@@ -27,7 +27,7 @@ from common.web.auth_limits import limit
 from common.web.methods import require_safe
 from common.web.own_pages import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
-from installations.queries import businesses_to_install_on, offered
+from installations.queries import businesses_to_install_on, installs_listed_apps, offered
 from marketplace import rules
 from marketplace.models import App, AppVersion
 from merchants.consent_page import ConsentPage
@@ -270,7 +270,7 @@ def _fatal(error: OAuth2Error) -> Problem:
 
 
 def _why_not(app: App, user: User) -> str:
-    if not (user.is_merchant or user.is_developer):
+    if not installs_listed_apps(user):
         return "Only merchants and developers can install apps. Sign in with another account."
     if app.suspended_at is not None:
         return "The app is suspended. It can be installed again once the suspension is lifted."

@@ -8,19 +8,25 @@ from django.views.decorators.http import require_http_methods
 from common.errors import NotFound
 from common.ids import parse_id
 from common.web.methods import require_safe
-from extensions.embeds_and_blocks import StoreEmbed, embeds_on
+from extensions.embeds_and_blocks import StoreEmbed, embeds_among
 from extensions.models import Definition
 from extensions.schema_forms import settings_form
 from extensions.services.extension_states import save_embed_settings
-from installations.models import Installation
-from merchants.access import MerchantRequest, active_page
+from merchants.access import MerchantRequest, app_page
+from merchants.block_picker import pages_for_blocks
+from merchants.installed_app import InstalledApp
 
 
 @require_safe
-@active_page
-def embeds(request: MerchantRequest, installation: Installation) -> HttpResponse:
+@app_page
+def embeds(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """What the app puts on every page of the store, on or off. The app's page has the switches."""
-    context = {"installation": installation, "embeds": _own(installation)}
+    context = {
+        "app": app,
+        "installation": app.installation,
+        "embeds": embeds_among(app.embeds),
+        "pages": pages_for_blocks(request.business),
+    }
     return render(request, "merchants/embeds.html", context)
 
 
@@ -34,10 +40,10 @@ def embed_of(embeds: list[StoreEmbed], embed_id: object) -> StoreEmbed:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@active_page
-def embed_settings(request: MerchantRequest, installation: Installation, embed_id: str) -> HttpResponse:
+@app_page
+def embed_settings(request: MerchantRequest, app: InstalledApp, embed_id: str) -> HttpResponse:
     """The form of an embed's `settingsSchema`. The buttons of a list change the form and save nothing."""
-    chosen = embed_of(_own(installation), embed_id)
+    installation, chosen = app.installation, embed_of(embeds_among(app.embeds), embed_id)
     form = settings_form(
         chosen.embed.settings_schema,
         values=chosen.values,
@@ -50,10 +56,6 @@ def embed_settings(request: MerchantRequest, installation: Installation, embed_i
         save_embed_settings(installation=installation, definition=definition, settings=form.values)
         messages.success(request, f"Saved. {chosen.embed.name} has your new settings.")
         return redirect("merchants:embeds", installation.pk)
-    context = {"installation": installation, "chosen": chosen, "form": form}
+    context = {"app": app, "installation": installation, "chosen": chosen, "form": form}
     status = 422 if form.is_bound and form.errors else 200
     return render(request, "merchants/embed_settings.html", context, status=status)
-
-
-def _own(installation: Installation) -> list[StoreEmbed]:
-    return [each for each in embeds_on(installation.business) if each.installation.pk == installation.pk]

@@ -6,7 +6,7 @@ from django.shortcuts import render
 from common.web.methods import require_safe
 from merchants import overview
 from merchants.access import MerchantRequest, merchant_page
-from merchants.attention import apps_now
+from merchants.attention import concerns_of
 from merchants.store_queries import today
 
 SHOWN = 5
@@ -16,15 +16,14 @@ SHOWN = 5
 @merchant_page
 def home(request: MerchantRequest) -> HttpResponse:
     """What needs attention, today's figures and the last days, the newest orders, and apps."""
-    business, apps = request.business, apps_now(request)
+    business, apps = request.business, request.apps
     figures, orders = today(business), overview.newest_orders(business)
     context = {
         "today": figures,
         "week": overview.week_of(business),
         "orders": orders,
-        "concerns": [*apps.concerns, *overview.store_concerns(figures)],
-        "steps": overview.first_steps(business, has_apps=bool(apps.installations)),
-        "installations": apps.installations[:SHOWN],
-        "total": len(apps.installations),
+        "concerns": [*concerns_of(apps), *overview.store_concerns(figures)],
+        "steps": overview.first_steps(business, has_apps=bool(apps)),
+        "apps": apps[:SHOWN],
     }
     return render(request, "merchants/home.html", context)

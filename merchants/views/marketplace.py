@@ -13,6 +13,7 @@ from extensions.capabilities import offered_capabilities
 from marketplace import listing
 from marketplace.models import App, AppVersion
 from marketplace.queries import own_apps
+from merchants.app_cards import cards_of, install_panel
 from merchants.marketplace_forms import ListingForm
 from merchants.measured_facts import measured_facts
 
@@ -34,7 +35,9 @@ def index(request: HttpRequest) -> HttpResponse:
         "wanted": wanted,
         "page_request": page,
         "total": total,
-        "apps": list(listing.find(wanted)[page.window]) if is_valid and page.offset < total else [],
+        "apps": cards_of(listing.find(wanted)[page.window], request.user)
+        if is_valid and page.offset < total
+        else [],
         "categories": [(each, _query(request.GET, category=each.value)) for each in categories],
         "category": next((each for each in categories if each.value == wanted.category and each.value), None),
         "in_all_categories": categories[0].count,
@@ -55,7 +58,8 @@ def app_page(request: HttpRequest, slug: str) -> HttpResponse:
     assert app.approved_version is not None
     others = list(listing.more_by_developer(app)[: MORE_APPS + 1])
     context = _page_of(app, app.approved_version) | {
-        "more": others[:MORE_APPS],
+        "panel": install_panel(app, request.user),
+        "more": cards_of(others[:MORE_APPS], request.user),
         "has_even_more": len(others) > MORE_APPS,
     }
     return render(request, "merchants/marketplace/app.html", context)
@@ -103,7 +107,7 @@ def home(request: HttpRequest) -> HttpResponse:
     user = request.user
     context = {
         "search": ListingForm()["q"],
-        "apps": list(listing.find(listing.Wanted())[:APPS_AT_HOME]),
+        "apps": cards_of(listing.find(listing.Wanted())[:APPS_AT_HOME], user),
         "latest_app": own_apps(user).first() if isinstance(user, User) and user.is_developer else None,
     }
     return render(request, "home.html", context)

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.forms import NoticesForm
 from accounts.services.profile import choose_mails
 from merchants.access import MerchantRequest, merchant_page
-from merchants.attention import apps_now, recent_news
+from merchants.attention import concerns_of, recent_news
 from merchants.views import GET_OR_POST, UNPROCESSABLE
 
 
@@ -24,7 +24,7 @@ def notices(request: MerchantRequest) -> HttpResponse:
         return redirect("merchants:notices")
     context = {
         "form": form,
-        "concerns": apps_now(request).concerns,
+        "concerns": concerns_of(request.apps),
         "news": recent_news(request.business),
     }
     return render(request, "merchants/notices.html", context, status=UNPROCESSABLE if form.errors else 200)

@@ -6,20 +6,22 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from common.errors import ServiceError
-from installations.models import Installation
+from installations.queries import granted_by
 from installations.services.consent import approve_scopes, decline_scopes
-from merchants.access import MerchantRequest, active_page
+from merchants.access import MerchantRequest, app_page
 from merchants.consent_question import Question, question_of
+from merchants.installed_app import InstalledApp
 
 APPROVE, DECLINE = "approve", "decline"
 CHANGED = "The app has a newer version. Review what it asks for now."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@active_page
-def reconsent(request: MerchantRequest, installation: Installation) -> HttpResponse:
+@app_page
+def reconsent(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """Shows the request; POST answers it. Without an open request, redirects to the app's page."""
-    question = question_of(installation)
+    installation = app.installation
+    question = question_of(app, granted_by(installation))
     if question is None:
         return redirect("merchants:installation", installation.pk)
     if request.method == "POST":

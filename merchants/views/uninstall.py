@@ -11,22 +11,28 @@ from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict
 from common.web.methods import require_safe
+from extensions.capabilities import placed
 from installations import services
 from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.queries import granted_by, history_of
 from marketplace.scopes import SCOPES
-from merchants.access import MerchantRequest, active_page, installation_page
+from merchants.access import MerchantRequest, app_page, installation_page
+from merchants.installed_app import InstalledApp
+from webhooks.queries import erasure_story
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@active_page
-def uninstall(request: MerchantRequest, installation: Installation) -> HttpResponse:
+@app_page
+def uninstall(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """Says what is removed now and later, and asks. Pressing twice uninstalls once."""
+    installation = app.installation
     if request.method == "POST":
         return _uninstall(request, installation)
     context = {
+        "app": app,
         "installation": installation,
+        "placed": placed(installation),
         "scopes": [SCOPES[name] for name in installation.effective_scopes],
         "erasure_at": timezone.now() + timedelta(seconds=settings.DATA_ERASURE_DELAY),
     }
@@ -53,5 +59,6 @@ def receipt(request: MerchantRequest, installation: Installation) -> HttpRespons
         "history": history,
         "ended": ended,
         "now": timezone.now(),
+        "story": erasure_story(installation),
     }
     return render(request, "merchants/receipt.html", context)

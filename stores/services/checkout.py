@@ -1,8 +1,9 @@
 """Placing an order: the one path for the storefront and the app API (contract, section 4)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -11,6 +12,8 @@ from accounts.models import Business
 from common.db.inserts import insert
 from common.db.transactions import forbid_transaction
 from common.errors import Conflict, ErrorDetail, Invalid, Refused
+from common.ids import new_id
+from common.secrets import digest
 from common.validation import field_problems
 from stores import hookpoints, queries, signals
 from stores.enums import DeliveryMethod, OrderChangeKind, OrderValidation
@@ -77,13 +80,28 @@ class Price:
         return self.subtotal - self.discount + self.delivery_fee
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """An order on its way. Its id is made first, so that calls of hooks can name it; a quote has none."""
+
+    business: Business
+    request: OrderRequest
+    budget: Budget
+    order_id: UUID | None = None
+    method: PaymentMethod | None = None
+    by: Actor = SHOPPER
+    page_key: str = ""
+    now: datetime | None = None
+    began: datetime = field(default_factory=timezone.now)
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The result of asking the apps about a basket."""
 
     price: Price
-    validation: OrderValidation
-    parts: Sequence[HookPart]
+    parts: tuple[HookPart, ...]
+    validation: OrderValidation = OrderValidation.VALID
 
 
 def quote(
@@ -94,14 +112,11 @@ def quote(
     Not inside a transaction. Raises `NotFound` and `Conflict` as `place_order` does.
     """
     forbid_transaction()
-    return _price(
-        business,
-        read_basket(business, merge(items)),
-        delivery_method=delivery_method,
-        locality=locality,
-        promo_discount=0,
-        budget=Budget.start(),
+    request = OrderRequest(
+        items=items, customer_name="", delivery_method=delivery_method, payment_method="", locality=locality
     )
+    checkout = Checkout(business=business, request=request, budget=Budget.start())
+    return _price(checkout, read_basket(business, merge(items))).price
 
 
 def place_order(
@@ -110,15 +125,17 @@ def place_order(
     request: OrderRequest,
     offered: Sequence[PaymentMethod] = (),
     by: Actor = SHOPPER,
+    page_key: str = "",
     now: datetime | None = None,
     on_saved: Callable[[Order], None] | None = None,
 ) -> Order:
     """Check the request, ask the hook points, save the order, request its payment.
 
     `offered` are the methods that this customer's checkout page showed; any other app's method is accepted only if
-    its owner offers it now. `on_saved` is called inside the transaction that saves the order, so that its rows
-    commit together; calling this function inside a transaction is a RuntimeError. Returns the order with its lines,
-    and with its payment if an app makes one. A failed payment does not undo the order.
+    its owner offers it now. `page_key` opens the order's page in the storefront. `on_saved` is called inside the
+    transaction that saves the order, so that its rows commit together; calling this function inside a transaction is
+    a RuntimeError. Returns the order with its lines, and with its payment if an app makes one. A failed payment does
+    not undo the order.
 
     Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for an unavailable product or if the subtotal is
     not the expected one, `Refused` with the reason of the app that refused, and `Unavailable` if the payment's app
@@ -127,29 +144,31 @@ def place_order(
     forbid_transaction()
     _check(business, request)
     method = chosen_method(business, request.payment_method, offered)
-    order = _agree_and_save(business, request, method=method, by=by, now=now, on_saved=on_saved)
+    order = _agree_and_save(
+        Checkout(
+            business=business,
+            request=request,
+            budget=Budget.start(),
+            order_id=new_id(),
+            method=method,
+            by=by,
+            page_key=page_key,
+            now=now,
+        ),
+        on_saved,
+    )
     return make_payment(order=order, now=now) if method else order
 
 
-def _agree_and_save(
-    business: Business,
-    request: OrderRequest,
-    *,
-    method: PaymentMethod | None,
-    by: Actor,
-    now: datetime | None,
-    on_saved: Callable[[Order], None] | None,
-) -> Order:
-    budget = Budget.start()
+def _agree_and_save(checkout: Checkout, on_saved: Callable[[Order], None] | None) -> Order:
     for _ in range(ROUNDS):
-        basket = find_basket(business, merge(request.items))
-        terms = _agree(business, request, basket, budget)
-        if method:
-            require_time_for_payment(business, method)  # it is asked for after the order is saved
-        order = _save(
-            business, request, agreed=basket, terms=terms, method=method, by=by, now=now, on_saved=on_saved
-        )
-        if order is not None:
+        basket = find_basket(checkout.business, merge(checkout.request.items))
+        terms = _agree(checkout, basket)
+        if checkout.method:
+            require_time_for_payment(
+                checkout.business, checkout.method
+            )  # it is asked for after the order is saved
+        if order := _save(checkout, basket, terms, on_saved):
             return order
     raise Conflict("Prices are changing right now. Please place the order again.", code="prices_changing")
 
@@ -183,97 +202,74 @@ def _item_problems(request: OrderRequest) -> list[ErrorDetail]:
     ]
 
 
-def _agree(business: Business, request: OrderRequest, basket: Basket, budget: Budget) -> Terms:
+def _agree(checkout: Checkout, basket: Basket) -> Terms:
     """Ask the three hook points before an order is saved, within one time budget."""
+    request = checkout.request
     if request.promo_discount > basket.subtotal:
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
     basket.check_available()
     if request.expected_subtotal not in (None, basket.subtotal):
         raise Conflict(PRICES_CHANGED, code="prices_changed")
-    parts: list[HookPart] = []
-    verdict = hookpoints.ask_verdict(
-        business=business,
+    asked = hookpoints.ask_verdict(
+        business=checkout.business,
         lines=basket.lines,
         subtotal=basket.subtotal,
         delivery_method=request.delivery_method,
-        budget=budget,
-        parts=parts,
+        budget=checkout.budget,
+        order_id=checkout.order_id,
     )
-    if not verdict.valid:
-        raise Refused(verdict.reason or DEFAULT_REFUSAL)
-    price = _price(
-        business,
-        basket,
-        delivery_method=request.delivery_method,
-        locality=request.locality,
-        promo_discount=request.promo_discount,
-        budget=budget,
-        parts=parts,
-    )
-    validation = OrderValidation.VALID if verdict.all_heard else OrderValidation.NOT_VALIDATED
-    return Terms(price, validation, parts)
+    if not asked.answer.valid:
+        raise Refused(asked.answer.reason or DEFAULT_REFUSAL)
+    terms = _price(checkout, basket)
+    validation = OrderValidation.VALID if asked.answer.all_heard else OrderValidation.NOT_VALIDATED
+    return Terms(terms.price, asked.parts + terms.parts, validation)
 
 
-def _price(
-    business: Business,
-    basket: Basket,
-    *,
-    delivery_method: str,
-    locality: str,
-    promo_discount: int,
-    budget: Budget,
-    parts: list[HookPart] | None = None,
-) -> Price:
-    built_in_fee = queries.delivery_fee(business, delivery_method)
+def _price(checkout: Checkout, basket: Basket) -> Terms:
+    request = checkout.request
+    built_in_fee = queries.delivery_fee(checkout.business, request.delivery_method)
     discount = hookpoints.ask_discount(
-        business=business,
+        business=checkout.business,
         lines=basket.lines,
         subtotal=basket.subtotal,
-        promo_discount=promo_discount,
+        promo_discount=request.promo_discount,
         delivery_fee=built_in_fee,
-        budget=budget,
-        parts=parts,
+        budget=checkout.budget,
+        order_id=checkout.order_id,
     )
     fee = hookpoints.ask_shipping_fee(
-        business=business,
-        delivery_method=delivery_method,
-        locality=locality,
+        business=checkout.business,
+        delivery_method=request.delivery_method,
+        locality=request.locality,
         subtotal=basket.subtotal,
         built_in_fee=built_in_fee,
-        budget=budget,
-        parts=parts,
+        budget=checkout.budget,
+        order_id=checkout.order_id,
     )
-    return Price(
+    price = Price(
         subtotal=basket.subtotal,
-        discount=min(promo_discount + discount.amount, basket.subtotal),
-        discount_reason=discount.reason[:300],
-        delivery_fee=fee,
+        discount=min(request.promo_discount + discount.answer.amount, basket.subtotal),
+        discount_reason=discount.answer.reason[:300],
+        delivery_fee=fee.answer,
     )
+    return Terms(price, discount.parts + fee.parts)
 
 
 def _save(
-    business: Business,
-    request: OrderRequest,
-    *,
-    agreed: Basket,
-    terms: Terms,
-    method: PaymentMethod | None,
-    by: Actor,
-    now: datetime | None,
-    on_saved: Callable[[Order], None] | None,
+    checkout: Checkout, agreed: Basket, terms: Terms, on_saved: Callable[[Order], None] | None
 ) -> Order | None:
     """The one transaction. Returns None and writes nothing if the price differs from the one that apps were asked about."""
     with transaction.atomic(durable=True):
-        basket = lock_basket(business, agreed.lines)
+        basket = lock_basket(checkout.business, agreed.lines)
         if basket.subtotal != agreed.subtotal:
             return None
-        now = now or timezone.now()
+        now = checkout.now or timezone.now()
         crossings = move_stock(basket.products, basket.taken, now=now)
-        order = _write(business, request, basket, terms, method, now)
-        record(order, OrderChangeKind.PLACED, by=by, now=now)
+        order = _write(checkout, basket, terms, now)
+        record(order, OrderChangeKind.PLACED, by=checkout.by, now=now)
         record_parts(order, terms.parts, now=now)
-        if method:
-            open_payment(order=order, provider=method.provider, now=now)
+        if checkout.method:
+            open_payment(order=order, provider=checkout.method.provider, now=now)
         signals.order_created.send(sender=Order, order=order, now=now)
         announce(crossings, now=now)
         if on_saved:
@@ -295,15 +291,12 @@ def _unpriced(business: Business, request: OrderRequest) -> Order:
     )
 
 
-def _write(
-    business: Business,
-    request: OrderRequest,
-    basket: Basket,
-    terms: Terms,
-    method: PaymentMethod | None,
-    now: datetime,
-) -> Order:
-    order = _unpriced(business, request)
+def _write(checkout: Checkout, basket: Basket, terms: Terms, now: datetime) -> Order:
+    """`created_at` is when the checkout began, as its id, so that lists by id are the newest first."""
+    order, method = _unpriced(checkout.business, checkout.request), checkout.method
+    assert checkout.order_id is not None
+    order.id = checkout.order_id
+    order.page_key_digest = digest(checkout.page_key) if checkout.page_key else None
     order.payment_method_name = method.name[:200] if method else ""
     order.subtotal = basket.subtotal
     order.discount = terms.price.discount
@@ -311,8 +304,8 @@ def _write(
     order.delivery_fee = terms.price.delivery_fee
     order.amount = order.subtotal - order.discount + order.delivery_fee
     order.validation = terms.validation
-    order.created_at = order.updated_at = now
-    order.number = count_order(business)
+    order.created_at, order.updated_at = checkout.now or checkout.began, now
+    order.number = count_order(checkout.business)
     order.lines = _items(order, basket)
     insert(order)
     insert(*order.lines)

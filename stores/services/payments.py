@@ -14,7 +14,7 @@ from common.db.transactions import forbid_transaction
 from common.errors import Conflict, Invalid, NotAllowed, Unavailable
 from stores import hookpoints, signals
 from stores.enums import SETTLED, BuiltInPayment, OrderChangeKind, OrderStatus, PaymentStatus
-from stores.hookpoints import Budget, HookPart, HookPoint, PaymentDetails, PaymentMethod
+from stores.hookpoints import Budget, HookPoint, PaymentDetails, PaymentMethod
 from stores.models import Order, Payment
 from stores.services.history import SHOPPER, SYSTEM, Actor, record, record_parts
 
@@ -88,14 +88,13 @@ def make_payment(*, order: Order, now: datetime | None = None) -> Order:
     Not inside a transaction. Returns the order with its payment: PENDING with what the customer needs, or
     FAILED. If the app settled the payment before its answer arrived, that result is kept.
     """
-    parts: list[HookPart] = []
-    details = hookpoints.ask_create_payment(order=order, budget=Budget.start(), parts=parts)
+    asked = hookpoints.ask_create_payment(order=order, budget=Budget.start())
     with transaction.atomic():
         now = now or timezone.now()
         payment = _lock(order)
-        record_parts(payment.order, parts, now=now)
-        if details is not None:
-            _keep(payment, details)
+        record_parts(payment.order, asked.parts, now=now)
+        if asked.answer is not None:
+            _keep(payment, asked.answer)
         elif payment.status == PaymentStatus.PENDING:
             payment.status = PaymentStatus.FAILED
             payment.expires_at = None

@@ -7,7 +7,6 @@ from django.db import IntegrityError
 
 from accounts.models import Business
 from common.errors import ServiceError
-from common.secrets import digest
 from stores import queries
 from stores.hookpoints import PaymentMethod
 from stores.models import Order
@@ -32,13 +31,13 @@ def place_once(
     if placed := queries.order_by_page_key(business, key):
         return placed
 
-    def keep_key(order: Order) -> None:
-        order.page_key_digest = digest(key)
-        order.save(update_fields=["page_key_digest"])
+    def mail(order: Order) -> None:
         mail_placed(order=order, page_key=key)
 
     try:
-        return place_order(business=business, request=request, offered=offered, now=now, on_saved=keep_key)
+        return place_order(
+            business=business, request=request, offered=offered, page_key=key, now=now, on_saved=mail
+        )
     except (IntegrityError, ServiceError):
         if placed := queries.order_by_page_key(business, key):
             return placed

@@ -471,7 +471,9 @@ def test_developer_with_a_test_install_manages_it_in_the_portal(
 
 def test_reviewer_gets_a_sentence_and_no_button(client: Client, dana: User) -> None:
     app = listed(dana)
-    client.force_login(User.objects.create_user("rae@example.com", name="Rae", role=Role.REVIEWER))
+    rae = User.objects.create_user("rae@example.com", name="Rae", role=Role.REVIEWER)
+    factories.business(rae)  # on which reviewers try what is in review
+    client.force_login(rae)
     html = app_page(client, app)
     assert install_link(html) is None
     assert "Only merchants and developers can install apps" in html

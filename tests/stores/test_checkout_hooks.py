@@ -241,6 +241,22 @@ def test_asking_inside_a_transaction_is_refused(shop):
 # --- What changes while they answer -----------------------------------------------------------------
 
 
+def test_order_is_listed_by_when_it_began(shop, bread):
+    quick = []
+
+    def place_another(question):
+        if not quick:
+            quick.append(None)
+            quick.append(place_order(business=shop, request=order_request((bread, 1))))
+        return Verdict()
+
+    with filled("order.validate", place_another):
+        slow = place_order(business=shop, request=order_request((bread, 1)))
+    for order in ("id", "created_at"):
+        assert list(Order.objects.order_by(order)) == [slow, quick[1]]
+    assert slow.updated_at > quick[1].updated_at
+
+
 @pytest.mark.spec("Contract 4 Placing an order", "Price and stock come from the database, under lock")
 def test_price_that_changes_meanwhile_is_asked_about_again(shop, bread):
     subtotals = []

@@ -1,6 +1,7 @@
 """What holds for every page: a route that is added later is held to it without being named here."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -30,6 +31,8 @@ WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "(?!accounts_session")'
 # 404 for their owners too, since an empty form names no block, and no reviewer is there to read.
 NAMED_BY_THE_FORM = {"merchants:add_block", "merchants:place_block", "portal:review_message"}
 OF_SOMEBODY = ("portal/", "merchant/")
+COUNTED = ("portal:", "merchants:", "admin:marketplace_submission_")
+MOST, MOST_OF_AN_APP = 20, 15  # statements of a page
 
 
 def pages(sweep: Sweep) -> Iterator[tuple[Route, Subject]]:
@@ -77,6 +80,29 @@ def test_page_is_kept_by_no_cache_and_has_a_maximum(sweep: Sweep) -> None:
         writes = [query["sql"][:80] for query in queries if WRITES.match(query["sql"])]
         sweep.expect(not writes or route.name in NOTED, f"writes: {route} {writes}")
     assert sweep.asked > 100
+
+
+def test_page_takes_few_statements(sweep: Sweep) -> None:
+    """Counted at the second visit. What is read twice on an app's page belongs in its `InstalledApp`."""
+    for route, subject in sweep:
+        if "GET" not in methods_of(route.view) or not route.name.startswith(COUNTED):
+            continue
+        of_an_app = route.form.startswith("merchant/apps/%(installation_id)s/")
+        others = sweep.cast.at_shop.values() if of_an_app else ()
+        more = [
+            replace(subject, person=sweep.cast.mira, values=subject.values | {"installation_id": each.pk})
+            for each in others
+        ]
+        for each in (subject, *more):
+            sweep.ask(route, each, "GET")
+            with CaptureQueriesContext(connection) as queries:
+                sweep.ask(route, each, "GET")
+            asked = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
+            most = MOST_OF_AN_APP if of_an_app else MOST
+            sweep.expect(len(asked) <= most, f"{len(asked)} statements: {sweep.url(route, each.values)}")
+            twice = [sql[:300] for sql, number in Counter(asked).items() if number > 1 and of_an_app]
+            sweep.expect(not twice, f"the same statement twice: {sweep.url(route, each.values)} {twice}")
+    assert sweep.asked > 200
 
 
 @pytest.mark.spec("Contract 0 Conventions", "404 for what is another tenant's")

@@ -90,7 +90,7 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
     from accounts.models import Business
     from config.demo.people import dress_store
     from stores.enums import HookOutcome
-    from stores.hookpoints import Discount, HookPart, PaymentDetails, PaymentMethod, filled
+    from stores.hookpoints import Asked, Discount, HookPart, PaymentDetails, PaymentMethod, filled
     from stores.models import Product
     from stores.services.payments import expire_payments, settle_payment
     from stores.services.storefront import place_once
@@ -126,30 +126,25 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
 
     keys = {}
 
-    def discount(question: Any) -> Discount:
+    def discount(question: Any) -> Asked[Discount]:
         point = question.point
         reason = "Ten stars: a treat on us"
-        question.parts.append(
-            HookPart(
-                point=point,
-                provider="1",
-                app_name="Stars",
-                outcome=HookOutcome.ANSWERED,
-                amount=456,
-                reason=reason,
-            )
+        stars = HookPart(
+            point=point,
+            provider="1",
+            app_name="Stars",
+            outcome=HookOutcome.ANSWERED,
+            amount=456,
+            reason=reason,
         )
-        left_out = "This app gave no discount."
-        question.parts.append(
-            HookPart(
-                point=point,
-                provider="2",
-                app_name="Corner Stamps",
-                outcome=HookOutcome.FAILED,
-                instead=left_out,
-            )
+        stamps = HookPart(
+            point=point,
+            provider="2",
+            app_name="Corner Stamps",
+            outcome=HookOutcome.FAILED,
+            instead="This app gave no discount.",
         )
-        return Discount(456, reason)
+        return Asked(Discount(456, reason), (stars, stamps))
 
     with filled("order.calculate_discounts", discount):
         address = {

@@ -1,5 +1,7 @@
 """An app's hooks: their health, calls and breakers, and a trial call."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -92,19 +94,28 @@ class HookStatus:
         return ("warn", "triangle-alert", "Failing") if self.breakers else ("ok", "check", "Working")
 
 
-def hook_status(app: App, definition: Definition) -> HookStatus:
+def hook_statuses(app: App, definitions: Sequence[Definition]) -> list[HookStatus]:
+    """Four statements for any number of hooks."""
     now = timezone.now()
-    hook = read_hook(definition)
-    return HookStatus(
-        definition=definition,
-        hook=hook,
-        url=hook_address(app.webhook_url, hook.path) if app.webhook_url else "",
-        health=health.health_of(HookCall.objects.filter(definition=definition), now=now),
-        breakers=[_breaker_status(each, now) for each in health.troubled([definition])],
-        fallback=DESCRIPTIONS[hook.point].fallback,
-        last=health.last_call(definition),
-        switched_off=health.stores_that_switched_off(definition),
-    )
+    healths = health.healths_of(HookCall.objects.all(), definitions, now=now)
+    last, off = health.last_calls(definitions), health.stores_that_switched_off(definitions)
+    breakers = defaultdict(list)
+    for each in health.troubled(definitions):
+        breakers[each.definition_id].append(_breaker_status(each, now))
+    return [
+        HookStatus(
+            definition=definition,
+            hook=hook,
+            url=hook_address(app.webhook_url, hook.path) if app.webhook_url else "",
+            health=healths[definition.pk],
+            breakers=breakers[definition.pk],
+            fallback=DESCRIPTIONS[hook.point].fallback,
+            last=last.get(definition.pk),
+            switched_off=off.get(definition.pk, 0),
+        )
+        for definition in definitions
+        for hook in [read_hook(definition)]
+    ]
 
 
 def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
@@ -119,10 +130,9 @@ def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
 @require_safe
 @app_page
 def hook_list(request: HttpRequest, app: App) -> HttpResponse:
-    hooks = [hook_status(app, each) for each in health.hooks_of(app)]
     context = {
         "app": app,
-        "hooks": hooks,
+        "hooks": hook_statuses(app, health.hooks_of(app)),
         "budget": f"{BUDGET_SECONDS:g} seconds",
         "breaker_rule": breaker.RULE,
     }
@@ -139,7 +149,7 @@ def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
         "app": app,
         "order": order,
         "is_in_order": any(turn.is_own for turn in order),
-        "hook_status": hook_status(app, definition),
+        "hook_status": hook_statuses(app, [definition])[0],
         "calls": [(each, *OUTCOMES[each.outcome]) for each in health.newest_calls(definition)],  # type: ignore[index]
     }
     return render(request, "developers/portal/hook.html", context)
@@ -207,7 +217,7 @@ def hook_try(request: HttpRequest, app: App, point: str) -> HttpResponse:
     form = TrialForm(request.POST if request.method == "POST" else None, initial={"request_data": example})
     context = {
         "app": app,
-        "hook_status": hook_status(app, definition),
+        "hook_status": hook_statuses(app, [definition])[0],
         "installation": installation,
         "form": form,
         "expected": _pretty(simulator.example_answer(hook_point)),

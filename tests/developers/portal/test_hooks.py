@@ -1,6 +1,7 @@
 """The portal's pages about hooks, which Dana sees and Sam doesn't."""
 
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -121,6 +122,19 @@ def test_call_keeps_the_request_of_a_sandbox_store_only(
     assert call.outcome == "ANSWERED"
     assert call.request_body == ""
     assert "Not kept" in text_of(page.get(url("hook_call", app, SHIPPING, call.pk)))
+
+
+def test_call_shows_its_order_unless_that_was_refused(
+    page: Client, app: App, hook: Definition, sandbox: Business, receiver: Receiver
+) -> None:
+    receiver.respond_with(Answer(body=b'{"fee": 90}'))
+    for order_id in (factories.order(sandbox).pk, uuid4()):
+        asking.fee(sandbox, order_id=order_id)
+    placed, refused = HookCall.objects.order_by("id")
+
+    for call, is_shown in ((placed, True), (refused, False)):
+        shown = text_of(page.get(url("hook_call", app, SHIPPING, call.pk)))
+        assert (str(call.order_id) in shown) is is_shown
 
 
 @pytest.mark.parametrize("answered", [b"<script>alert(1)</script>", b"\xff\xfe"])

@@ -23,7 +23,7 @@ def fee(shop: Business, *, built_in: int = 350, budget: Budget | None = None, **
         business=shop,
         **{"delivery_method": "DELIVERY", "subtotal": 2000, "built_in_fee": built_in, **asked},
         budget=budget,
-    )
+    ).answer
 
 
 def verdict(shop: Business, *, seconds: float = 5.0) -> Verdict:
@@ -33,7 +33,7 @@ def verdict(shop: Business, *, seconds: float = 5.0) -> Verdict:
         subtotal=2000,
         delivery_method="PICKUP",
         budget=Budget.start(seconds),
-    )
+    ).answer
 
 
 def discount(shop: Business, *, subtotal: int = 2000, promo: int = 0) -> Discount:
@@ -44,7 +44,7 @@ def discount(shop: Business, *, subtotal: int = 2000, promo: int = 0) -> Discoun
         promo_discount=promo,
         delivery_fee=350,
         budget=Budget.start(),
-    )
+    ).answer
 
 
 def methods(shop: Business, **asked: Any) -> list[PaymentMethod]:

@@ -173,7 +173,7 @@ def test_owner_alone_makes_the_payment(shop: Business, hooking: Hooking) -> None
     other = hooking(CREATE_PAYMENT, {})
     order = ordered(shop, f"{app.app.slug}:wallet")
 
-    assert hookpoints.ask_create_payment(order=order) == PaymentDetails(
+    assert hookpoints.ask_create_payment(order=order).answer == PaymentDetails(
         "https://pay.example/77#now", "pay:77", "inv-77", datetime(2026, 11, 20, 14, 34, 5, tzinfo=UTC)
     )
     assert not other.receiver.requests
@@ -191,7 +191,7 @@ def test_owner_alone_makes_the_payment(shop: Business, hooking: Hooking) -> None
 def test_everything_in_a_payment_is_optional(shop: Business, hooking: Hooking, answer: Any) -> None:
     app = hooking(CREATE_PAYMENT, answer)
 
-    assert hookpoints.ask_create_payment(order=ordered(shop, f"{app.app.slug}:a")) == PaymentDetails()
+    assert hookpoints.ask_create_payment(order=ordered(shop, f"{app.app.slug}:a")).answer == PaymentDetails()
 
 
 @pytest.mark.spec("Contract 6 Hooks", "A paymentUrl that is not HTTPS makes the answer a failure")
@@ -216,12 +216,12 @@ def test_everything_in_a_payment_is_optional(shop: Business, hooking: Hooking, a
 def test_wrong_payment_is_none(shop: Business, hooking: Hooking, answer: Any) -> None:
     app = hooking(CREATE_PAYMENT, answer)
 
-    assert hookpoints.ask_create_payment(order=ordered(shop, f"{app.app.slug}:a")) is None
+    assert hookpoints.ask_create_payment(order=ordered(shop, f"{app.app.slug}:a")).answer is None
     assert app.call.fallback.startswith("The payment failed.")
 
 
 def test_payment_of_an_app_that_has_gone_fails(shop: Business) -> None:
-    assert hookpoints.ask_create_payment(order=ordered(shop, "gone:wallet")) is None
+    assert hookpoints.ask_create_payment(order=ordered(shop, "gone:wallet")).answer is None
 
 
 @pytest.mark.spec("Contract 6 Hooks", "No retry inside a flow: a payment is never asked for twice")

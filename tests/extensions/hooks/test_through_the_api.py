@@ -7,15 +7,18 @@ from typing import Any
 
 import orjson
 import pytest
-from django.db import connections
+from django.db import connection, connections
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business
 from common import strangers
+from extensions.hooks import health
 from extensions.models import Breaker, HookCall
 from marketplace.models import App
 from stores.models import Order, Product
-from stores.queries import DEFAULT_DELIVERY_FEE
+from stores.queries import DEFAULT_DELIVERY_FEE, order_by_page_key
+from stores.services.storefront import place_once
 from tests import factories
 from tests.appapi.conftest import client_of
 from tests.extensions.hooks.conftest import Hooked, Hooking, says
@@ -166,15 +169,27 @@ def test_method_that_is_not_offered_is_refused(api: Client, bread: Product, wall
     assert answer.json()["details"][0]["field"] == "paymentMethod"
 
 
-def test_calls_of_a_refused_order_are_not_given_to_the_next(
-    api: Client, bread: Product, hooking: Hooking
-) -> None:
+def test_calls_of_a_refused_order_name_none(api: Client, bread: Product, hooking: Hooking) -> None:
     refusing = hooking("order.validate", {"valid": False}, {"valid": True})
     place(api, order_of(bread))
     order = place(api, order_of(bread)).json()
 
     first, second = refusing.calls
-    assert (first.order_id, str(second.order_id)) == (None, order["id"])
+    shown = [health.own_call(refusing.definition, each.pk) for each in (first, second)]
+    assert [each.has_order for each in shown] == [False, True]
+    assert str(second.order_id) == order["id"] != str(first.order_id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_order_and_its_calls_are_written_once(shop: Business, hooking: Hooking) -> None:
+    hook = hooking("order.validate", {"valid": True})
+    request = factories.order_request((factories.product(shop), 1))
+    with CaptureQueriesContext(connection) as queries:
+        order = place_once(business=shop, key="k" * 32, request=request)
+    assert hook.call.order_id == order.pk
+    assert order_by_page_key(shop, "k" * 32) == order
+    updates = [query["sql"] for query in queries if query["sql"].startswith("UPDATE")]
+    assert not [sql for sql in updates if "stores_order" in sql or "hookcall" in sql]
 
 
 # --- Places for those who wait ----------------------------------------------------------------------
