@@ -41,7 +41,7 @@ _FAILED_DELIVERIES: Final = (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class ActivityFilters:
     """Search criteria. Empty ones match everything.
 
     `status` is a key of `CLASSES`, or `FAILED`. `endpoint` is a documented path, a hook point or an event. `text` is an id, or
@@ -57,11 +57,11 @@ class Filters:
     text: str = ""
 
     def __bool__(self) -> bool:
-        return self != Filters()
+        return self != ActivityFilters()
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class FeedPosition:
     """The place of an entry in the list."""
 
     at: datetime
@@ -76,18 +76,18 @@ class Position:
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def parse_position(text: str | None) -> Position | None:
+def parse_position(text: str | None) -> FeedPosition | None:
     """None for a malformed one."""
     micros, _, rest = (text or "").partition(".")
     kind, _, spelled = rest.partition(".")
     found = parse_id(spelled)
     if not (micros.isascii() and micros.isdigit() and len(micros) <= 16 and kind in KINDS and found):
         return None
-    return Position(_EPOCH + timedelta(microseconds=int(micros)), kind, found)
+    return FeedPosition(_EPOCH + timedelta(microseconds=int(micros)), kind, found)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ActivityEntry:
     """One row of the list. `row` is an `ApiCall`, a `HookCall` or a `Delivery` with `last_attempt`."""
 
     kind: str
@@ -96,8 +96,8 @@ class Entry:
     row: Any
 
     @property
-    def position(self) -> Position:
-        return Position(self.at, self.kind, self.id)
+    def position(self) -> FeedPosition:
+        return FeedPosition(self.at, self.kind, self.id)
 
     @property
     def order(self) -> tuple[datetime, int, UUID]:
@@ -106,24 +106,26 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    entries: list[Entry]
+class ActivityPage:
+    entries: list[ActivityEntry]
     has_older: bool
 
 
-def page(app: App, filters: Filters, *, before: Position | None = None, now: datetime | None = None) -> Page:
+def page(
+    app: App, filters: ActivityFilters, *, before: FeedPosition | None = None, now: datetime | None = None
+) -> ActivityPage:
     """The newest entries, or those before a position."""
     since = max(filters.since or _EPOCH, (now or timezone.now()) - KEPT)
     found = _merged(app, filters, since, before=before, limit=PAGE + 1)
     entries = found[:PAGE]
     attach_last_attempts(entry.row for entry in entries if entry.kind == WEBHOOK)
-    return Page(entries, has_older=len(found) > PAGE)
+    return ActivityPage(entries, has_older=len(found) > PAGE)
 
 
-def count_newer(app: App, filters: Filters, *, after: Position, most: int) -> int:
+def count_newer(app: App, filters: ActivityFilters, *, after: FeedPosition, most: int) -> int:
     """How many entries are newer than a position, at most `most`."""
     found = _merged(app, filters, after.at, before=None, limit=most + 1)
-    order = Entry(after.kind, after.at, after.id, None).order
+    order = ActivityEntry(after.kind, after.at, after.id, None).order
     return min(most, sum(entry.order > order for entry in found))
 
 
@@ -169,12 +171,12 @@ def used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
 
 
 def _merged(
-    app: App, filters: Filters, since: datetime, *, before: Position | None, limit: int
-) -> list[Entry]:
+    app: App, filters: ActivityFilters, since: datetime, *, before: FeedPosition | None, limit: int
+) -> list[ActivityEntry]:
     kinds = [filters.kind] if filters.kind else list(KINDS)
     of_endpoint = _kind_of(filters.endpoint)
     sources = {API: _calls, HOOK: _hook_calls, WEBHOOK: _deliveries}
-    entries: list[Entry] = []
+    entries: list[ActivityEntry] = []
     for kind in kinds:
         if of_endpoint in ("", kind):
             entries += sources[kind](app, filters, since, before, limit)
@@ -189,7 +191,7 @@ def _kind_of(endpoint: str) -> str:
     return HOOK if endpoint in HookPoint.__members__.values() else API
 
 
-def _before(kind: str, at: str, before: Position | None) -> Q:
+def _before(kind: str, at: str, before: FeedPosition | None) -> Q:
     """The rows of a kind that come after a position in the list."""
     if before is None:
         return Q()
@@ -202,8 +204,8 @@ def _before(kind: str, at: str, before: Position | None) -> Q:
 
 
 def _calls(
-    app: App, filters: Filters, since: datetime, before: Position | None, limit: int
-) -> Iterable[Entry]:
+    app: App, filters: ActivityFilters, since: datetime, before: FeedPosition | None, limit: int
+) -> Iterable[ActivityEntry]:
     rows = ApiCall.objects.filter(_before(API, "at", before), app=app, at__gte=since)
     if filters.installation:
         rows = rows.filter(installation=filters.installation)
@@ -219,7 +221,7 @@ def _calls(
     lean = rows.select_related("installation__business").defer(
         "request_body", "response_body", "installation__webhook_secret"
     )
-    return [Entry(API, row.at, row.pk, row) for row in lean.order_by("-at", "-id")[:limit]]
+    return [ActivityEntry(API, row.at, row.pk, row) for row in lean.order_by("-at", "-id")[:limit]]
 
 
 def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
@@ -233,8 +235,8 @@ def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
 
 
 def _hook_calls(
-    app: App, filters: Filters, since: datetime, before: Position | None, limit: int
-) -> Iterable[Entry]:
+    app: App, filters: ActivityFilters, since: datetime, before: FeedPosition | None, limit: int
+) -> Iterable[ActivityEntry]:
     """One query for each hook, since the index is by hook."""
     rows = HookCall.objects.filter(_before(HOOK, "called_at", before), called_at__gte=since)
     if filters.installation:
@@ -252,14 +254,14 @@ def _hook_calls(
             if wanted
             else Q(problem__icontains=filters.text) | Q(hook_point__icontains=filters.text)
         )
-    found: list[Entry] = []
+    found: list[ActivityEntry] = []
     for definition in _hooks(app):
         if filters.endpoint in ("", definition.key):
             of_hook = rows.filter(definition=definition).select_related("installation__business")
             lean = of_hook.defer("answer_excerpt", "installation__webhook_secret").order_by(
                 "-called_at", "-id"
             )
-            found += [Entry(HOOK, row.called_at, row.pk, row) for row in lean[:limit]]
+            found += [ActivityEntry(HOOK, row.called_at, row.pk, row) for row in lean[:limit]]
     return found
 
 
@@ -268,8 +270,8 @@ def _hooks(app: App) -> QuerySet[Definition]:
 
 
 def _deliveries(
-    app: App, filters: Filters, since: datetime, before: Position | None, limit: int
-) -> Iterable[Entry]:
+    app: App, filters: ActivityFilters, since: datetime, before: FeedPosition | None, limit: int
+) -> Iterable[ActivityEntry]:
     """By id, which begins with the time, to the millisecond: an index has the ids of an app in this order."""
     rows = Delivery.objects.filter(app_id=app.pk, id__gte=first_id_at(since))
     if filters.until:
@@ -283,10 +285,10 @@ def _deliveries(
     ids = list(_matching(rows, filters).order_by("-id").values_list("pk", flat=True)[:limit])
     around = Delivery.objects.filter(pk__in=ids).select_related("event", "webhook__installation__business")
     lean = around.defer("event__data", "webhook__secret", "webhook__installation__webhook_secret")
-    return [Entry(WEBHOOK, moment_of(row.pk), row.pk, row) for row in lean]
+    return [ActivityEntry(WEBHOOK, moment_of(row.pk), row.pk, row) for row in lean]
 
 
-def _matching(rows: QuerySet[Delivery], filters: Filters) -> QuerySet[Delivery]:
+def _matching(rows: QuerySet[Delivery], filters: ActivityFilters) -> QuerySet[Delivery]:
     if filters.endpoint:
         rows = rows.filter(event_type=filters.endpoint)
     if filters.status == "2xx":

@@ -27,7 +27,7 @@ BATCH: Final = 500
 
 
 @dataclass(slots=True)
-class Call:
+class RecordedCall:
     """What the request's thread knows of one call. The writer makes the row of it.
 
     `installation` is None for a token that is not valid; `token_digest` may then still find whose it was.
@@ -69,7 +69,7 @@ class Gap:
 
 @dataclass(slots=True)
 class Batch:
-    calls: list[Call]
+    calls: list[RecordedCall]
     gaps: dict[UUID, Gap] = field(default_factory=dict)  # by app
     uses: Counter[Use] = field(default_factory=Counter)  # of the calls that were not logged
 
@@ -79,7 +79,7 @@ class Queue:
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
-        self._calls: deque[Call] = deque()
+        self._calls: deque[RecordedCall] = deque()
         self._lock = threading.Lock()
         self._gaps: dict[UUID, Gap] = {}
         self._uses: Counter[Use] = Counter()
@@ -91,7 +91,7 @@ class Queue:
     def has_work(self) -> bool:
         return bool(self._calls or self._gaps)
 
-    def put(self, call: Call) -> None:
+    def put(self, call: RecordedCall) -> None:
         most = self.most if call.installation is not None else min(MOST_UNKNOWN, self.most)
         if len(self._calls) < most:
             self._calls.append(call)  # atomic; a few more than `most` do no harm
@@ -100,7 +100,7 @@ class Queue:
 
     def take(self, most: int = BATCH) -> Batch | None:
         """The oldest calls, with everything that is known about dropped ones. None if there is nothing."""
-        calls: list[Call] = []
+        calls: list[RecordedCall] = []
         while len(calls) < most and self._calls:
             calls.append(self._calls.popleft())
         with self._lock:
@@ -124,7 +124,7 @@ class Queue:
         self.put_back(Batch([], batch.gaps, batch.uses))
         self._drop(batch.calls)
 
-    def _drop(self, calls: list[Call]) -> None:
+    def _drop(self, calls: list[RecordedCall]) -> None:
         known = [call for call in calls if call.installation is not None]
         CALLS_NOT_LOGGED.inc(len(known))
         with self._lock:
@@ -139,7 +139,7 @@ def _add(gaps: dict[UUID, Gap], app_id: UUID, more: Gap) -> None:
     gap.count += more.count
 
 
-def uses_of(call: Call) -> list[Use]:
+def uses_of(call: RecordedCall) -> list[Use]:
     """What a call adds to the use of scopes. Nothing for an endpoint that is not documented."""
     return [
         (call.installation.app_id, scope, f"{call.method} {call.route}", call.at.date())
@@ -161,7 +161,7 @@ class CallLog(WriteBehind):
     def has_work(self) -> bool:
         return self.queue.has_work
 
-    def record(self, call: Call) -> None:
+    def record(self, call: RecordedCall) -> None:
         self.queue.put(call)
         self.start()
 
@@ -190,7 +190,7 @@ class CallLog(WriteBehind):
 _log = CallLog()
 
 
-def record(call: Call) -> None:
+def record(call: RecordedCall) -> None:
     """Leave a call to the writer. Takes microseconds, and never waits."""
     _log.record(call)
 

@@ -30,7 +30,7 @@ _ORDER: Final = (REQUEST, API, HOOK, EVENT, DELIVERY, ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ThreadEntry:
     """`row` is an `ApiCall`, a `HookCall`, an `Event`, a `Delivery` that waits, an `Attempt`; None for a request that is not
     the developer's to see."""
 
@@ -44,7 +44,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Thread:
     trace_id: UUID
-    steps: list[Step]
+    steps: list[ThreadEntry]
 
 
 def thread_of(developer: User, any_id: UUID) -> Thread | None:
@@ -75,9 +75,9 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     requests |= {each.request_id for each in shown if each.request_id}
     hooks = _hook_calls(developer, requests)
     steps = [
-        *(Step(API, call.at, call, call.installation.business) for call in found),
-        *(Step(HOOK, call.called_at, call, call.installation.business) for call in hooks),
-        *(Step(EVENT, event.occurred_at, event, event.business) for event in shown),
+        *(ThreadEntry(API, call.at, call, call.installation.business) for call in found),
+        *(ThreadEntry(HOOK, call.called_at, call, call.installation.business) for call in hooks),
+        *(ThreadEntry(EVENT, event.occurred_at, event, event.business) for event in shown),
         *_sent(deliveries),
     ]
     steps += _unseen(found, shown, hooks)
@@ -113,7 +113,7 @@ def _deliveries(developer: User, events: Iterable[Event]) -> list[Delivery]:
     return list(lean.order_by("id")[:MOST])
 
 
-def _sent(deliveries: Iterable[Delivery]) -> list[Step]:
+def _sent(deliveries: Iterable[Delivery]) -> list[ThreadEntry]:
     by_id = {each.pk: each for each in deliveries}
     steps = []
     tried = set()
@@ -123,11 +123,13 @@ def _sent(deliveries: Iterable[Delivery]) -> list[Step]:
         attempt.delivery = by_id[attempt.delivery_id]
         tried.add(attempt.delivery_id)
         steps.append(
-            Step(ATTEMPT, attempt.attempted_at, attempt, attempt.delivery.webhook.installation.business)
+            ThreadEntry(
+                ATTEMPT, attempt.attempted_at, attempt, attempt.delivery.webhook.installation.business
+            )
         )
     waiting = (each for each in by_id.values() if each.pk not in tried)
     return steps + [
-        Step(DELIVERY, each.created_at, each, each.webhook.installation.business) for each in waiting
+        ThreadEntry(DELIVERY, each.created_at, each, each.webhook.installation.business) for each in waiting
     ]
 
 
@@ -141,13 +143,15 @@ def _hook_calls(developer: User, requests: set[UUID]) -> list[HookCall]:
     return list(around.defer("answer_excerpt", "installation__webhook_secret").order_by("called_at")[:MOST])
 
 
-def _unseen(calls: Iterable[ApiCall], events: Iterable[Event], hooks: Iterable[HookCall]) -> list[Step]:
+def _unseen(
+    calls: Iterable[ApiCall], events: Iterable[Event], hooks: Iterable[HookCall]
+) -> list[ThreadEntry]:
     """The requests behind what is shown that are no calls of the developer's apps: pages, and calls of other apps."""
     own = {call.pk for call in calls}
     stores = {event.request_id: event.business for event in events if event.request_id}
     stores |= {call.request_id: call.installation.business for call in hooks if call.request_id}
     return [
-        Step(REQUEST, moment_of(request_id), None, store, request_id)
+        ThreadEntry(REQUEST, moment_of(request_id), None, store, request_id)
         for request_id, store in stores.items()
         if request_id not in own
     ]

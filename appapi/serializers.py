@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from appapi.enums import ExportResource, ExportStatus
 from common import money
-from common.rest.fields import Boolean, Choice, Identifier, Integer, Listing, Moment, Number, Object, Text
+from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Object, StringList, Text
 from common.rest.query import MAX_TEXT
 from marketplace.scopes import SCOPES
 from stores.dashboard import DEFAULT_DAYS as DAYS
@@ -155,7 +155,7 @@ class WebhookBody(serializers.Serializer):
         max_length=2048,
         schema={"format": "uri"},
     )
-    events = Listing(
+    events = StringList(
         "The events to deliver; a repeated name counts once.",
         ["order.created", "order.cancelled"],
         child=Identifier(max_length=100, schema={"enum": list(SUBSCRIBABLE)}),
@@ -270,6 +270,6 @@ class InstallationSerializer(serializers.Serializer):
     businessId = BusinessId()
     isTestInstall = Boolean("Whether it is a test install on a sandbox.", True)
     needsReConsent = Boolean("Whether the merchant has yet to agree to added scopes.", False)
-    scopes = Listing("What the token may do now.", ["read_products", "read_orders"], among=list(SCOPES))
+    scopes = StringList("What the token may do now.", ["read_products", "read_orders"], among=list(SCOPES))
     settings = Object("The merchant's settings, over the defaults.", {"greeting": "Hello"})
     installedAt = Moment("When it was installed.")

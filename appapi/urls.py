@@ -6,7 +6,7 @@ from appapi.views.base import UnknownPath
 from appapi.views.business import AnalyticsDashboard, BusinessDetail, OwnInstallation, PageBySlug, PageList
 from appapi.views.events import EventFeed
 from appapi.views.exports import ExportDetail, ExportFile, ExportList
-from appapi.views.orders import OrderDetail, OrderList, OrderPayment, OrderStatus, PaymentMethods
+from appapi.views.orders import OrderDetail, OrderList, OrderPayment, OrderStatusView, PaymentMethods
 from appapi.views.products import ProductBySlug, ProductDetail, ProductList, ReviewList, ReviewStatistics
 from appapi.views.webhooks import (
     DeliveryDetail,
@@ -27,7 +27,7 @@ urlpatterns = [
     path("app-api/products/<str:product_id>", ProductDetail.as_view(), name="product"),
     path("app-api/orders", OrderList.as_view(), name="orders"),
     path("app-api/orders/<str:order_id>", OrderDetail.as_view(), name="order"),
-    path("app-api/orders/<str:order_id>/status", OrderStatus.as_view(), name="order-status"),
+    path("app-api/orders/<str:order_id>/status", OrderStatusView.as_view(), name="order-status"),
     path("app-api/orders/<str:order_id>/payment", OrderPayment.as_view(), name="order-payment"),
     path("app-api/payment-methods", PaymentMethods.as_view(), name="payment-methods"),
     path("app-api/reviews", ReviewList.as_view(), name="reviews"),

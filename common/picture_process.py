@@ -23,7 +23,7 @@ QUALITY: Final = 90
 SCALABLE: Final = ("L", "LA", "RGB", "RGBA", "CMYK")
 
 
-class Refused(ValueError):
+class PictureRefused(ValueError):
     """`str()` of the error is a message for the person who chose the file."""
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     content = sys.stdin.buffer.read()
     try:
         answer, picture = decoded(content, **wanted)
-    except Refused as refused:
+    except PictureRefused as refused:
         answer, picture = {"error": str(refused)}, b""
     except Exception:  # a broken file makes the decoders raise nearly anything
         answer, picture = {"error": ""}, b""
@@ -59,7 +59,7 @@ def decoded(
 
 def opened(content: bytes, max_pixels: int) -> Image.Image:
     """Read the header and check the size, before any pixel is decoded."""
-    too_large = Refused(f"Choose a picture of at most {max_pixels // 1_000_000} megapixels.")
+    too_large = PictureRefused(f"Choose a picture of at most {max_pixels // 1_000_000} megapixels.")
     try:
         image = Image.open(BytesIO(content), formats=FORMATS)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -67,7 +67,7 @@ def opened(content: bytes, max_pixels: int) -> Image.Image:
     if image.width * image.height > max_pixels:
         raise too_large
     if getattr(image, "is_animated", False) and image.format not in WRITTEN_AS:
-        raise Refused("Choose a picture that is not animated.")
+        raise PictureRefused("Choose a picture that is not animated.")
     return image
 
 

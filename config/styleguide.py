@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from common.web.forms import CheckboxLines, RadioCards, Switch
+from common.web.forms import CheckboxLines, RadioCards, SwitchInput
 from common.web.pagination import PageRequest
 
 
@@ -43,7 +43,7 @@ class StyleguideForm(forms.Form):
     colour = forms.CharField(required=False, widget=forms.TextInput({"type": "color", "value": "#3b4cca"}))
     stored = forms.BooleanField(label="I have stored this secret")
     active = forms.BooleanField(
-        required=False, widget=Switch, help_text="Off keeps everything, and sends nothing."
+        required=False, widget=SwitchInput, help_text="Off keeps everything, and sends nothing."
     )
 
 

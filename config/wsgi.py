@@ -10,7 +10,7 @@ from django.urls import get_resolver
 
 from common.garbage import collect_regularly
 from common.web.chunked_bodies import Application, Environ, Start, with_length
-from common.web.requests import Handler
+from common.web.requests import RequestHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -47,6 +47,6 @@ def load_all_pages() -> None:
 
 
 django.setup(set_prefix=False)
-application = without_body_to_head(with_length(Handler()))
+application = without_body_to_head(with_length(RequestHandler()))
 load_all_pages()
 collect_regularly()

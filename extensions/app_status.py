@@ -36,7 +36,7 @@ NEEDING = (AppState.ASKS, AppState.TROUBLED, AppState.LACKS_SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class AppStatus:
+class StoreAppStatus:
     """`failing_since`: since when updates don't reach the app. `breakers` are those of hooks whose last call failed.
     `has_request`: for more permissions, paused or not, and after a no, too. `asks`: its merchant is asked now.
     """
@@ -72,7 +72,9 @@ class AppStatus:
         return self.failing_since is not None or bool(self.skipped)
 
 
-def statuses_of(installations: Sequence[Installation], now: datetime | None = None) -> dict[UUID, AppStatus]:
+def statuses_of(
+    installations: Sequence[Installation], now: datetime | None = None
+) -> dict[UUID, StoreAppStatus]:
     """By installation id. Four statements for any number of installations, which are read by `with_app()`."""
     now = now or timezone.now()
     failing = failing_since(installations, now)
@@ -98,8 +100,8 @@ def _status(
     *,
     request: bool | None,
     document: Mapping[str, Any],
-) -> AppStatus:
-    status = AppStatus(
+) -> StoreAppStatus:
+    status = StoreAppStatus(
         AppState.WORKING,
         failing,
         breakers,
@@ -111,7 +113,7 @@ def _status(
     return replace(status, state=_state(installation, status))
 
 
-def _state(installation: Installation, status: AppStatus) -> AppState:
+def _state(installation: Installation, status: StoreAppStatus) -> AppState:
     if not installation.is_active:
         return AppState.UNINSTALLED
     if not installation.is_usable:

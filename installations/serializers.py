@@ -4,7 +4,7 @@ from functools import partial
 
 from rest_framework import serializers
 
-from common.rest.fields import Boolean, Listing, Text
+from common.rest.fields import Boolean, StringList, Text
 from marketplace.scopes import SCOPES
 
 BASE = "https://platform.example"
@@ -51,11 +51,11 @@ class OAuthMetadataSerializer(serializers.Serializer):
     authorization_endpoint = endpoint("The consent page.", "/oauth/authorize")
     token_endpoint = endpoint("Exchanges a code.", "/oauth/token")
     revocation_endpoint = endpoint("Revokes a token.", "/oauth/revoke")
-    scopes_supported = Listing("The scopes.", list(SCOPES))
-    response_types_supported = Listing("The response types.", ["code"])
-    response_modes_supported = Listing("The response modes.", ["query"])
-    grant_types_supported = Listing("The grants.", ["authorization_code"])
+    scopes_supported = StringList("The scopes.", list(SCOPES))
+    response_types_supported = StringList("The response types.", ["code"])
+    response_modes_supported = StringList("The response modes.", ["query"])
+    grant_types_supported = StringList("The grants.", ["authorization_code"])
     authorization_response_iss_parameter_supported = Boolean("Redirects carry `iss` (RFC 9207).", True)
-    code_challenge_methods_supported = Listing("PKCE.", ["S256"])
-    token_endpoint_auth_methods_supported = Listing("How clients authenticate.", AUTHENTICATION)
-    revocation_endpoint_auth_methods_supported = Listing("How clients authenticate.", AUTHENTICATION)
+    code_challenge_methods_supported = StringList("PKCE.", ["S256"])
+    token_endpoint_auth_methods_supported = StringList("How clients authenticate.", AUTHENTICATION)
+    revocation_endpoint_auth_methods_supported = StringList("How clients authenticate.", AUTHENTICATION)

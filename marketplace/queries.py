@@ -125,7 +125,7 @@ NEWEST_TURNS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationEntry:
     """A message, or a step of the review, in the conversation about an app."""
 
     at: datetime
@@ -136,7 +136,7 @@ class Turn:
     step: ReviewKind | None = None  # None: a message
 
 
-def conversation_about(app: App, *, for_reviewers: bool) -> list[Turn]:
+def conversation_about(app: App, *, for_reviewers: bool) -> list[ConversationEntry]:
     """The newest messages and steps, oldest first.
 
     Developers see submissions and decisions, with the notes of the decision. Reviewers see every step with its entry in
@@ -144,7 +144,7 @@ def conversation_about(app: App, *, for_reviewers: bool) -> list[Turn]:
     """
     messages = ReviewMessage.objects.filter(submission__app=app).select_related("submission", "author")
     turns = [
-        Turn(each.at, each.submission, each.author, each.text, each.from_reviewer)
+        ConversationEntry(each.at, each.submission, each.author, each.text, each.from_reviewer)
         for each in messages.order_by("-at", "-id")[:NEWEST_TURNS]
     ]
     log = app.review_log.select_related("submission", "actor").order_by("-at", "-id")
@@ -155,7 +155,7 @@ def conversation_about(app: App, *, for_reviewers: bool) -> list[Turn]:
         is_decision = kind in (ReviewKind.APPROVED, ReviewKind.REJECTED)
         decided = entry.submission.notes if entry.submission and is_decision else ""
         text = entry.note if for_reviewers else decided
-        turns.append(Turn(entry.at, entry.submission, entry.actor, text, step=kind))
+        turns.append(ConversationEntry(entry.at, entry.submission, entry.actor, text, step=kind))
     return sorted(turns, key=lambda turn: turn.at)[-NEWEST_TURNS:]
 
 

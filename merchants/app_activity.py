@@ -13,7 +13,7 @@ from webhooks.queries import MANY, delivery_health
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ActivityLine:
     """One thing that the app did. `count` is None where it isn't counted; `problem` says what went wrong."""
 
     words: str
@@ -23,20 +23,20 @@ class Line:
     problem: str = ""
 
 
-def done_by(installation: Installation, at_checkout: list[AtCheckout]) -> list[Line]:
+def done_by(installation: Installation, at_checkout: list[AtCheckout]) -> list[ActivityLine]:
     """Calls of the app, what checkout asked it, and updates that it received, latest first."""
     deeds, is_cut = deeds_of(installation)
-    lines = [Line(each.words, each.count, each.last, is_cut) for each in deeds]
+    lines = [ActivityLine(each.words, each.count, each.last, is_cut) for each in deeds]
     lines += [_hook(each) for each in at_checkout if each.health.asked]
     health = delivery_health(installation, timezone.now())
     if health.last_at or health.given_up:
         many = "1,000 or more" if health.given_up >= MANY else f"{health.given_up:,}"
         missed = f"{many} missed" if health.given_up else ""
-        lines.append(Line("Received updates from your store", None, health.last_at, problem=missed))
+        lines.append(ActivityLine("Received updates from your store", None, health.last_at, problem=missed))
     return sorted(lines, key=lambda line: line.last.timestamp() if line.last else 0, reverse=True)
 
 
-def _hook(part: AtCheckout) -> Line:
+def _hook(part: AtCheckout) -> ActivityLine:
     health = part.health
     failed = f"{health.failed:,} failed" if health.failed else ""
-    return Line(part.description.done, health.asked, health.last, health.asked >= NEWEST, failed)
+    return ActivityLine(part.description.done, health.asked, health.last, health.asked >= NEWEST, failed)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business
-from extensions.app_status import AppStatus
+from extensions.app_status import StoreAppStatus
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from merchants.installed_app import InstalledApp
@@ -50,7 +50,7 @@ def concerns_of(apps: Iterable[InstalledApp]) -> list[Concern]:
     return sorted(found, key=lambda each: each.link != REVIEW)
 
 
-def _concerns(installation: Installation, status: AppStatus) -> list[Concern]:
+def _concerns(installation: Installation, status: StoreAppStatus) -> list[Concern]:
     name = installation.app_fields.name
 
     def address(page: str) -> str:
@@ -86,7 +86,7 @@ def _concerns(installation: Installation, status: AppStatus) -> list[Concern]:
     return found
 
 
-def _skipped_since(status: AppStatus) -> datetime | None:
+def _skipped_since(status: StoreAppStatus) -> datetime | None:
     return min((each.open_since for each in status.skipped if each.open_since), default=None)
 
 

@@ -17,7 +17,7 @@ from stores.models import SitePage
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BlockOption:
     installation: Installation
     definition: Definition
     block: Block
@@ -37,15 +37,15 @@ class Choice:
         return icon_or_neutral(self.block.icon_name)
 
 
-def blocks_to_add(business: Business) -> list[Choice]:
+def blocks_to_add(business: Business) -> list[BlockOption]:
     """Every block of the business's apps."""
     return [
         choice_of(each.installation, each.definition) for each in extensions_on(business, ExtensionType.BLOCK)
     ]
 
 
-def choice_of(installation: Installation, definition: Definition) -> Choice:
-    return Choice(installation, definition, definitions.block(definition))
+def choice_of(installation: Installation, definition: Definition) -> BlockOption:
+    return BlockOption(installation, definition, definitions.block(definition))
 
 
 def pages_for_blocks(business: Business) -> QuerySet[SitePage]:
@@ -53,9 +53,9 @@ def pages_for_blocks(business: Business) -> QuerySet[SitePage]:
     return SitePage.objects.filter(business=business).order_by("-is_published", "title")
 
 
-def by_category(choices: list[Choice]) -> dict[str, list[Choice]]:
+def by_category(choices: list[BlockOption]) -> dict[str, list[BlockOption]]:
     """As the picker shows them: the categories by name, each with its blocks by name."""
-    groups: dict[str, list[Choice]] = {}
+    groups: dict[str, list[BlockOption]] = {}
     for choice in sorted(
         choices, key=lambda each: (each.block.category.casefold(), each.block.name.casefold())
     ):

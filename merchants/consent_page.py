@@ -16,17 +16,17 @@ from marketplace.scopes import SCOPES, Scope, in_order
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ConsentLine:
     title: str
     detail: str = ""
     is_sensitive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ConsentGroup:
     name: str
     icon: str
-    lines: list[Line]
+    lines: list[ConsentLine]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +64,20 @@ class ConsentPage:
         return next(iter(self.installed), None) if self.business else None
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[ConsentGroup]:
         return grouped(self.scopes)
 
     @property
-    def added(self) -> list[Group]:
+    def added(self) -> list[ConsentGroup]:
         """The requested scopes that the app doesn't have yet."""
         return grouped(set(self.scopes) - self._held)
 
     @property
-    def kept(self) -> list[Group]:
+    def kept(self) -> list[ConsentGroup]:
         return grouped(set(self.scopes) & self._held)
 
     @property
-    def dropped(self) -> list[Group]:
+    def dropped(self) -> list[ConsentGroup]:
         """The scopes that the app would lose."""
         return grouped(self._held - set(self.scopes))
 
@@ -115,16 +115,18 @@ class ConsentPage:
         return set(self.existing.effective_scopes) if self.existing else set()
 
 
-def grouped(names: Iterable[str]) -> list[Group]:
+def grouped(names: Iterable[str]) -> list[ConsentGroup]:
     """Scopes by what they let an app do, sensitive ones first. The sentences come from the scope table."""
     scopes = sorted((SCOPES[name] for name in in_order(names)), key=lambda scope: not scope.sensitive)
     groups = [
-        Group("Can see", "eye", [_line(scope) for scope in scopes if not scope.writes]),
-        Group("Can change", "pencil", [_line(scope) for scope in scopes if scope.writes]),
-        Group("Gets notified of", "bell", [Line(scope.updates) for scope in scopes if scope.updates]),
+        ConsentGroup("Can see", "eye", [_line(scope) for scope in scopes if not scope.writes]),
+        ConsentGroup("Can change", "pencil", [_line(scope) for scope in scopes if scope.writes]),
+        ConsentGroup(
+            "Gets notified of", "bell", [ConsentLine(scope.updates) for scope in scopes if scope.updates]
+        ),
     ]
     return [group for group in groups if group.lines]
 
 
-def _line(scope: Scope) -> Line:
-    return Line(scope.title, scope.detail, bool(scope.sensitive))
+def _line(scope: Scope) -> ConsentLine:
+    return ConsentLine(scope.title, scope.detail, bool(scope.sensitive))

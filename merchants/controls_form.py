@@ -6,7 +6,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.html import escape
 
-from common.web.forms import Switch
+from common.web.forms import SwitchInput
 from extensions.switches import Controls
 
 MOST = "most_discount"
@@ -32,7 +32,7 @@ class ControlsForm(forms.Form):
                 help_text=escape(each.capability.detail),  # the template trusts help texts
                 initial=each.is_on,
                 required=False,
-                widget=Switch,
+                widget=SwitchInput,
             )
         if controls.most_discount is not None:
             self.fields[MOST] = forms.IntegerField(

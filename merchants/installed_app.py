@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from accounts.models import Business
 from extensions import definitions
-from extensions.app_status import AppStatus, statuses_of
+from extensions.app_status import StoreAppStatus, statuses_of
 from extensions.capabilities import Capability, capabilities_of
 from extensions.definitions import AdminPage
 from extensions.enums import ExtensionType
@@ -13,7 +13,7 @@ from extensions.models import Definition
 from extensions.queries import Extension, running_definitions
 from installations.models import Installation
 from installations.queries import installations_of
-from merchants.block_picker import Choice, choice_of
+from merchants.block_picker import BlockOption, choice_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class InstalledApp:
     """An active app of a store. `definitions` are what the store runs, or would if it hadn't paused the app."""
 
     installation: Installation
-    status: AppStatus
+    status: StoreAppStatus
     definitions: list[Definition]
 
     def of_type(self, kind: ExtensionType) -> list[Definition]:
@@ -39,7 +39,7 @@ class InstalledApp:
         return [Extension(self.installation, each) for each in found]
 
     @property
-    def blocks(self) -> list[Choice]:
+    def blocks(self) -> list[BlockOption]:
         found = self.of_type(ExtensionType.BLOCK) if self.status.is_running else []
         return [choice_of(self.installation, each) for each in found]
 

@@ -28,7 +28,7 @@ class HistoryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TotalPart:
     """An app's part in the total. `amount` is in minor units; `is_discount` says that it was taken off."""
 
     app_name: str
@@ -82,12 +82,12 @@ def _by(change: OrderChange, reader: User) -> str:
     return f"By {change.actor_name}" if change.actor_name else "Automatically"
 
 
-def parts(order: Order) -> list[Part]:
+def parts(order: Order) -> list[TotalPart]:
     """Each app's part, in the order in which the apps were asked."""
     return [_part(part) for part in order.hook_parts.all()]
 
 
-def _part(part: OrderHookPart) -> Part:
+def _part(part: OrderHookPart) -> TotalPart:
     point = HookPoint(part.point)
     about = DESCRIPTIONS[point]
     answered = part.outcome == HookOutcome.ANSWERED
@@ -98,7 +98,7 @@ def _part(part: OrderHookPart) -> Part:
     else:
         title = f"failed when asked {about.asked_for}"
     replaced = point == HookPoint.SHIPPING_RATES and answered and bool(part.instead)
-    return Part(
+    return TotalPart(
         app_name=part.app_name,
         title=title,
         about=" ".join(filter(None, (part.reason, part.instead))),

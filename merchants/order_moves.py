@@ -15,7 +15,7 @@ VERBS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class OrderStage:
     """A stage of an order: past, current, or one that it may be moved to."""
 
     status: OrderStatus
@@ -28,19 +28,19 @@ class Stage:
         return VERBS[self.status]
 
 
-def stages(order: Order) -> list[Stage]:
+def stages(order: Order) -> list[OrderStage]:
     """The way of an order, oldest stage first; none of one that is cancelled. What is picked up is not sent out."""
     if order.status == OrderStatus.CANCELLED:
         return []
     way = [status for status in FULFILMENT if _on_the_way(order, status)]
     now = way.index(OrderStatus(order.status))
     return [
-        Stage(status, is_reached=place <= now, is_current=place == now, is_next=place == now + 1)
+        OrderStage(status, is_reached=place <= now, is_current=place == now, is_next=place == now + 1)
         for place, status in enumerate(way)
     ]
 
 
-def next_stage(order: Order) -> Stage | None:
+def next_stage(order: Order) -> OrderStage | None:
     return next((stage for stage in stages(order) if stage.is_next), None)
 
 

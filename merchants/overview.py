@@ -20,7 +20,7 @@ NEW: Final = timedelta(days=30)  # for which a store is shown its first steps
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class DayOfSales:
     """One day. `x`, `y` and `height` are in per cent of the drawing."""
 
     date: date
@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    bars: list[Bar]  # the oldest first, today last
+    bars: list[DayOfSales]  # the oldest first, today last
     revenue: int
     orders: int
 
@@ -45,7 +45,9 @@ def week_of(business: Business) -> Week:
     for place, each in enumerate(days):
         height = max(round(100 * each.revenue / most, 1), 2 if each.revenue else 0)
         bars.append(
-            Bar(each.date, each.orders, each.revenue, round(100 / DAYS * place, 2), 100 - height, height)
+            DayOfSales(
+                each.date, each.orders, each.revenue, round(100 / DAYS * place, 2), 100 - height, height
+            )
         )
     return Week(bars, sum(each.revenue for each in days), sum(each.orders for each in days))
 
@@ -78,7 +80,7 @@ def store_concerns(today: Today) -> list[Concern]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SetupStep:
     title: str
     text: str
     link: str
@@ -86,22 +88,22 @@ class Step:
     is_done: bool
 
 
-def first_steps(business: Business, *, has_apps: bool) -> list[Step]:
+def first_steps(business: Business, *, has_apps: bool) -> list[SetupStep]:
     """None for a sandbox store, for one that is older than 30 days, and once all are done."""
     if business.is_sandbox or business.created_at < timezone.now() - NEW:
         return []
     products = Product.objects.filter(business=business)
     look = store_settings(business)
     steps = [
-        Step("Describe your store", "Its name and address, as customers see them.", "Open store settings",
+        SetupStep("Describe your store", "Its name and address, as customers see them.", "Open store settings",
              reverse("merchants:store"), bool(business.address)),
-        Step("Add a logo or a picture", "So that your store looks like yours.", "Open store settings",
+        SetupStep("Add a logo or a picture", "So that your store looks like yours.", "Open store settings",
              reverse("merchants:store"), bool(look.logo_id or look.hero_picture_id)),
-        Step("Add a product", "With a price, a picture and what you have in stock.", "Add product",
+        SetupStep("Add a product", "With a price, a picture and what you have in stock.", "Add product",
              reverse("merchants:product_add"), products.exists()),
-        Step("Look at your store", "As your customers see it.", "View store",
+        SetupStep("Look at your store", "As your customers see it.", "View store",
              reverse("merchants:view_store"), bool(look.seen_at)),
-        Step("Install an app", "Payment methods, delivery prices, loyalty and more.", "Browse apps",
+        SetupStep("Install an app", "Payment methods, delivery prices, loyalty and more.", "Browse apps",
              reverse("merchants:marketplace"), has_apps),
     ]  # fmt: skip
     return [] if all(each.is_done for each in steps) else steps

@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 
 from accounts.models import Business
-from common.web.forms import Switch
+from common.web.forms import SwitchInput
 from common.web.picture_fields import PicturesField
 from merchants.money_field import MoneyField
 from stores.models import Product, ProductPicture
@@ -65,7 +65,7 @@ class ProductForm(forms.Form):
         label="Available",
         required=False,
         initial=True,
-        widget=Switch,
+        widget=SwitchInput,
         help_text="If off, shoppers see it but can't buy it.",
     )
     stock = _pieces("Stock", "Leave it empty to not track the stock.")

@@ -9,7 +9,7 @@ from typing import Any
 from rest_framework import serializers
 
 from common.money import to_major
-from common.rest.fields import Boolean, Choice, Integer, Listing, Moment, Text
+from common.rest.fields import Boolean, Choice, Integer, Moment, StringList, Text
 from common.times import iso
 from installations.models import Installation
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
@@ -104,7 +104,7 @@ def product_created(product: Product) -> Data:
 
 
 class ProductUpdated(ProductSerializer):
-    changedFields = Listing("The fields that the merchant changed.", ["price"])
+    changedFields = StringList("The fields that the merchant changed.", ["price"])
 
 
 def product_updated(product: Product, changed_fields: list[str]) -> Data:

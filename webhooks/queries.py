@@ -180,14 +180,14 @@ def reason_to_hold(webhook: Webhook, event_type: str) -> HeldReason | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatedUrl:
     """Events that several active webhooks of an installation send to the same URL."""
 
     url: str
     events: tuple[str, ...]  # in the catalogue's order
 
 
-def repeats(installations: Iterable[Installation]) -> list[Repeat]:
+def repeats(installations: Iterable[Installation]) -> list[RepeatedUrl]:
     """One statement. `installations` are read by `Installation.objects.with_app()`."""
     by_id = {installation.pk: installation for installation in installations}
     active = Webhook.objects.kept().filter(installation__in=list(by_id), is_active=True).defer("secret")
@@ -200,7 +200,7 @@ def repeats(installations: Iterable[Installation]) -> list[Repeat]:
     for (installation_id, url), counts in sent.items():
         allowed = catalogue.allowed_by(by_id[installation_id].effective_scopes)
         if twice := tuple(name for name in allowed if counts[name] > 1):
-            found.append(Repeat(url, twice))
+            found.append(RepeatedUrl(url, twice))
     return found
 
 

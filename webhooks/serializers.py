@@ -6,7 +6,7 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from common.http.exchanges import ErrorClass
-from common.rest.fields import Boolean, Choice, Integer, Listing, Moment, Text
+from common.rest.fields import Boolean, Choice, Integer, Moment, StringList, Text
 from common.times import iso, iso_or_none
 from installations.models import Installation
 from stores.serializers import Count
@@ -28,11 +28,11 @@ Failure = partial(Choice, get_args(ErrorClass), "How it failed; null for a succe
 class WebhookSerializer(serializers.Serializer):
     id = WebhookId()
     url = Text("The URL that deliveries go to.", "https://app.example.com/events")
-    events = Listing("The events it is registered for.", ["order.created"], among=SUBSCRIBABLE)
+    events = StringList("The events it is registered for.", ["order.created"], among=SUBSCRIBABLE)
     description = Text("The app's own name for it.", "Order bell", allow_null=True)
     isActive = Boolean("Whether deliveries are sent to it.", True)
     isAppDefined = Boolean("Whether it was created for the app's Webhook URL.", False)
-    eventsWithoutScope = Listing("Events that the app's scopes don't cover.", [], among=SUBSCRIBABLE)
+    eventsWithoutScope = StringList("Events that the app's scopes don't cover.", [], among=SUBSCRIBABLE)
     disabledReason = Text("Why it was disabled automatically.", allow_null=True)
     disabledAt = Moment("When it was disabled automatically.", None, allow_null=True)
     createdAt = Moment("When it was registered.")

@@ -36,7 +36,7 @@ class AccountView(JsonView):
     tag = "Accounts"
 
 
-class RegisterView(AccountView):
+class RegisterApiView(AccountView):
     @extend_schema(
         "register",
         request=RegisterBody,

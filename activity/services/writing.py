@@ -15,7 +15,7 @@ import orjson
 from django.db import connection, transaction
 from django.db.models import Q
 
-from activity.log import Batch, Call, Use, uses_of
+from activity.log import Batch, RecordedCall, Use, uses_of
 from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse
 from common.masking import mask, mask_path
 from installations.models import Installation
@@ -62,7 +62,7 @@ def write(batch: Batch) -> None:
         _count_deprecated([call for call in known if call.is_deprecated and call.route])
 
 
-def _with_installations(calls: Sequence[Call]) -> list[Call]:
+def _with_installations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """The calls whose installation is known. A token that is no longer valid is found by its digest."""
     lost = {call.token_digest for call in calls if call.installation is None}
     if not lost:
@@ -76,7 +76,7 @@ def _with_installations(calls: Sequence[Call]) -> list[Call]:
     return [call for call in calls if call.installation is not None]
 
 
-def row_of(call: Call) -> tuple[Any, ...]:
+def row_of(call: RecordedCall) -> tuple[Any, ...]:
     """The values of a row, in the order of the model's fields."""
     installation = call.installation
     is_test = installation.is_test
@@ -105,7 +105,7 @@ def row_of(call: Call) -> tuple[Any, ...]:
     )
 
 
-def _error(call: Call) -> tuple[str, list[dict[str, str]] | None]:
+def _error(call: RecordedCall) -> tuple[str, list[dict[str, str]] | None]:
     """The message and details in an error's body."""
     try:
         body = orjson.loads(call.response_body)
@@ -187,9 +187,9 @@ def _count(uses: Counter[Use]) -> None:
             cursor.executemany(_ADD_USE, values)
 
 
-def _count_deprecated(calls: Sequence[Call]) -> None:
+def _count_deprecated(calls: Sequence[RecordedCall]) -> None:
     """In the same order for the same reason. Calls of which only the number was kept are not counted here."""
-    found: dict[tuple[str, str], list[Call]] = {}
+    found: dict[tuple[str, str], list[RecordedCall]] = {}
     for call in calls:
         found.setdefault((str(call.installation.pk), f"{call.method} {call.route}"[:140]), []).append(call)
     rows = []

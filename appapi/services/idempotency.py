@@ -38,7 +38,7 @@ BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredResponse:
     status: int
     body: bytes  # JSON
     code: str = ""  # of an error
@@ -46,14 +46,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ExecutionLease:
     """The right to carry out the request, until `lease_until`."""
 
     row_id: int
     lease_until: datetime
 
 
-Save = Callable[[Answer], None]
+Save = Callable[[StoredResponse], None]
 
 
 def answer_once(
@@ -61,9 +61,9 @@ def answer_once(
     installation: Installation,
     key: str,
     request: bytes,
-    work: Callable[[Save], Answer],
+    work: Callable[[Save], StoredResponse],
     now: datetime | None = None,
-) -> Answer:
+) -> StoredResponse:
     """Do `work` for the first request with `key`, and return its response for each repeated one.
 
     `request` is canonical: equivalent requests have the same bytes. `work` must call the `Save` it receives inside the
@@ -73,7 +73,7 @@ def answer_once(
     """
     check_key(key)
     begun = begin(installation=installation, key=key, request=request, now=now)
-    if isinstance(begun, Answer):
+    if isinstance(begun, StoredResponse):
         return begun
     try:
         answer = work(partial(save, begun))
@@ -82,7 +82,7 @@ def answer_once(
         raise
     except ServiceError as error:
         body = error_body(error.status, error.wire_message, error.details)
-        answer = Answer(error.status, orjson.dumps(body), error.code)
+        answer = StoredResponse(error.status, orjson.dumps(body), error.code)
     except BaseException:
         release(begun)
         raise
@@ -99,7 +99,7 @@ def check_key(key: str) -> None:
 @transaction.atomic
 def begin(
     *, installation: Installation, key: str, request: bytes, now: datetime | None = None
-) -> Claim | Answer:
+) -> ExecutionLease | StoredResponse:
     """Claim `key` for a canonical request, or return the stored response.
 
     Raises `Conflict` while another try is in progress, or if the key was used for another request.
@@ -112,7 +112,7 @@ def begin(
         installation=installation, key=key, defaults=fresh | {"lease_until": lease_until}
     )
     if created:
-        return Claim(row.pk, lease_until)
+        return ExecutionLease(row.pk, lease_until)
     if row.expires_at <= now:
         return _claim(row, lease_until, status=None, body="", error_code="", **fresh)
     if row.request_digest != digest:
@@ -123,11 +123,11 @@ def begin(
             code="idempotency_key_in_progress",
         )
     if row.status is not None:
-        return Answer(row.status, row.body.encode(), row.error_code, replayed=True)
+        return StoredResponse(row.status, row.body.encode(), row.error_code, replayed=True)
     return _claim(row, lease_until)
 
 
-def save(claim: Claim, answer: Answer) -> None:
+def save(claim: ExecutionLease, answer: StoredResponse) -> None:
     """Store the response, in the transaction of the change. The request still counts as in progress.
 
     Raises `Conflict` if another try has taken over, to roll back the caller's transaction.
@@ -140,14 +140,14 @@ def save(claim: Claim, answer: Answer) -> None:
         )
 
 
-def finish(claim: Claim, answer: Answer) -> None:
+def finish(claim: ExecutionLease, answer: StoredResponse) -> None:
     """Store the final response and end the claim. Does nothing if another try has taken over."""
     held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until)
     held.update(status=answer.status, body=answer.body.decode(), error_code=answer.code, lease_until=None)
 
 
 @transaction.atomic
-def release(claim: Claim) -> None:
+def release(claim: ExecutionLease) -> None:
     """End the claim after a failure of ours, so that the request can be retried at once."""
     held = IdempotencyKey.objects.filter(pk=claim.row_id, lease_until=claim.lease_until)
     held.filter(status=None).delete()
@@ -167,6 +167,6 @@ def delete_expired(*, now: datetime | None = None) -> int:
     return removed
 
 
-def _claim(row: IdempotencyKey, lease_until: datetime, **fields: Any) -> Claim:
+def _claim(row: IdempotencyKey, lease_until: datetime, **fields: Any) -> ExecutionLease:
     IdempotencyKey.objects.filter(pk=row.pk).update(lease_until=lease_until, **fields)
-    return Claim(row.pk, lease_until)
+    return ExecutionLease(row.pk, lease_until)

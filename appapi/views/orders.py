@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from appapi.pages import page_of
 from appapi.serializers import OrderBody, OrderFilters, PaymentBody, StatusBody
-from appapi.services.idempotency import Answer, answer_once
+from appapi.services.idempotency import StoredResponse, answer_once
 from appapi.views.base import AppApiView
 from common.errors import ERROR_CODE_HEADER, NotFound
 from common.ids import parse_id
@@ -117,7 +117,9 @@ class OrderList(AppApiView):
         )
         return written(answer)
 
-    def _place(self, body: dict[str, Any], save: Callable[[Answer], None] | None = None) -> Answer:
+    def _place(
+        self, body: dict[str, Any], save: Callable[[StoredResponse], None] | None = None
+    ) -> StoredResponse:
         """`save` stores the response in the transaction of the order."""
 
         def keep(order: Order) -> None:
@@ -143,7 +145,7 @@ class OrderDetail(OrderView):
         return Response(order_payload(queries.order_by_id(self.business, order_id)))
 
 
-class OrderStatus(OrderView):
+class OrderStatusView(OrderView):
     required_scope = "write_orders"
 
     @extend_schema(
@@ -229,11 +231,11 @@ def _product_id(text: str) -> UUID:
     return product_id
 
 
-def created(order: Order) -> Answer:
-    return Answer(201, orjson.dumps(order_payload(order)))
+def created(order: Order) -> StoredResponse:
+    return StoredResponse(201, orjson.dumps(order_payload(order)))
 
 
-def written(answer: Answer) -> HttpResponse:
+def written(answer: StoredResponse) -> HttpResponse:
     """The response with these exact bytes, because a repeated request must get the same ones."""
     response = HttpResponse(answer.body, status=answer.status, content_type="application/json")
     if answer.code:

@@ -16,7 +16,7 @@ from django.db.models.expressions import Expression
 from django.db.models.query import ModelIterable, get_related_populators
 
 from common.db import prepared as prepared_statements
-from common.db.prepared import Call, Prepared
+from common.db.prepared import BoundStatement, Prepared
 
 Row = TypeVar("Row")
 
@@ -231,7 +231,7 @@ class Compiled(Generic[Row]):
             cursor.execute(sql, params)
             return self.made_of(cursor.fetchall())
 
-    def call(self, **values: Any) -> Call:
+    def call(self, **values: Any) -> BoundStatement:
         """The query for these values, as a prepared statement. `made_of` turns its rows into what the query selects."""
         connection = connections["default"]
         text = self._text(connection)

@@ -23,9 +23,9 @@ class Prepared:
         self._prepare = f"PREPARE {name} {_in_brackets(types.values())} AS {text}"
         self._execute = f"EXECUTE {name} {_in_brackets(['%s'] * len(types))}"
 
-    def call(self, **values: Any) -> "Call":
+    def call(self, **values: Any) -> "BoundStatement":
         """One execution, for `rows_of_each`."""
-        return Call(self._execute, [values[parameter] for parameter in self._parameters], self)
+        return BoundStatement(self._execute, [values[parameter] for parameter in self._parameters], self)
 
     def rows(self, **values: Any) -> list[Any]:
         return rows_of_each(self.call(**values))[0]
@@ -48,7 +48,7 @@ def _in_brackets(parts: Collection[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BoundStatement:
     """A statement with its values. `prepared` is None for one that isn't prepared."""
 
     text: str
@@ -56,7 +56,7 @@ class Call:
     prepared: Prepared | None = None
 
 
-def rows_of_each(*calls: Call) -> list[list[Any]]:
+def rows_of_each(*calls: BoundStatement) -> list[list[Any]]:
     """Execute the statements in one round trip and one transaction, and each with a snapshot of its own. Returns the rows of
     each.
     """
@@ -72,7 +72,7 @@ def rows_of_each(*calls: Call) -> list[list[Any]]:
             return _executed(cursor, calls)
 
 
-def _executed(cursor: CursorWrapper, calls: Sequence[Call]) -> list[list[Any]]:
+def _executed(cursor: CursorWrapper, calls: Sequence[BoundStatement]) -> list[list[Any]]:
     cursor.execute("; ".join(call.text for call in calls), [value for call in calls for value in call.values])
     rows = []
     while True:

@@ -104,7 +104,7 @@ class Date(Described, serializers.DateField):
     pass
 
 
-class Listing(Described, serializers.ListField):
+class StringList(Described, serializers.ListField):
     """A list of strings. `among` documents the allowed ones."""
 
     def __init__(

@@ -53,7 +53,7 @@ def problem(when: str) -> OpenApiResponse:
     return OpenApiResponse(ErrorSerializer, when)
 
 
-class Pages:
+class PageShape:
     """The common shape of a list, as drf-spectacular expects it from a paginator."""
 
     def __init__(self, *, default: int, maximum: int) -> None:
@@ -200,7 +200,7 @@ class OperationSchema(AutoSchema):
 
     def _example(self, serializer: Any) -> Any:
         example = example_of(serializer)
-        return Pages.example(example) if isinstance(serializer, serializers.ListSerializer) else example
+        return PageShape.example(example) if isinstance(serializer, serializers.ListSerializer) else example
 
     def _get_request_body(self, direction: Any = "request") -> Schema | None:
         body: Schema | None = super()._get_request_body(direction)
@@ -208,8 +208,8 @@ class OperationSchema(AutoSchema):
 
     # Responses
 
-    def _get_paginator(self) -> Pages:
-        return Pages(default=self.view.page_default, maximum=self.view.page_maximum)
+    def _get_paginator(self) -> PageShape:
+        return PageShape(default=self.view.page_default, maximum=self.view.page_maximum)
 
     def get_paginated_name(self, serializer_name: str) -> str:
         return f"{serializer_name}List"

@@ -31,7 +31,7 @@ def add_service_errors(
         form.add_error(field if field in form.fields else None, detail["message"])
 
 
-class Described(forms.widgets.ChoiceWidget):
+class DescribedChoices(forms.widgets.ChoiceWidget):
     """Choices with more than a label: a sentence (`about`), a technical name (`names`) and a heading (`groups`).
 
     Each of these maps a choice's value to its text.
@@ -61,21 +61,21 @@ class Described(forms.widgets.ChoiceWidget):
         }
 
 
-class RadioCards(Described, forms.RadioSelect):
+class RadioCards(DescribedChoices, forms.RadioSelect):
     """Large cards side by side, for two or three important choices."""
 
     look = "cards"
 
 
-class RadioLines(Described, forms.RadioSelect):
+class RadioLines(DescribedChoices, forms.RadioSelect):
     """Lines in a box, for more choices."""
 
 
-class CheckboxLines(Described, forms.CheckboxSelectMultiple):
+class CheckboxLines(DescribedChoices, forms.CheckboxSelectMultiple):
     """Any number of choices, each with a sentence: permissions, events."""
 
 
-class Switch(forms.CheckboxInput):
+class SwitchInput(forms.CheckboxInput):
     """On or off."""
 
     def __init__(self, attrs: dict[str, Any] | None = None, **options: Any) -> None:

@@ -79,7 +79,7 @@ class Request(WSGIRequest):
             self._encoding = encoding
 
 
-class Handler(WSGIHandler):
+class RequestHandler(WSGIHandler):
     request_class = Request
 
 

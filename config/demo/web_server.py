@@ -12,7 +12,7 @@ from config.wsgi import application
 PROBE: Final = "/healthz"
 
 
-class Dispatcher(ThreadedTaskDispatcher):
+class RequestDispatcher(ThreadedTaskDispatcher):
     """Hands requests to threads, once all of their bytes are there."""
 
     def __init__(self, threads: int) -> None:
@@ -38,7 +38,7 @@ def web_server(listen: str) -> Any:
         application,
         listen=listen,
         clear_untrusted_proxy_headers=True,
-        _dispatcher=Dispatcher(settings.WEB_THREADS),
+        _dispatcher=RequestDispatcher(settings.WEB_THREADS),
     )
 
 

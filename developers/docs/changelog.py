@@ -28,17 +28,17 @@ _PATH = re.compile(r"\(?docs/([\w-]+)\.md\)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ChangeGroup:
     title: str
     html: SafeString
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class ChangelogRelease:
     version: str
     day: date | None  # None for what is not released yet
-    groups: list[Group]
+    groups: list[ChangeGroup]
 
     @property
     def ident(self) -> str:
@@ -50,23 +50,27 @@ class Release:
 
 
 @cache
-def releases() -> list[Release]:
+def releases() -> list[ChangelogRelease]:
     """Newest first; only those that changed something for developers."""
     found = [
-        Release(match["version"], date.fromisoformat(match["day"]) if match["day"] else None, _groups(body))
+        ChangelogRelease(
+            match["version"], date.fromisoformat(match["day"]) if match["day"] else None, _groups(body)
+        )
         for match, body in _split(_RELEASE, (settings.BASE_DIR / "CHANGELOG.md").read_text())
     ]
     return [release for release in found if release.groups]
 
 
-def _groups(body: str) -> list[Group]:
+def _groups(body: str) -> list[ChangeGroup]:
     found = []
     for kind, below in _split(_KIND, body):
         if kind[1].endswith(" for apps"):
-            found.append(Group(kind[1], _html(below), " ".join(below.split())))
+            found.append(ChangeGroup(kind[1], _html(below), " ".join(below.split())))
         for group, text in _split(_GROUP, below):
             if group[1] in FOR_DEVELOPERS:
-                found.append(Group(f"{group[1]}: {kind[1].lower()}", _html(text), " ".join(text.split())))
+                found.append(
+                    ChangeGroup(f"{group[1]}: {kind[1].lower()}", _html(text), " ".join(text.split()))
+                )
     return found
 
 

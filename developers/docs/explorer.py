@@ -24,8 +24,8 @@ from accounts.models import User
 from common.errors import status_name
 from common.nesting import indented
 from common.tracing import REQUEST_ID_HEADER
-from common.web.requests import Handler, Request
-from developers.docs.reference import Endpoint
+from common.web.requests import Request, RequestHandler
+from developers.docs.reference import ApiOperation
 from developers.docs.samples import PARAMETER
 from installations.authentication import act_as_holder
 from installations.models import Installation
@@ -47,7 +47,7 @@ HIDDEN: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExplorerResponse:
     status: int
     milliseconds: int
     headers: list[tuple[str, str]]
@@ -123,7 +123,7 @@ def sample_ids(installation: Installation | None) -> dict[str, str]:
 class CallForm(forms.Form):
     """The fields of one call: `path.<name>`, `query.<name>`, `header.<name>`, `body`."""
 
-    def __init__(self, endpoint: Endpoint, data: Any = None, *, ids: dict[str, str]) -> None:
+    def __init__(self, endpoint: ApiOperation, data: Any = None, *, ids: dict[str, str]) -> None:
         super().__init__(data)
         self.endpoint = endpoint
         parameters = {each["name"]: each for each in endpoint.operation["parameters"]}
@@ -176,7 +176,9 @@ class CallForm(forms.Form):
         return PARAMETER.sub(lambda found: quote(given[found[1]], safe=""), self.endpoint.path)
 
 
-def _initial(place: str, name: str, schema: dict[str, Any], endpoint: Endpoint, ids: dict[str, str]) -> str:
+def _initial(
+    place: str, name: str, schema: dict[str, Any], endpoint: ApiOperation, ids: dict[str, str]
+) -> str:
     """A value of the sandbox store or of the samples; other optional ones stay empty."""
     if place == "path":
         known = {"slug": "pageSlug" if "/pages/" in endpoint.path else "productSlug"}.get(name, name)
@@ -196,7 +198,7 @@ def _with_ids(value: Any, ids: dict[str, str]) -> Any:
     return [_with_ids(each, ids) for each in value] if isinstance(value, list) else value
 
 
-def run(outer: HttpRequest, installation: Installation, form: CallForm) -> Answer:
+def run(outer: HttpRequest, installation: Installation, form: CallForm) -> ExplorerResponse:
     """Send the call of a valid form for an installation on a sandbox store."""
     assert installation.business.is_sandbox
     body = form.cleaned_data.get("body", "").encode()
@@ -221,7 +223,7 @@ def run(outer: HttpRequest, installation: Installation, form: CallForm) -> Answe
     response: HttpResponseBase = copy_context().run(_handler().get_response, Request(environ))
     took = perf_counter() - began
     text = getattr(response, "content", b"").decode("utf-8", "replace")
-    return Answer(
+    return ExplorerResponse(
         status=response.status_code,
         milliseconds=round(took * 1000),
         headers=[(name, value) for name, value in response.headers.items() if name not in HIDDEN],
@@ -236,5 +238,5 @@ def _as_wsgi(path: str) -> str:
 
 
 @cache
-def _handler() -> Handler:
-    return Handler()
+def _handler() -> RequestHandler:
+    return RequestHandler()

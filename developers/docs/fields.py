@@ -23,7 +23,7 @@ BOUNDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldRow:
     path: str  # `items[].quantity`
     kind: str  # `integer`, `string or null`, `list of objects`
     required: bool
@@ -52,7 +52,7 @@ def _named(reference: str, document: dict[str, Any]) -> Schema:
     return cast(Schema, target)
 
 
-def rows(schema: Schema, document: dict[str, Any], path: str = "") -> Iterator[Row]:
+def rows(schema: Schema, document: dict[str, Any], path: str = "") -> Iterator[FieldRow]:
     """Every field, those of objects and lists below their own, and those of all alternatives."""
     if isinstance(name := schema.get("$ref"), str) and "oneOf" in _named(name, document):
         schema = _named(name, document)
@@ -71,12 +71,12 @@ def rows(schema: Schema, document: dict[str, Any], path: str = "") -> Iterator[R
             yield from rows(part["items"], document, f"{here}[].")
 
 
-def row(path: str, schema: Schema, document: dict[str, Any], *, required: bool) -> Row:
+def row(path: str, schema: Schema, document: dict[str, Any], *, required: bool) -> FieldRow:
     part = resolved(schema, document)
     allowed = part.get("enum") or resolved(part.get("items", {}), document).get("enum") or []
     values = [str(value) for value in allowed if value is not None]
     about = part.get("description", "")
-    return Row(path, _kind(part, document), required, about, _bounds(part), values)
+    return FieldRow(path, _kind(part, document), required, about, _bounds(part), values)
 
 
 def _kind(part: Schema, document: dict[str, Any]) -> str:

@@ -70,7 +70,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class GuideSection:
     """The text below one heading, for the search. `heading` is None for the text above the first one."""
 
     heading: Heading | None
@@ -78,9 +78,9 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class GuidePage:
     html: SafeString
-    sections: list[Section]
+    sections: list[GuideSection]
 
     @property
     def headings(self) -> list[Heading]:
@@ -99,12 +99,12 @@ def source(slug: str) -> str:
 
 
 @cache
-def page(slug: str) -> Page:
+def page(slug: str) -> GuidePage:
     """A guide's HTML without its first heading, and its sections."""
     return rendered(source(slug))
 
 
-def rendered(text: str) -> Page:
+def rendered(text: str) -> GuidePage:
     reader = _reader()
     tokens = reader.parse(text)
     if tokens and tokens[0].type == "heading_open":
@@ -117,7 +117,7 @@ def rendered(text: str) -> Page:
     html = re.sub(
         r"(<table>.*?</table>)", _framed, reader.renderer.render(tokens, reader.options, {}), flags=re.DOTALL
     )
-    return Page(mark_safe(html), list(_sections(tokens, headings)))  # noqa: S308
+    return GuidePage(mark_safe(html), list(_sections(tokens, headings)))  # noqa: S308
 
 
 @cache
@@ -203,7 +203,7 @@ def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
     return found
 
 
-def _sections(tokens: Sequence[Token], headings: list[Heading]) -> list[Section]:
+def _sections(tokens: Sequence[Token], headings: list[Heading]) -> list[GuideSection]:
     parts: list[tuple[Heading | None, list[str]]] = [(None, [])]
     remaining = iter(headings)
     in_heading = False
@@ -218,7 +218,9 @@ def _sections(tokens: Sequence[Token], headings: list[Heading]) -> list[Section]
         elif token.type == "fence":
             parts[-1][1].append(token.content)
     return [
-        Section(heading, " ".join(" ".join(texts).split())) for heading, texts in parts if heading or texts
+        GuideSection(heading, " ".join(" ".join(texts).split()))
+        for heading, texts in parts
+        if heading or texts
     ]
 
 

@@ -56,23 +56,23 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LimitGroup:
     ident: str
     title: str
     limits: list[Limit]
 
 
 @cache
-def groups() -> list[Group]:
+def groups() -> list[LimitGroup]:
     return [
-        Group("api", "API requests", _api()),
-        Group("orders", "Orders", _orders()),
-        Group("webhooks", "Webhooks", _webhooks()),
-        Group("hooks", "Hooks", _hooks()),
-        Group("manifest", "Manifest and settings", _manifest()),
-        Group("apps", "Apps", _apps()),
-        Group("sign-in", "OAuth and sign-in", _sign_in()),
-        Group("retention", "How long data is kept", _retention()),
+        LimitGroup("api", "API requests", _api()),
+        LimitGroup("orders", "Orders", _orders()),
+        LimitGroup("webhooks", "Webhooks", _webhooks()),
+        LimitGroup("hooks", "Hooks", _hooks()),
+        LimitGroup("manifest", "Manifest and settings", _manifest()),
+        LimitGroup("apps", "Apps", _apps()),
+        LimitGroup("sign-in", "OAuth and sign-in", _sign_in()),
+        LimitGroup("retention", "How long data is kept", _retention()),
     ]
 
 

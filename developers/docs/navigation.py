@@ -10,7 +10,7 @@ from developers.docs.guides import Guide
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NavigationEntry:
     title: str
     url: str
     icon: str
@@ -19,36 +19,36 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NavigationPart:
     name: str
-    entries: list[Entry]
+    entries: list[NavigationEntry]
 
 
 @cache
-def parts() -> list[Part]:
+def parts() -> list[NavigationPart]:
     contract = guides.REFERENCE[-1]
     return [
-        Part("Start", [Entry("Overview", reverse("docs:index"), "book-open"), *map(_guide, guides.START)]),
-        Part("Tasks", [*map(_guide, guides.TASKS)]),
-        Part(
+        NavigationPart("Start", [NavigationEntry("Overview", reverse("docs:index"), "book-open"), *map(_guide, guides.START)]),
+        NavigationPart("Tasks", [*map(_guide, guides.TASKS)]),
+        NavigationPart(
             "Reference",
             [
                 *map(_guide, guides.REFERENCE[:-1]),
-                Entry("Event catalog", reverse("docs:events"), "megaphone", "Every event with its schema and an example."),
-                Entry("Hook catalog", reverse("docs:hooks"), "plug", "Every hook point with its request and response."),
-                Entry("Errors", reverse("docs:errors"), "triangle-alert", "Every error, its cause, and what to do."),
-                Entry("Limits", reverse("docs:limits"), "sliders-horizontal", "Rates, sizes, counts, times and retries."),
+                NavigationEntry("Event catalog", reverse("docs:events"), "megaphone", "Every event with its schema and an example."),
+                NavigationEntry("Hook catalog", reverse("docs:hooks"), "plug", "Every hook point with its request and response."),
+                NavigationEntry("Errors", reverse("docs:errors"), "triangle-alert", "Every error, its cause, and what to do."),
+                NavigationEntry("Limits", reverse("docs:limits"), "sliders-horizontal", "Rates, sizes, counts, times and retries."),
                 _guide(contract),
             ],
         ),
-        Part(
+        NavigationPart(
             "API",
             [
-                Entry("All endpoints", reverse("docs:overview"), "list", "Every call, with samples in curl, Python and JavaScript."),
-                *(Entry(group.name, reverse("docs:group", args=[group.slug]), "chevron-right", exact=False) for group in reference.groups()),
+                NavigationEntry("All endpoints", reverse("docs:overview"), "list", "Every call, with samples in curl, Python and JavaScript."),
+                *(NavigationEntry(group.name, reverse("docs:group", args=[group.slug]), "chevron-right", exact=False) for group in reference.groups()),
             ],
         ),
-        Part("More", [Entry("Changelog", reverse("docs:changelog"), "history", "What has changed for apps, with a feed.")]),
+        NavigationPart("More", [NavigationEntry("Changelog", reverse("docs:changelog"), "history", "What has changed for apps, with a feed.")]),
     ]  # fmt: skip
 
 
@@ -57,5 +57,5 @@ def paths() -> list[str]:
     return [entry.url for part in parts() for entry in part.entries]
 
 
-def _guide(guide: Guide) -> Entry:
-    return Entry(guide.title, reverse("docs:guide", args=[guide.slug]), guide.icon, guide.about)
+def _guide(guide: Guide) -> NavigationEntry:
+    return NavigationEntry(guide.title, reverse("docs:guide", args=[guide.slug]), guide.icon, guide.about)

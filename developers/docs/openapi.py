@@ -68,7 +68,7 @@ class AccessToken(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer", "bearerFormat": "fbat_…", "description": about}
 
 
-class DeveloperToken(OpenApiAuthenticationExtension):
+class DeveloperTokenScheme(OpenApiAuthenticationExtension):
     target_class = DeveloperAuthentication
     name = DEVELOPER_TOKEN
 

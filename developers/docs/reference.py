@@ -9,7 +9,7 @@ from django.http import Http404
 from django.utils.text import slugify
 
 from developers.docs.calls import EVENTS_TAG
-from developers.docs.fields import Row, row, rows
+from developers.docs.fields import FieldRow, row, rows
 from developers.docs.openapi import TAGS, document
 from developers.docs.samples import Sample, call_of, example_in, samples_of
 
@@ -32,15 +32,15 @@ Operation = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ApiOperation:
     """One operation, as its section shows it."""
 
     method: str
     path: str
     operation: Operation
-    parameters: list[tuple[str, Row]]  # each with its location
-    body: list[Row]
-    fields: list[Row]
+    parameters: list[tuple[str, FieldRow]]  # each with its location
+    body: list[FieldRow]
+    fields: list[FieldRow]
     example: Any
     samples: list[Sample]
 
@@ -77,10 +77,10 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class OperationGroup:
     name: str
     about: str
-    endpoints: list[Endpoint]
+    endpoints: list[ApiOperation]
 
     @property
     def slug(self) -> str:
@@ -88,29 +88,29 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class EventOrHook:
     """An event or a hook, as its section shows it."""
 
     name: str
     operation: Operation
-    headers: list[Row]
-    fields: list[Row]
+    headers: list[FieldRow]
+    fields: list[FieldRow]
     example: Any
-    answer: list[Row]
+    answer: list[FieldRow]
     answer_example: Any
 
 
 @cache
-def groups() -> list[Group]:
+def groups() -> list[OperationGroup]:
     """The headings that have endpoints."""
     found = [
-        Group(name, about, [each for each in endpoints() if name in each.operation["tags"]])
+        OperationGroup(name, about, [each for each in endpoints() if name in each.operation["tags"]])
         for name, about in TAGS.items()
     ]
     return [group for group in found if group.endpoints]
 
 
-def group_of(slug: str) -> Group:
+def group_of(slug: str) -> OperationGroup:
     """The group with this slug in its address. Raises `Http404`."""
     for group in groups():
         if group.slug == slug:
@@ -119,7 +119,7 @@ def group_of(slug: str) -> Group:
 
 
 @cache
-def endpoints() -> list[Endpoint]:
+def endpoints() -> list[ApiOperation]:
     return [
         _endpoint(method.upper(), path, operation)
         for path, item in document()["paths"].items()
@@ -127,10 +127,10 @@ def endpoints() -> list[Endpoint]:
     ]
 
 
-def _endpoint(method: str, path: str, operation: Operation) -> Endpoint:
+def _endpoint(method: str, path: str, operation: Operation) -> ApiOperation:
     success = next(response for status, response in operation["responses"].items() if status < "300")
     sent, answer = _media(operation.get("requestBody", {})), _media(success)
-    return Endpoint(
+    return ApiOperation(
         method=method,
         path=path,
         operation=operation,
@@ -143,22 +143,22 @@ def _endpoint(method: str, path: str, operation: Operation) -> Endpoint:
 
 
 @cache
-def events() -> list[Call]:
+def events() -> list[EventOrHook]:
     return [call for call in _calls() if EVENTS_TAG in call.operation["tags"]]
 
 
 @cache
-def hooks() -> list[Call]:
+def hooks() -> list[EventOrHook]:
     return [call for call in _calls() if call not in events()]
 
 
-def _calls() -> list[Call]:
+def _calls() -> list[EventOrHook]:
     return [_call(name, item["post"]) for name, item in document()["webhooks"].items()]
 
 
-def _call(name: str, operation: Operation) -> Call:
+def _call(name: str, operation: Operation) -> EventOrHook:
     sent, answer = _media(operation["requestBody"]), _media(operation["responses"]["2XX"])
-    return Call(
+    return EventOrHook(
         name=name,
         operation=operation,
         headers=[_parameter(each) for each in operation["parameters"]],
@@ -174,10 +174,10 @@ def _media(message: dict[str, Any]) -> dict[str, Any]:
     return next(iter(message.get("content", {}).values()), {})
 
 
-def _rows(media: dict[str, Any]) -> list[Row]:
+def _rows(media: dict[str, Any]) -> list[FieldRow]:
     return list(rows(media["schema"], document())) if media else []
 
 
-def _parameter(parameter: dict[str, Any]) -> Row:
+def _parameter(parameter: dict[str, Any]) -> FieldRow:
     schema = parameter["schema"] | {"description": parameter["description"]}
     return row(parameter["name"], schema, {}, required=parameter.get("required", False))

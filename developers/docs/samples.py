@@ -21,7 +21,7 @@ INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SampleRequest:
     """A request, ready to be written down in any language."""
 
     method: str
@@ -54,14 +54,14 @@ class Sample:
     text: str
 
 
-def call_of(method: str, path: str, entry: dict[str, Any], base_url: str) -> Call:
+def call_of(method: str, path: str, entry: dict[str, Any], base_url: str) -> SampleRequest:
     """The call that an Operation Object of the document describes, with its examples."""
     given = {(each["in"], each["name"]): each["schema"]["examples"][0] for each in entry["parameters"]}
     content = entry.get("requestBody", {}).get("content", {})
     answers = [answer for status, answer in entry["responses"].items() if status < "300"]
     answered = {kind for answer in answers for kind in answer.get("content", {})}
     credential = next((name for requirement in entry["security"] for name in requirement), None)
-    return Call(
+    return SampleRequest(
         method=method.upper(),
         url=base_url + PARAMETER.sub(lambda found: str(given["path", found[1]]), path),
         query={name: given["query", name] for name in SHOWN_QUERY if ("query", name) in given},
@@ -79,7 +79,7 @@ def example_in(media: dict[str, Any]) -> Any:
     return next((example["value"] for example in media.get("examples", {}).values()), None)
 
 
-def samples_of(call: Call) -> list[Sample]:
+def samples_of(call: SampleRequest) -> list[Sample]:
     return [
         Sample("curl", curl(call)),
         Sample("Python", python(call)),
@@ -87,7 +87,7 @@ def samples_of(call: Call) -> list[Sample]:
     ]
 
 
-def curl(call: Call) -> str:
+def curl(call: SampleRequest) -> str:
     parts = [f"curl {shlex.quote(call.full_url)}"]
     if call.method != ("GET" if call.json is None and call.form is None else "POST"):
         parts[0] = f"curl -X {call.method} {shlex.quote(call.full_url)}"
@@ -103,7 +103,7 @@ def curl(call: Call) -> str:
     return " \\\n  ".join(parts)
 
 
-def python(call: Call) -> str:
+def python(call: SampleRequest) -> str:
     arguments = [f'"{call.url}"']
     if call.query:
         arguments.append(f"params={call.query!r}")
@@ -126,7 +126,7 @@ def python(call: Call) -> str:
     )
 
 
-def javascript(call: Call) -> str:
+def javascript(call: SampleRequest) -> str:
     options, headers = (
         [],
         [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in call.headers.items()],

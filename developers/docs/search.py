@@ -15,7 +15,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
 from developers.docs import changelog, errors, guides, limits, reference
-from developers.docs.fields import Row
+from developers.docs.fields import FieldRow
 
 MOST: Final = 30  # results of a page
 MAX_QUERY: Final = 100  # characters; the rest is ignored
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class IndexedSection:
     part: str  # Guide, API, Event, …
     title: str  # of the page
     heading: str  # empty for the beginning of the page
@@ -46,13 +46,13 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    section: Section
+class SearchResult:
+    section: IndexedSection
     excerpt: SafeString
     name: SafeString
 
 
-def search(query: str, most: int = MOST) -> list[Result]:
+def search(query: str, most: int = MOST) -> list[SearchResult]:
     """The best sections for a query. Empty for a query without letters and digits."""
     asked = _WORD.findall(query[:MAX_QUERY].lower())
     if not asked:
@@ -65,11 +65,12 @@ def search(query: str, most: int = MOST) -> list[Result]:
     ]
     best = sorted(ranked, key=lambda found: found[:2], reverse=True)[:most]
     return [
-        Result(section, _excerpt(section.text, asked), _marked(section.name, asked)) for _, _, section in best
+        SearchResult(section, _excerpt(section.text, asked), _marked(section.name, asked))
+        for _, _, section in best
     ]
 
 
-def _score(section: Section, asked: list[str], phrase: str) -> int:
+def _score(section: IndexedSection, asked: list[str], phrase: str) -> int:
     total = 0
     for word in asked:
         score = sum(
@@ -119,16 +120,16 @@ def _marked(text: str, asked: list[str]) -> SafeString:
 
 
 @cache
-def index() -> list[Section]:
+def index() -> list[IndexedSection]:
     return [*_guides(), *_endpoints(), *_calls(), *_errors(), *_limits(), *_changes()]
 
 
-def _section(part: str, title: str, heading: str, url: str, text: str) -> Section:
+def _section(part: str, title: str, heading: str, url: str, text: str) -> IndexedSection:
     words = tuple(frozenset(_WORD.findall(each.lower())) for each in (title, heading, text))
-    return Section(part, title, heading, url, " ".join(text.replace("`", "").split()), words)  # type: ignore[arg-type]
+    return IndexedSection(part, title, heading, url, " ".join(text.replace("`", "").split()), words)  # type: ignore[arg-type]
 
 
-def _guides() -> Iterator[Section]:
+def _guides() -> Iterator[IndexedSection]:
     for guide in guides.GUIDES.values():
         url = reverse("docs:guide", args=[guide.slug])
         sections = guides.page(guide.slug).sections
@@ -145,7 +146,7 @@ def _guides() -> Iterator[Section]:
                 )
 
 
-def _endpoints() -> Iterator[Section]:
+def _endpoints() -> Iterator[IndexedSection]:
     for group in reference.groups():
         url = reverse("docs:group", args=[group.slug])
         yield _section("API", group.name, "", url, group.about)
@@ -156,7 +157,7 @@ def _endpoints() -> Iterator[Section]:
             yield _section("API", group.name, operation["summary"], f"{url}#{endpoint.id}", " ".join(text))
 
 
-def _calls() -> Iterator[Section]:
+def _calls() -> Iterator[IndexedSection]:
     catalogs = (
         ("Event catalog", reverse("docs:events"), reference.events()),
         ("Hook catalog", reverse("docs:hooks"), reference.hooks()),
@@ -172,11 +173,11 @@ def _calls() -> Iterator[Section]:
             yield _section(title, title, call.name, f"{url}#{call.name}", " ".join(text))
 
 
-def _described(rows: list[Row]) -> list[str]:
+def _described(rows: list[FieldRow]) -> list[str]:
     return [f"{row.path}: {row.about}" for row in rows]
 
 
-def _errors() -> Iterator[Section]:
+def _errors() -> Iterator[IndexedSection]:
     url = reverse("docs:errors")
     yield _section("Errors", "Errors", "", url, "Every error, its cause, and what to do.")
     for status in errors.statuses():
@@ -198,7 +199,7 @@ def _errors() -> Iterator[Section]:
         )
 
 
-def _limits() -> Iterator[Section]:
+def _limits() -> Iterator[IndexedSection]:
     url = reverse("docs:limits")
     yield _section("Limits", "Limits", "", url, "Rates, sizes, counts, times and retries. Rate limits.")
     for group in limits.groups():
@@ -206,7 +207,7 @@ def _limits() -> Iterator[Section]:
         yield _section("Limits", "Limits", group.title, f"{url}#{group.ident}", text)
 
 
-def _changes() -> Iterator[Section]:
+def _changes() -> Iterator[IndexedSection]:
     url = reverse("docs:changelog")
     yield _section("Changelog", "Changelog", "", url, "What has changed for apps.")
     for release in changelog.releases():

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from activity.deprecated_use import recent_use
 from activity.models import ScopeUse
-from developers.portal.bars import Bar, stacked
+from developers.portal.bars import StackedBar, stacked
 from extensions.models import Breaker
 from installations.models import Installation
 from marketplace.enums import AppStatus, SubmissionStatus
@@ -30,7 +30,7 @@ SEARCH_FROM: Final = 9  # apps
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class AppProblem:
     """Something that needs attention. `page` is the name of the URL where to see to it."""
 
     text: str
@@ -38,20 +38,20 @@ class Problem:
     kind: str = "bad"
 
 
-PROBLEMS: Final[dict[str, Problem]] = {
-    "is_suspended": Problem("Suspended", "portal:review"),
-    "has_failing": Problem("A webhook endpoint is failing", "portal:webhooks"),
-    "has_disabled": Problem("A webhook endpoint is disabled", "portal:webhooks"),
-    "has_open_breaker": Problem("A hook is skipped after failures", "portal:hooks"),
-    "is_rejected": Problem("Changes requested", "portal:review"),
-    "has_open_consent": Problem("Stores haven't agreed to the new permissions", "portal:review", "warn"),
-    "calls_deprecated": Problem("Makes calls that will stop working", "portal:requests", "warn"),
+PROBLEMS: Final[dict[str, AppProblem]] = {
+    "is_suspended": AppProblem("Suspended", "portal:review"),
+    "has_failing": AppProblem("A webhook endpoint is failing", "portal:webhooks"),
+    "has_disabled": AppProblem("A webhook endpoint is disabled", "portal:webhooks"),
+    "has_open_breaker": AppProblem("A hook is skipped after failures", "portal:hooks"),
+    "is_rejected": AppProblem("Changes requested", "portal:review"),
+    "has_open_consent": AppProblem("Stores haven't agreed to the new permissions", "portal:review", "warn"),
+    "calls_deprecated": AppProblem("Makes calls that will stop working", "portal:requests", "warn"),
 }
 """In the order of their weight, by the name of their annotation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayOfDeliveries:
     date: date
     successful: int = 0
     failed: int = 0
@@ -60,9 +60,9 @@ class Day:
 @dataclass(frozen=True, slots=True)
 class AppRow:
     app: App
-    problems: Sequence[Problem]
+    problems: Sequence[AppProblem]
     installs: int
-    days: Sequence[Day]
+    days: Sequence[DayOfDeliveries]
     calls: int
 
     @property
@@ -78,7 +78,7 @@ class AppRow:
         return self.delivered + self.failed
 
     @property
-    def bars(self) -> list[Bar]:
+    def bars(self) -> list[StackedBar]:
         return stacked(((day.successful, day.failed) for day in self.days), step=12)
 
 
@@ -117,7 +117,7 @@ def with_problems(apps: Any, now: datetime | None = None) -> Any:
     )
 
 
-def problems_of(app: App) -> list[Problem]:
+def problems_of(app: App) -> list[AppProblem]:
     """Of an app that was read by `with_problems`."""
     return [problem for name, problem in PROBLEMS.items() if getattr(app, name)]
 
@@ -129,8 +129,8 @@ def rows_of(apps: Iterable[App], now: datetime | None = None) -> list[AppRow]:
     apps = list(apps)
     ids = [app.pk for app in apps]
     counts = DailyDeliveryCount.objects.filter(app__in=ids, date__gte=dates[0])
-    days: dict[tuple[UUID, date], Day] = {
-        (app, day): Day(day, successful, failed)
+    days: dict[tuple[UUID, date], DayOfDeliveries] = {
+        (app, day): DayOfDeliveries(day, successful, failed)
         for app, day, successful, failed in counts.values_list("app", "date", "successful", "failed")
     }
     used = ScopeUse.objects.filter(app__in=ids, day__gte=dates[0]).order_by().values_list("app")
@@ -140,7 +140,7 @@ def rows_of(apps: Iterable[App], now: datetime | None = None) -> list[AppRow]:
             app=app,
             problems=problems_of(app),
             installs=app.installs,
-            days=[days.get((app.pk, day), Day(day)) for day in dates],
+            days=[days.get((app.pk, day), DayOfDeliveries(day)) for day in dates],
             calls=calls.get(app.pk, 0),
         )
         for app in apps

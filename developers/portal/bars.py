@@ -9,7 +9,7 @@ LEAST: Final = 2.0  # a bar that can be seen
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class StackedBar:
     """In the units of the drawing, which is `HEIGHT` high."""
 
     x: int
@@ -18,7 +18,7 @@ class Bar:
     css: str
 
 
-def stacked(counts: Iterable[tuple[int, int]], step: int) -> list[Bar]:
+def stacked(counts: Iterable[tuple[int, int]], step: int) -> list[StackedBar]:
     """Of how many succeeded and failed in each hour or day, which are `step` apart."""
     counts = list(counts)
     most = max((succeeded + failed for succeeded, failed in counts), default=0)
@@ -29,5 +29,5 @@ def stacked(counts: Iterable[tuple[int, int]], step: int) -> list[Bar]:
             if count:
                 height = max(LEAST, HEIGHT * count / most)
                 top = max(0.0, top - height)
-                bars.append(Bar(number * step, round(top, 1), round(height, 1), css))
+                bars.append(StackedBar(number * step, round(top, 1), round(height, 1), css))
     return bars

@@ -20,7 +20,7 @@ MISSING: Final = "—"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparedLine:
     """One header or field of the body. `kind` is "changed", "added" or "removed"."""
 
     name: str
@@ -29,11 +29,11 @@ class Line:
     kind: str
 
 
-def differing_headers(worked: Message, failed: Message) -> list[Line]:
+def differing_headers(worked: Message, failed: Message) -> list[ComparedLine]:
     return _lines(_explaining(worked.headers), _explaining(failed.headers))
 
 
-def differing_fields(worked: Message, failed: Message) -> list[Line]:
+def differing_fields(worked: Message, failed: Message) -> list[ComparedLine]:
     """The fields of the JSON bodies by path, such as `data.items[0].price`."""
     return _lines(
         dict(_flat("", orjson.loads(worked.body))),
@@ -56,10 +56,10 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
         yield path, orjson.dumps(value).decode()
 
 
-def _lines(worked: Mapping[str, str], failed: Mapping[str, str]) -> list[Line]:
+def _lines(worked: Mapping[str, str], failed: Mapping[str, str]) -> list[ComparedLine]:
     names = [*failed, *(name for name in worked if name not in failed)]
     return [
-        Line(name, worked.get(name, MISSING), failed.get(name, MISSING), _kind(name, worked, failed))
+        ComparedLine(name, worked.get(name, MISSING), failed.get(name, MISSING), _kind(name, worked, failed))
         for name in names
         if worked.get(name) != failed.get(name)
     ]

@@ -8,8 +8,8 @@ from uuid import UUID
 from django import forms
 
 from common.web.forms import RadioLines
-from developers.portal.delivery_log import Filters
-from developers.portal.filter_forms import Choices, ListFilters, Moment, search_field
+from developers.portal.delivery_log import DeliverySearch
+from developers.portal.filter_forms import Choices, ListFilters, MomentField, search_field
 from developers.portal.forms import Lines
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
@@ -57,10 +57,10 @@ class FilterForm(ListFilters):
         self.offer("webhook", "Any endpoint", webhook_choices(webhooks))
         self.offer("installation", "Any store", _installation_choices(webhooks))
 
-    def filters(self, now: datetime | None = None) -> Filters:
+    def filters(self, now: datetime | None = None) -> DeliverySearch:
         """The filters of a valid form. A range counts back from `now`."""
         given = self.cleaned_data
-        return Filters(
+        return DeliverySearch(
             status=given["status"],
             event=given["event"],
             webhook=UUID(given["webhook"]) if given["webhook"] else None,
@@ -90,7 +90,7 @@ class RecoverForm(forms.Form):
     webhook = forms.ChoiceField(
         label="Endpoint", error_messages={"invalid_choice": "Choose an endpoint from the list."}
     )
-    since = Moment(
+    since = MomentField(
         label="Created since (UTC)",
         error_messages={"required": "Enter a time. Deliveries created since then are resent."},
     )

@@ -20,7 +20,7 @@ MOST: Final = 100  # deliveries of each status that are read: a page with 600 ro
 SHOWN: Final = 5  # groups
 
 
-class Cause(NamedTuple):
+class FailureReason(NamedTuple):
     """`reason` is an HTTP status or an error class."""
 
     reason: str
@@ -28,10 +28,10 @@ class Cause(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FailureGroup:
     """Failing deliveries to one host with the same outcome."""
 
-    cause: Cause
+    cause: FailureReason
     diagnosis: Diagnosis
     deliveries: list[Delivery]  # newest first
     is_bound: bool  # there may be more
@@ -53,32 +53,32 @@ class Group:
         return found
 
 
-def groups(app: App, now: datetime | None = None) -> list[Group]:
+def groups(app: App, now: datetime | None = None) -> list[FailureGroup]:
     """The largest groups of the last 7 days, largest first."""
     since = (now or timezone.now()) - WINDOW
     failing = delivery_log.failing(app, since=since, most=MOST)
     return _grouped(failing)[:SHOWN]
 
 
-def _grouped(failing: Iterable[Delivery]) -> list[Group]:
-    by_cause: dict[Cause, list[Delivery]] = defaultdict(list)
-    diagnoses: dict[Cause, Diagnosis] = {}
+def _grouped(failing: Iterable[Delivery]) -> list[FailureGroup]:
+    by_cause: dict[FailureReason, list[Delivery]] = defaultdict(list)
+    diagnoses: dict[FailureReason, Diagnosis] = {}
     for each in failing:
         attempt: Attempt = each.last_attempt  # type: ignore[attr-defined]
         diagnosis = diagnose(attempt.http_status, attempt.error_class)
         if diagnosis is None:
             continue
         reason = str(attempt.http_status) if attempt.http_status is not None else attempt.error_class
-        cause = Cause(reason, urlsplit(each.webhook.url).netloc)
+        cause = FailureReason(reason, urlsplit(each.webhook.url).netloc)
         by_cause[cause].append(each)
         diagnoses[cause] = diagnosis
     found = [
-        Group(cause, diagnoses[cause], deliveries, is_bound=len(deliveries) >= MOST)
+        FailureGroup(cause, diagnoses[cause], deliveries, is_bound=len(deliveries) >= MOST)
         for cause, deliveries in by_cause.items()
     ]
     return sorted(found, key=lambda group: -len(group.deliveries))
 
 
-def group_of(app: App, reason: str, host: str) -> Group | None:
+def group_of(app: App, reason: str, host: str) -> FailureGroup | None:
     """None if nothing fails that way any more."""
-    return next((each for each in groups(app) if each.cause == Cause(reason, host)), None)
+    return next((each for each in groups(app) if each.cause == FailureReason(reason, host)), None)

@@ -32,7 +32,7 @@ MAX_COMPARED: Final = 200  # recent successes among which one of the same type i
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class DeliverySearch:
     """Search criteria. Empty ones match everything. `text` is an id or an order number."""
 
     status: str = ""
@@ -44,11 +44,11 @@ class Filters:
     text: str = ""
 
     def __bool__(self) -> bool:
-        return self != Filters()
+        return self != DeliverySearch()
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DeliveryPage:
     deliveries: list[Delivery]  # newest first, each with `last_attempt`
     has_newer: bool
     has_older: bool
@@ -87,18 +87,20 @@ def own_delivery(app: App, delivery_id: object) -> Delivery:
     )
 
 
-def page(app: App, filters: Filters, *, before: UUID | None = None, after: UUID | None = None) -> Page:
+def page(
+    app: App, filters: DeliverySearch, *, before: UUID | None = None, after: UUID | None = None
+) -> DeliveryPage:
     """The newest page, or the page of deliveries older than `before` or newer than `after`."""
     ids = _ids(app, filters, before=before, after=after, limit=PAGE + 1)
     more, ids = len(ids) > PAGE, ids[:PAGE]
     deliveries = _rows(ids)
     attach_last_attempts(deliveries)
     if after is not None:
-        return Page(deliveries, has_newer=more, has_older=True)
-    return Page(deliveries, has_newer=before is not None, has_older=more)
+        return DeliveryPage(deliveries, has_newer=more, has_older=True)
+    return DeliveryPage(deliveries, has_newer=before is not None, has_older=more)
 
 
-def count(app: App, filters: Filters, *, after: UUID | None = None, most: int = MAX_COUNTED) -> int:
+def count(app: App, filters: DeliverySearch, *, after: UUID | None = None, most: int = MAX_COUNTED) -> int:
     """The number of deliveries, at most `most`."""
     return len(_ids(app, filters, after=after, limit=most))
 
@@ -111,7 +113,7 @@ def failing(app: App, *, since: datetime, most: int) -> list[Delivery]:
     ids = [
         found
         for status in (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
-        for found in _ids(app, Filters(status=status, since=since), limit=most)
+        for found in _ids(app, DeliverySearch(status=status, since=since), limit=most)
     ]
     if not ids:
         return []
@@ -182,7 +184,7 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
 
 def _ids(
     app: App,
-    filters: Filters,
+    filters: DeliverySearch,
     *,
     before: UUID | None = None,
     after: UUID | None = None,
@@ -201,7 +203,7 @@ def _ids(
     return list(ordered.values_list("pk", flat=True)[:limit])
 
 
-def _matching(app: App, filters: Filters) -> QuerySet[Delivery]:
+def _matching(app: App, filters: DeliverySearch) -> QuerySet[Delivery]:
     rows = _created(Delivery.objects.filter(app_id=app.pk), filters.since, filters.until)
     if filters.status:
         rows = rows.filter(status=filters.status)

@@ -15,7 +15,7 @@ RANGES: Final = {
 Choices = list[tuple[str, Any]]  # values with labels, or groups of them
 
 
-class Moment(forms.DateTimeField):
+class MomentField(forms.DateTimeField):
     """A time to the minute, in UTC."""
 
     default_error_messages = {"invalid": "Enter a date and a time, such as 2026-11-20T15:30."}
@@ -35,8 +35,8 @@ class ListFilters(forms.Form):
     """Filters from the page's query string, all optional: a range of time, and what a list adds."""
 
     range = forms.ChoiceField(label="Time", required=False)
-    since = Moment(label="From (UTC)", required=False)
-    until = Moment(label="To (UTC)", required=False)
+    since = MomentField(label="From (UTC)", required=False)
+    until = MomentField(label="To (UTC)", required=False)
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)

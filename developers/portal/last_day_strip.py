@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from developers.portal.bars import Bar, stacked
+from developers.portal.bars import StackedBar, stacked
 from webhooks.last_day import MOST, LastDay
 
 STEP: Final = 8
@@ -24,7 +24,7 @@ class Strip:
         return not (self.day.succeeded or self.day.failed or self.day.retrying)
 
     @property
-    def bars(self) -> list[Bar]:
+    def bars(self) -> list[StackedBar]:
         return stacked(((hour.succeeded, hour.failed) for hour in self.day.hours), STEP)
 
     @property

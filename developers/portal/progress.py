@@ -105,7 +105,7 @@ def rollout(app: App) -> Rollout:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChecklistItem:
     """One item of the checklist.
 
     `kind` is ok, warn (a reviewer will likely question it), bad (blocks the submission), or neutral (can't be checked
@@ -121,7 +121,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    groups: Sequence[tuple[Criterion, Sequence[Line]]]
+    groups: Sequence[tuple[Criterion, Sequence[ChecklistItem]]]
 
     @property
     def blocked(self) -> int:
@@ -151,100 +151,106 @@ def readiness(app: App) -> Readiness:
     return Readiness([(each, [*_blocking(app, each, problems), *own[each]]) for each in Criterion])
 
 
-def _blocking(app: App, criterion: Criterion, problems: Iterable[ErrorDetail]) -> list[Line]:
+def _blocking(app: App, criterion: Criterion, problems: Iterable[ErrorDetail]) -> list[ChecklistItem]:
     return [
-        Line("bad", problem["message"], "", field_url(app, field), "Edit details")
+        ChecklistItem("bad", problem["message"], "", field_url(app, field), "Edit details")
         for problem in problems
         if _CRITERION_OF.get(field := problem["field"].partition("[")[0], Criterion.FUNCTIONALITY)
         == criterion
     ]
 
 
-def _functionality(app: App, seen: Progress) -> list[Line]:
+def _functionality(app: App, seen: Progress) -> list[ChecklistItem]:
     test_install = resolve_url("portal:test_install", app.slug)
     test_event = resolve_url("portal:test_event", app.slug)
     lines = [
-        Line("ok", "Installed on your sandbox store")
+        ChecklistItem("ok", "Installed on your sandbox store")
         if seen.installed_at
-        else Line(
+        else ChecklistItem(
             "warn", "Not installed on your sandbox store yet", "Reviewers expect that you have tried the app.",
             test_install, "Install on sandbox",
         ),
-        Line("ok", "Has called the API")
+        ChecklistItem("ok", "Has called the API")
         if seen.called_at
-        else Line(
+        else ChecklistItem(
             "warn", "Hasn't called the API yet", "Send one request with the test token.",
             test_install, "Get a token",
         ),
     ]  # fmt: skip
     if seen.webhook_answered:
-        lines.append(Line("ok", "Has answered a webhook with 2xx"))
+        lines.append(ChecklistItem("ok", "Has answered a webhook with 2xx"))
     elif app.webhook_url:
         about = "Answer one event from your sandbox store with 2xx."
-        lines.append(Line("warn", "Hasn't answered a webhook yet", about, test_event, "Send a test event"))
+        lines.append(
+            ChecklistItem("warn", "Hasn't answered a webhook yet", about, test_event, "Send a test event")
+        )
     else:
-        lines.append(Line("neutral", "No Webhook URL", "That's fine for an app that doesn't need events."))
+        lines.append(
+            ChecklistItem("neutral", "No Webhook URL", "That's fine for an app that doesn't need events.")
+        )
     return lines
 
 
-def _security(app: App, refused: set[str]) -> list[Line]:
+def _security(app: App, refused: set[str]) -> list[ChecklistItem]:
     lines = []
     for field, name in (("redirect_url", "Redirect URL"), ("webhook_url", "Webhook URL")):
         url = getattr(app, field)
         if not url or field in refused:
             continue
         if urlsplit(url).scheme == "https":
-            lines.append(Line("ok", f"The {name} uses HTTPS"))
+            lines.append(ChecklistItem("ok", f"The {name} uses HTTPS"))
         else:
             about = "This server accepts plain HTTP because it runs in development mode."
             lines.append(
-                Line("warn", f"The {name} uses plain HTTP", about, field_url(app, field), "Edit details")
+                ChecklistItem(
+                    "warn", f"The {name} uses plain HTTP", about, field_url(app, field), "Edit details"
+                )
             )
     if app.webhook_url:
         about = "Answer requests with a wrong or old signature with 401. Reviewers check this."
         checker = resolve_url("portal:signature_checker", app.slug)
-        lines.append(Line("neutral", "Signature check", about, checker, "Signature checker"))
+        lines.append(ChecklistItem("neutral", "Signature check", about, checker, "Signature checker"))
     return lines
 
 
-def _scopes(app: App) -> list[Line]:
+def _scopes(app: App) -> list[ChecklistItem]:
     details = field_url(app, "scopes")
     lines = []
     if uncovered := catalogue.without_scope(app.webhook_events, app.scopes):
         about = f"The app's scopes don't allow these events: {', '.join(uncovered)}."
-        lines.append(Line("warn", "Scopes and events don't match", about, details, "Edit details"))
+        lines.append(ChecklistItem("warn", "Scopes and events don't match", about, details, "Edit details"))
     elif app.webhook_events:
-        lines.append(Line("ok", "Scopes and events match"))
+        lines.append(ChecklistItem("ok", "Scopes and events match"))
     added = scope_changes(app)["added_scopes"]
     if app.approved_version and added:
         about = f"New since the approved version: {', '.join(added)}. You can explain them to merchants when you submit."
-        lines.append(Line("neutral", "More scopes than before", about))
+        lines.append(ChecklistItem("neutral", "More scopes than before", about))
     else:
         about = f"{', '.join(app.scopes)}. Reviewers compare them with what the app does."
-        lines.append(Line("neutral", "Requested scopes", about))
+        lines.append(ChecklistItem("neutral", "Requested scopes", about))
     return lines
 
 
-def _quality(app: App) -> list[Line]:
+def _quality(app: App) -> list[ChecklistItem]:
     lines = [
-        Line(
+        ChecklistItem(
             "warn", "The description is very short", "Explain what the app does for a merchant.",
             field_url(app, "description"), "Edit details",
         )
         if rules.is_short(app.description)
-        else Line("ok", "The description is long enough"),
-        Line("ok", "Has an icon")
+        else ChecklistItem("ok", "The description is long enough"),
+        ChecklistItem("ok", "Has an icon")
         if app.icon_id
-        else Line("warn", "No icon", "", field_url(app, "icon"), "Add an icon"),
-        Line("ok", "Has screenshots")
+        else ChecklistItem("warn", "No icon", "", field_url(app, "icon"), "Add an icon"),
+        ChecklistItem("ok", "Has screenshots")
         if app.screenshot_ids
-        else Line("warn", "No screenshots", "", field_url(app, "screenshots"), "Add screenshots"),
+        else ChecklistItem("warn", "No screenshots", "", field_url(app, "screenshots"), "Add screenshots"),
     ]  # fmt: skip
     if app.approved_version:
         lines.append(
-            Line("ok", "Has a new version number")
+            ChecklistItem("ok", "Has a new version number")
             if app.version != app.approved_version.version
-            else Line(
+            else ChecklistItem(
                 "warn", f"Still version {app.version}", "This version is already approved.",
                 field_url(app, "version"), "Edit details",
             )
@@ -252,17 +258,17 @@ def _quality(app: App) -> list[Line]:
     return lines
 
 
-def _policy(app: App, seen: Progress) -> list[Line]:
+def _policy(app: App, seen: Progress) -> list[ChecklistItem]:
     if seen.erasure_confirmed_at:
-        return [Line("ok", "Has confirmed a data erasure")]
+        return [ChecklistItem("ok", "Has confirmed a data erasure")]
     if not app.webhook_url:
         about = (
             "We send data erasure requests to the Webhook URL. An app that stores no store data needs none."
         )
-        return [Line("neutral", "Can't receive data erasure requests", about)]
+        return [ChecklistItem("neutral", "Can't receive data erasure requests", about)]
     delay = duration(timedelta(seconds=settings.DATA_ERASURE_DELAY))
     about = (
         f"{delay} after a test uninstall, we ask the app to erase the store's data. It answers 2xx when done."
     )
     erasures = resolve_url("portal:erasures", app.slug)
-    return [Line("neutral", "No data erasure confirmed yet", about, erasures, "Data erasures")]
+    return [ChecklistItem("neutral", "No data erasure confirmed yet", about, erasures, "Data erasures")]

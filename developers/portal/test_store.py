@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.http import HttpRequest
 
 from marketplace.models import App
-from webhooks.services.sandbox_changes import ACTS, Act, Run, Step
+from webhooks.services.sandbox_changes import ACTS, Act, ChangeRun, ChangeStep
 
 KEY: Final = "test_run"
 
@@ -19,13 +19,13 @@ def groups() -> list[tuple[str, list[Act]]]:
     return list(found.items())
 
 
-def remember(request: HttpRequest, run: Run) -> None:
+def remember(request: HttpRequest, run: ChangeRun) -> None:
     """Keep the newest run in the session, to be shown after the redirect."""
     request.session[KEY] = asdict(run)
 
 
-def last_run(request: HttpRequest, app: App) -> Run | None:
+def last_run(request: HttpRequest, app: App) -> ChangeRun | None:
     kept: dict[str, Any] | None = request.session.get(KEY)
     if kept is None or kept["app"] != str(app.pk):
         return None
-    return Run(**kept | {"steps": [Step(**step) for step in kept["steps"]]})
+    return ChangeRun(**kept | {"steps": [ChangeStep(**step) for step in kept["steps"]]})

@@ -169,7 +169,7 @@ def are_running(submission: Submission) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CheckResult:
     """The result of one check."""
 
     title: str
@@ -187,10 +187,10 @@ def checked_at(submission: Submission) -> datetime | None:
     return parse_datetime(submission.checks["at"]) if submission.checks else None
 
 
-def results_of(submission: Submission) -> list[Result]:
+def results_of(submission: Submission) -> list[CheckResult]:
     """The results of the last run."""
     return [
-        Result(
+        CheckResult(
             result["title"],
             [Evidence(**each | {"outcome": Outcome(each["outcome"])}) for each in result["evidence"]],
         )

@@ -35,7 +35,7 @@ class BadAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class AnswerProblem:
     """One problem. `field` is its path (`methods[0].icon`), empty for the answer as a whole."""
 
     field: str
@@ -64,10 +64,10 @@ def parse(body: bytes) -> Any:
     return _without_nul(answer)
 
 
-def problems_of(point: HookPoint, answer: Any) -> Iterator[Problem]:
+def problems_of(point: HookPoint, answer: Any) -> Iterator[AnswerProblem]:
     """Every problem of a parsed answer."""
     for error in _VALIDATORS[point].iter_errors(answer):
-        yield Problem(_path(error.absolute_path), _shortened(error.message))
+        yield AnswerProblem(_path(error.absolute_path), _shortened(error.message))
     if not isinstance(answer, dict):
         return
     if point == HookPoint.PAYMENT_METHODS and isinstance(answer.get("methods"), list):
@@ -79,25 +79,27 @@ def problems_of(point: HookPoint, answer: Any) -> Iterator[Problem]:
         yield from _moment_problems("expiresAt", answer.get("expiresAt"))
 
 
-def _url_problems(field: str, url: Any) -> Iterator[Problem]:
+def _url_problems(field: str, url: Any) -> Iterator[AnswerProblem]:
     if not url or not isinstance(url, str):  # missing, or reported by the schema
         return
     try:
         check_page_url(url, debug=settings.DEBUG)
     except InvalidUrl as error:
-        yield Problem(field, f"{error} It was {_shortened(repr(url))}.")
+        yield AnswerProblem(field, f"{error} It was {_shortened(repr(url))}.")
 
 
-def _moment_problems(field: str, moment: Any) -> Iterator[Problem]:
+def _moment_problems(field: str, moment: Any) -> Iterator[AnswerProblem]:
     if not moment or not isinstance(moment, str):
         return
     try:
         year = parse_moment(moment).year
     except ValueError as error:
-        yield Problem(field, f"{error} It was {_shortened(repr(moment))}.")
+        yield AnswerProblem(field, f"{error} It was {_shortened(repr(moment))}.")
     else:
         if year not in YEARS:
-            yield Problem(field, f"Enter a time from {YEARS.start} to {YEARS.stop - 1}. It was {moment}.")
+            yield AnswerProblem(
+                field, f"Enter a time from {YEARS.start} to {YEARS.stop - 1}. It was {moment}."
+            )
 
 
 def _path(parts: Any) -> str:

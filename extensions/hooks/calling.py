@@ -36,7 +36,7 @@ _TIMEOUTS: Final = ("timeout_connect", "timeout_response")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SignedRequest:
     """The request: the specification's four fields, and the headers that sign them."""
 
     body: bytes
@@ -65,7 +65,7 @@ Pending = strangers.Pending[Exchange]  # a call that was begun
 
 def compose(
     *, point: HookPoint, business_id: UUID, data: Mapping[str, Any], secret: str, now: datetime
-) -> Request:
+) -> SignedRequest:
     """One request, signed at the moment of sending. It carries the trace of the request that is being answered."""
     envelope = {"hookPoint": point, "businessId": str(business_id), "timestamp": iso(now), "data": data}
     body = orjson.dumps(envelope)
@@ -74,10 +74,10 @@ def compose(
         **tracing.current_or_new().headers(),
         **hook_signature_headers(secret, int(now.timestamp()), body),
     }
-    return Request(body, headers)
+    return SignedRequest(body, headers)
 
 
-def begin(point: HookPoint, url: str, request: Request, *, seconds: float) -> Pending:
+def begin(point: HookPoint, url: str, request: SignedRequest, *, seconds: float) -> Pending:
     """Send it. A payment must not be made twice, so that call is not retried on a connection that died."""
     return transport.submit(
         url,

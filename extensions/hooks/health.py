@@ -147,7 +147,7 @@ def stores_that_switched_off(hooks: Iterable[Definition]) -> dict[UUID, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RankedHook:
     """One hook of a point in a store, in the order in which they run. Equal ranks run side by side."""
 
     rank: int
@@ -157,7 +157,7 @@ class Turn:
     is_own: bool
 
 
-def running_order(business: Business, point: HookPoint, app: App) -> list[Turn]:
+def running_order(business: Business, point: HookPoint, app: App) -> list[RankedHook]:
     """The hooks that a store asks at this point, other apps' among them."""
     hooks = live_hooks(business, point)
     names = dict(App.objects.filter(pk__in=[hook.app_id for hook in hooks]).values_list("pk", "name"))
@@ -165,7 +165,7 @@ def running_order(business: Business, point: HookPoint, app: App) -> list[Turn]:
         priority: rank for rank, priority in enumerate(sorted({each.priority for each in hooks}), start=1)
     }
     return [
-        Turn(
+        RankedHook(
             rank=ranks[hook.priority],
             app_name=names[hook.app_id],
             priority=hook.priority,

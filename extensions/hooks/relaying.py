@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from accounts.models import Business
 from common import wakeups
 from common.http.exchanges import Exchange
-from extensions.hooks.calling import Request
+from extensions.hooks.calling import SignedRequest
 from extensions.models import RelayedCall
 from marketplace.models import App
 from webhooks.engine import listeners
@@ -75,7 +75,7 @@ def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
     return listeners.of_apps(own.values_list("pk", flat=True))
 
 
-def begin(app_id: UUID, slot: int, url: str, request: Request, *, seconds: float) -> Relayed:
+def begin(app_id: UUID, slot: int, url: str, request: SignedRequest, *, seconds: float) -> Relayed:
     """Have the listener make this call."""
     began = monotonic()
     call = RelayedCall.objects.create(

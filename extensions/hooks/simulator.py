@@ -18,7 +18,7 @@ from common.web.rate_limits import consume
 from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook
 from extensions.hooks import relaying
-from extensions.hooks.answers import BadAnswer, Problem, parse, problems_of
+from extensions.hooks.answers import AnswerProblem, BadAnswer, parse, problems_of
 from extensions.hooks.calling import Pending, begin, check_exchange, compose
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
 from extensions.models import Definition
@@ -59,7 +59,7 @@ class Trial:
     timeout_ms: int
     failure: str = ""
     fields: list[Field] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)  # problems without a field
+    problems: list[AnswerProblem] = field(default_factory=list)  # problems without a field
 
     @property
     def share_of_timeout(self) -> int:
@@ -140,7 +140,7 @@ def _examined(point: HookPoint, answer: Any) -> dict[str, Any]:
 
 
 def _fields(
-    schema: Mapping[str, Any], value: Mapping[str, Any], prefix: str, problems: list[Problem]
+    schema: Mapping[str, Any], value: Mapping[str, Any], prefix: str, problems: list[AnswerProblem]
 ) -> Iterator[Field]:
     for name, part in schema["properties"].items():
         path, required = f"{prefix}{name}", name in schema["required"]

@@ -20,7 +20,7 @@ WAITS = "Your sandbox store runs it now. Other stores run it after a review and 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlannedChange:
     """One change. `word` is Added, Updated, Back or Switched off; `reach` a sentence.
 
     `waits`: it widens the app's reach, so stores run it with the next approved version.
@@ -42,10 +42,10 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Plan:
     installs: int  # active ones, test installs too
-    lines: list[Line]
+    lines: list[PlannedChange]
 
     @property
-    def waiting(self) -> list[Line]:
+    def waiting(self) -> list[PlannedChange]:
         return [line for line in self.lines if line.waits]
 
 
@@ -62,7 +62,7 @@ def in_words(app: App, document: Mapping[str, Any]) -> Plan:
     figures = _figures(app, changes)
     waiting = {(each.type, each.key) for each in waiting_in(app, document)}
 
-    def line(change: Change, word: str, kind: str) -> Line:
+    def line(change: Change, word: str, kind: str) -> PlannedChange:
         said = _line(change, word, kind, figures)
         waits = (change.defined.type, change.defined.key) in waiting
         return replace(said, waits=True, reach=WAITS) if waits else said
@@ -91,10 +91,10 @@ def _counts(rows: Iterable[tuple[UUID, int]]) -> dict[UUID, int]:
     return dict(rows)
 
 
-def _line(change: Change, word: str, kind: str, figures: _Figures) -> Line:
+def _line(change: Change, word: str, kind: str, figures: _Figures) -> PlannedChange:
     defined = change.defined
     reach = _ended(change, figures) if word == OFF else _reach(change, figures)
-    return Line(word, kind, defined.type.label, defined.key, defined.name, reach)
+    return PlannedChange(word, kind, defined.type.label, defined.key, defined.name, reach)
 
 
 def _reach(change: Change, figures: _Figures) -> str:

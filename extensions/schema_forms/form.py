@@ -11,7 +11,7 @@ from django.forms import BoundField
 from extensions.json_documents import path_of
 from extensions.queries import defaults_of, overlaid
 from extensions.schema_forms.controls import MISSING, ListControl
-from extensions.schema_forms.parts import Group, Leaf, Listing, Part, part_of
+from extensions.schema_forms.parts import Group, Leaf, ListPart, Part, part_of
 from extensions.schema_forms.state import (
     Entry,
     State,
@@ -152,9 +152,9 @@ class SettingsForm(forms.Form):
     def _node(self, part: Part, state: State, name: str, kept: Any) -> Node:
         if isinstance(part, Group):
             return self._group(part, state, name, kept)
-        if isinstance(part, Listing) and isinstance(state, list):
+        if isinstance(part, ListPart) and isinstance(state, list):
             return self._list(part, state, name, kept)
-        leaf = part.as_leaf if isinstance(part, Listing) else part
+        leaf = part.as_leaf if isinstance(part, ListPart) else part
         assert isinstance(leaf, Leaf)
         self._add_field(name, leaf.control(zone=self.zone, kept=kept), state)
         return Node(leaf, name, kept)
@@ -174,7 +174,7 @@ class SettingsForm(forms.Form):
             return False
         return not same(state, state_of(part, part.default, self.zone))
 
-    def _list(self, part: Listing, state: State, name: str, kept: Any) -> Node:
+    def _list(self, part: ListPart, state: State, name: str, kept: Any) -> Node:
         grows = not self.preview and may_grow(part, state, self.zone)
         node = Node(part, name, kept, kind="list", may_grow=grows)
         self._add_field(
@@ -286,7 +286,7 @@ def _with_samples(part: Part, state: State, zone: ZoneInfo) -> State:
     """Empty lists with an entry, so that a preview shows what one looks like."""
     if isinstance(part, Group):
         return {key: _with_samples(each, state[key], zone) for key, each in part.parts.items()}
-    if isinstance(part, Listing) and state == []:
+    if isinstance(part, ListPart) and state == []:
         return [Entry(_with_samples(part.item, new_state(part, zone), zone))]
     return state
 

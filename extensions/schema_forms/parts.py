@@ -59,7 +59,7 @@ class Group(Part):
 
 
 @dataclass(frozen=True)
-class Listing(Part):
+class ListPart(Part):
     """`item` is each entry. Where the list is too long for a form, `as_leaf` is its JSON text field."""
 
     item: Part = field(kw_only=True)
@@ -86,7 +86,7 @@ def part_of(
         return Group(schema, label, needed, default, dict(_parts(schema, fields, needed, default)))
     if items := _items(schema):
         item = part_of(items, label="Entry", required=True)
-        return Listing(schema, label, needed, default, item=item)
+        return ListPart(schema, label, needed, default, item=item)
     return Leaf(schema, label, needed, default)
 
 

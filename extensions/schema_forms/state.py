@@ -10,7 +10,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from extensions.schema_forms.controls import MISSING
-from extensions.schema_forms.parts import Group, Leaf, Listing, Part
+from extensions.schema_forms.parts import Group, Leaf, ListPart, Part
 
 MAX_ENTRIES: Final = 100  # of one list
 MAX_CONTROLS: Final = 300  # of one list with all its entries; Django takes 1,000 fields of a request
@@ -31,7 +31,7 @@ def state_of(part: Part, value: Any, zone: ZoneInfo) -> State:
     if isinstance(part, Group):
         values = value if isinstance(value, dict) else {}
         return {name: state_of(each, values.get(name, MISSING), zone) for name, each in part.parts.items()}
-    if isinstance(part, Listing):
+    if isinstance(part, ListPart):
         return _list_state(part, value, zone)
     return "" if value is MISSING else part_control(part, zone).text_of(value)
 
@@ -41,7 +41,7 @@ def part_control(part: Part, zone: ZoneInfo) -> Any:
     return part.control(zone=zone)
 
 
-def _list_state(part: Listing, value: Any, zone: ZoneInfo) -> State:
+def _list_state(part: ListPart, value: Any, zone: ZoneInfo) -> State:
     values = value if isinstance(value, list) else []
     entries = [Entry(state_of(part.item, each, zone), str(place)) for place, each in enumerate(values)]
     if len(entries) > MAX_ENTRIES or size_of(entries) > MAX_CONTROLS:
@@ -55,7 +55,7 @@ def posted_state(part: Part, data: Mapping[str, Any], name: str, zone: ZoneInfo)
         return {
             key: posted_state(each, data, name_below(name, key), zone) for key, each in part.parts.items()
         }
-    if isinstance(part, Listing):
+    if isinstance(part, ListPart):
         if name in data:
             return data[name]
         return [
@@ -129,7 +129,7 @@ def change_lists(part: Part, state: State, command: str, zone: ZoneInfo) -> bool
     return False
 
 
-def _change(part: Listing, entries: list[Entry], act: str, place: int, zone: ZoneInfo) -> bool:
+def _change(part: ListPart, entries: list[Entry], act: str, place: int, zone: ZoneInfo) -> bool:
     if act == "add":
         if may_grow(part, entries, zone):
             entries.append(Entry(new_state(part, zone)))
@@ -145,7 +145,7 @@ def _change(part: Listing, entries: list[Entry], act: str, place: int, zone: Zon
     return True
 
 
-def new_state(part: Listing, zone: ZoneInfo) -> State:
+def new_state(part: ListPart, zone: ZoneInfo) -> State:
     """A new entry, with its defaults."""
     return state_of(part.item, default_of(part.item), zone)
 
@@ -158,16 +158,16 @@ def default_of(part: Part) -> Any:
     return MISSING
 
 
-def may_grow(part: Listing, entries: list[Entry], zone: ZoneInfo) -> bool:
+def may_grow(part: ListPart, entries: list[Entry], zone: ZoneInfo) -> bool:
     most = min(MAX_ENTRIES, MAX_ENTRIES if part.most is None else part.most)
     return len(entries) < most and size_of(entries) + size_of(new_state(part, zone)) < MAX_CONTROLS
 
 
-def _lists(part: Part, state: State, name: str) -> Iterator[tuple[Listing, list[Entry], str]]:
+def _lists(part: Part, state: State, name: str) -> Iterator[tuple[ListPart, list[Entry], str]]:
     if isinstance(part, Group):
         for key, each in part.parts.items():
             yield from _lists(each, state[key], name_below(name, key))
-    elif isinstance(part, Listing) and isinstance(state, list):
+    elif isinstance(part, ListPart) and isinstance(state, list):
         yield part, state, name
         for place, entry in enumerate(state):
             yield from _lists(part.item, entry.state, f"{name}.{place}")

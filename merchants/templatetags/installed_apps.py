@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from common.templatetags.ui import app_icon, icon, pill
-from extensions.app_status import AppState, AppStatus
+from extensions.app_status import AppState, StoreAppStatus
 from extensions.capabilities import Capability
 from extensions.definitions import AdminPage
 from extensions.enums import ExtensionType
@@ -102,7 +102,7 @@ def _named(entry: HistoryEntry) -> list[str]:
 
 
 @register.inclusion_tag("components/pill.html")
-def status_pill(status: AppStatus) -> dict[str, Any]:
+def status_pill(status: StoreAppStatus) -> dict[str, Any]:
     return pill(*PILLS[status.state])
 
 

@@ -49,7 +49,7 @@ CHANGED = "The app's request changed while this page was open. Review it again b
 REDIRECT_ERRORS = (MismatchingRedirectURIError, MissingRedirectURIError)
 
 
-class Problem(Exception):
+class ConsentProblem(Exception):
     """An error shown on a page of ours, because a browser is never redirected to an unchecked address."""
 
     def __init__(self, message: str, status: int = 400) -> None:
@@ -58,7 +58,7 @@ class Problem(Exception):
         self.status = status
 
 
-class WrongRedirect(Problem):
+class WrongRedirect(ConsentProblem):
     """The link's redirect_uri is not the Redirect URL. The app's developer is shown both."""
 
     def __init__(self, message: str = WRONG_REDIRECT) -> None:
@@ -97,7 +97,7 @@ class AuthorizeView(View):
                 return redirect_to_login(way_back(request))
             self.authorization = _authorization(request, self.app)
             response = super().dispatch(request, *args, **kwargs)
-        except Problem as problem:
+        except ConsentProblem as problem:
             return _problem_page(request, problem)
         except RedirectToApp as error:
             return _redirect(request, error.url)
@@ -172,17 +172,17 @@ def kept_request(request: HttpRequest, key: str) -> HttpResponse:
     """Go on with a request that was kept while the person signed in."""
     address = kept_address(request, key)
     if address is None:
-        return _problem_page(request, Problem(NOT_KEPT, 410))
+        return _problem_page(request, ConsentProblem(NOT_KEPT, 410))
     return HttpResponseRedirect(address)
 
 
 def _app(request: HttpRequest) -> App:
     """The app that asks, found before anybody has to sign in. Raises `Problem`."""
     if len(request.get_full_path()) > LONGEST:
-        raise Problem(TOO_LONG)
+        raise ConsentProblem(TOO_LONG)
     app = _find_app(request)
     if app is None:
-        raise Problem(UNKNOWN_APP)
+        raise ConsentProblem(UNKNOWN_APP)
     redirect_uri = request.GET.get("redirect_uri")
     if redirect_uri and redirect_uri not in app.redirect_uris.split():
         raise WrongRedirect
@@ -200,9 +200,9 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
     user = _person(request)
     state = offered(app=app, user=user)
     if state is None:
-        raise Problem(_why_not(app, user), 403)
+        raise ConsentProblem(_why_not(app, user), 403)
     if must_confirm(user):
-        raise Problem(UNCONFIRMED.format(email=user.email), 403)
+        raise ConsentProblem(UNCONFIRMED.format(email=user.email), 403)
     core = authorization_core(app, state)
     try:
         scopes, credentials = core.validate_authorization_request(request)
@@ -214,11 +214,11 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
         if not businesses:
             raise RedirectToApp(AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"])
     if not businesses:
-        raise Problem("You have no store to install the app on. Add a business first.", 403)
+        raise ConsentProblem("You have no store to install the app on. Add a business first.", 403)
     return AuthorizationRequest(core, state, scopes, credentials, businesses)
 
 
-def _problem_page(request: HttpRequest, problem: Problem) -> HttpResponse:
+def _problem_page(request: HttpRequest, problem: ConsentProblem) -> HttpResponse:
     app = _find_app(request)
     context: dict[str, Any] = {"problem": problem, "app": app}
     if app and isinstance(problem, WrongRedirect) and app.developer_id == request.user.pk:
@@ -257,16 +257,16 @@ def _fault_of(redirect_url: str) -> str:
     return ""
 
 
-def _failed(error: OAuthToolkitError) -> Problem | RedirectToApp:
+def _failed(error: OAuthToolkitError) -> ConsentProblem | RedirectToApp:
     if isinstance(error, FatalClientError):
         return _fatal(error.oauthlib_error)
     return RedirectToApp(error.oauthlib_error, error.oauthlib_error.redirect_uri)
 
 
-def _fatal(error: OAuth2Error) -> Problem:
+def _fatal(error: OAuth2Error) -> ConsentProblem:
     if isinstance(error, InvalidRedirectURIError):  # it is the app's own, saved before the rules of today
         return WrongRedirect(UNUSABLE_REDIRECT)
-    return WrongRedirect() if isinstance(error, REDIRECT_ERRORS) else Problem(BROKEN)
+    return WrongRedirect() if isinstance(error, REDIRECT_ERRORS) else ConsentProblem(BROKEN)
 
 
 def _why_not(app: App, user: User) -> str:

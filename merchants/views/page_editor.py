@@ -24,7 +24,7 @@ from extensions.services import placements
 from installations.models import Installation
 from merchants import editor_undo
 from merchants.access import MerchantRequest, active_page, merchant_page
-from merchants.block_picker import Choice, blocks_to_add, by_category
+from merchants.block_picker import BlockOption, blocks_to_add, by_category
 from merchants.page_forms import SitePageForm
 from merchants.store_queries import page_by_id
 from stores.models import SitePage
@@ -102,7 +102,7 @@ def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
     return _added(request, page, _choice(request, request.POST.get("choice", "")))
 
 
-def _added(request: MerchantRequest, page: SitePage, choice: Choice) -> HttpResponse:
+def _added(request: MerchantRequest, page: SitePage, choice: BlockOption) -> HttpResponse:
     try:
         added = placements.add_block(
             page=page, installation=choice.installation, definition=choice.definition
@@ -221,7 +221,7 @@ def _shown(
     text: SitePageForm | None = None,
     chosen: PlacedBlock | None = None,
     settings: SettingsForm | None = None,
-    tried: Choice | None = None,
+    tried: BlockOption | None = None,
     status: int = 200,
 ) -> HttpResponse:
     context = {
@@ -257,7 +257,7 @@ def _chosen(blocks: list[PlacedBlock], placement_id: str) -> PlacedBlock:
     raise NotFound("Block not found")
 
 
-def _choice(request: MerchantRequest, key: str) -> Choice:
+def _choice(request: MerchantRequest, key: str) -> BlockOption:
     for choice in blocks_to_add(request.business):
         if choice.key == key:
             return choice

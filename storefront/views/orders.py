@@ -76,13 +76,13 @@ def order(request: ShopRequest, key: str) -> HttpResponse:
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgressStep:
     name: str
     state: str  # done, current or ahead
     at: datetime | None
 
 
-def _steps(order: Order) -> list[Step]:
+def _steps(order: Order) -> list[ProgressStep]:
     """What the order goes through, with the times that are known. A cancelled order has none."""
     stages = STAGES[DeliveryMethod(order.delivery_method)]
     if order.status == OrderStatus.CANCELLED:
@@ -94,7 +94,7 @@ def _steps(order: Order) -> list[Step]:
     if order.status != OrderStatus.PENDING:
         times.setdefault(passed[-1], order.updated_at)
     return [
-        Step(
+        ProgressStep(
             name,
             "ahead" if status not in passed else "current" if status == passed[-1] else "done",
             times.get(status) if status in passed else None,

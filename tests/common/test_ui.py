@@ -9,7 +9,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone as django_timezone
 
-from common.web.forms import CheckboxLines, RadioCards, Switch
+from common.web.forms import CheckboxLines, RadioCards, SwitchInput
 from common.web.pagination import PageRequest
 
 NOON = datetime(2026, 11, 20, 15, 31, 8, 123_000, tzinfo=UTC)
@@ -31,7 +31,7 @@ class SampleForm(forms.Form):
         choices=[("read_orders", "See orders")], widget=CheckboxLines(names={"read_orders": "read_orders"})
     )
     agree = forms.BooleanField(label="I have stored it")
-    active = forms.BooleanField(required=False, widget=Switch)
+    active = forms.BooleanField(required=False, widget=SwitchInput)
 
 
 def test_moment_names_its_zone() -> None:

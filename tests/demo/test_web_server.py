@@ -9,7 +9,7 @@ import pytest
 import requests
 from waitress.server import create_server
 
-from config.demo.web_server import Dispatcher
+from config.demo.web_server import RequestDispatcher
 
 pytestmark = pytest.mark.timed
 
@@ -35,7 +35,7 @@ class Hanging:
 @pytest.fixture
 def hanging() -> Iterator[tuple[Hanging, str]]:
     site = Hanging()
-    server = create_server(site, listen="127.0.0.1:0", _dispatcher=Dispatcher(THREADS))
+    server = create_server(site, listen="127.0.0.1:0", _dispatcher=RequestDispatcher(THREADS))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     yield site, f"http://127.0.0.1:{server.effective_port}"

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 
-from common.db.prepared import Call, Prepared, rows_of_each
+from common.db.prepared import BoundStatement, Prepared, rows_of_each
 from installations.models import Installation
 from webhooks.engine import claim_selection, slots
 from webhooks.engine.claim_selection import EVER, LEASE, OlderLeases
@@ -154,7 +154,7 @@ def claim(
 
 # Dispatchers that select at the same moment would select the same rows, and all but one of them would find these locked and
 # get nothing. So they select one after another, and each sees the leases of those before it. This gives the seconds waited.
-_ONE_AT_A_TIME: Final = Call("""
+_ONE_AT_A_TIME: Final = BoundStatement("""
 SELECT extract(epoch FROM clock_timestamp() - statement_timestamp())::float
 FROM (SELECT pg_advisory_xact_lock(hashtext('webhooks_claim')) OFFSET 0) AS locked
 """)

@@ -99,7 +99,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
 
 
 @dataclass(slots=True)
-class Step:
+class ChangeStep:
     """What an act did. `events` are the ids of those it caused; `refused` says why it did nothing."""
 
     act: str
@@ -109,14 +109,14 @@ class Step:
 
 
 @dataclass(slots=True)
-class Run:
+class ChangeRun:
     app: str
     title: str
     began: str
-    steps: list[Step]
+    steps: list[ChangeStep]
 
 
-def play(installation: Installation, keys: Sequence[str], title: str) -> Run:
+def play(installation: Installation, keys: Sequence[str], title: str) -> ChangeRun:
     """Carry out acts on the sandbox store of an installation, until they are done or the time is up.
 
     Not inside a transaction. An act that a service refuses doesn't stop the others. Raises `strangers.NoPlace` before
@@ -125,10 +125,10 @@ def play(installation: Installation, keys: Sequence[str], title: str) -> Run:
     strangers.enter(installation.app_id)
     began = timezone.now()
     since, end = id_at(began), monotonic() + BUDGET
-    steps: list[Step] = []
+    steps: list[ChangeStep] = []
     seen: set[UUID] = set()
     for key in keys:
-        step = Step(key)
+        step = ChangeStep(key)
         if monotonic() > end:
             step.refused = f"Not carried out: the steps before took more than {BUDGET:.0f} seconds."
         else:
@@ -140,7 +140,7 @@ def play(installation: Installation, keys: Sequence[str], title: str) -> Run:
         seen.update(caused)
         step.events = [str(each) for each in caused]
         steps.append(step)
-    return Run(str(installation.app_id), title, iso(began), steps)
+    return ChangeRun(str(installation.app_id), title, iso(began), steps)
 
 
 def _caused(installation: Installation, since: UUID) -> list[UUID]:
@@ -152,7 +152,7 @@ def _caused(installation: Installation, since: UUID) -> list[UUID]:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CausedEvent:
     """An event of a step with its deliveries to the app's webhooks; or why it wasn't sent."""
 
     event: str
@@ -171,10 +171,10 @@ class StepResult:
     title: str
     said: str
     refused: str
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[CausedEvent]
 
 
-def results(run: Run, installation: Installation | None) -> list[StepResult]:
+def results(run: ChangeRun, installation: Installation | None) -> list[StepResult]:
     """The current state of the deliveries of a run. Two statements for any number of steps."""
     ids = [UUID(each) for step in run.steps for each in step.events]
     types = dict(Event.objects.filter(id__in=ids).values_list("id", "type"))
@@ -186,14 +186,14 @@ def results(run: Run, installation: Installation | None) -> list[StepResult]:
 
 
 def _result(
-    step: Step,
+    step: ChangeStep,
     types: dict[UUID, str],
     deliveries: dict[UUID, list[Delivery]],
     installation: Installation | None,
 ) -> StepResult:
     act = ACTS[step.act]
     outcomes = [
-        Outcome(
+        CausedEvent(
             types[event],
             event,
             deliveries[event],
@@ -204,7 +204,7 @@ def _result(
     ]
     published = {outcome.event for outcome in outcomes}
     missing = [] if step.refused else [name for name in act.events if name not in published]
-    outcomes += [Outcome(name, reason=_why_not(name, installation)) for name in missing]
+    outcomes += [CausedEvent(name, reason=_why_not(name, installation)) for name in missing]
     return StepResult(act.title, step.said, step.refused, outcomes)
 
 

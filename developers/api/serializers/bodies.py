@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from common.ids import parse_id
-from common.rest.fields import ApiSerializer, Choice, Described, Identifier, Listing, Text
+from common.rest.fields import ApiSerializer, Choice, Described, Identifier, StringList, Text
 from marketplace import rules
 from marketplace.enums import Category
 from marketplace.models import picture_url
@@ -61,7 +61,7 @@ def by(rule: Callable[[Any], None]) -> Callable[[Any], None]:
     return validate
 
 
-class Line(Text):
+class TextLine(Text):
     default_error_messages = {"blank": "Must not be empty."}
 
     def __init__(self, rule: Callable[[str], None], *args: Any, **options: Any) -> None:
@@ -69,7 +69,7 @@ class Line(Text):
         super().__init__(*args, validators=[by(rule)], **options)
 
 
-class Name(Line, Identifier):
+class Name(TextLine, Identifier):
     """A line that keeps its outer white space."""
 
 
@@ -78,7 +78,7 @@ def support(value: str) -> None:
     rules.support_url(rules.with_mailto(value))
 
 
-class Absent(Line):
+class Absent(TextLine):
     """Text that may be left out: null and the empty string both say that there is none."""
 
     def __init__(self, rule: Callable[[str], None], *args: Any, **options: Any) -> None:
@@ -135,24 +135,24 @@ class Screenshots(Described, serializers.ListField):
 
 
 class NewApp(ApiSerializer):
-    name = Line(rules.name, "The name that merchants read.", "Loyalty Stars")
+    name = TextLine(rules.name, "The name that merchants read.", "Loyalty Stars")
     slug = Name(rules.slug, "The app's name in URLs; it never changes.", "loyalty-stars")
-    description = Line(rules.description, "For the marketplace's cards.", "Stars for regulars.")
+    description = TextLine(rules.description, "For the marketplace's cards.", "Stars for regulars.")
     category = Name(rules.category, "The category in the marketplace.", "loyalty")
-    scopes = Listing(
+    scopes = StringList(
         "The permissions that the app asks for.",
         ["read_orders", "read_products"],
         child=Name(rules.scope),
         validators=[by(rules.scopes)],
         schema={"minItems": 1},
     )
-    redirectUrl = Line(
+    redirectUrl = TextLine(
         rules.redirect_url, "Merchants return here: HTTPS.", "https://stars.example.com/callback"
     )
     webhookUrl = Absent(
         rules.webhook_url, "Receives deliveries and hook calls: HTTPS.", "https://stars.example.com/events"
     )
-    webhookEvents = Listing(
+    webhookEvents = StringList(
         "The events of the app-defined webhook; empty for all that the scopes allow.",
         ["order.created"],
         child=Name(rules.webhook_event),
@@ -172,15 +172,17 @@ class NewApp(ApiSerializer):
 class AppChanges(NewApp):
     """Any of the fields. `services.apps` refuses another slug than the app's."""
 
-    name = Line(rules.name_in_use, "The name that merchants read.", "Loyalty Stars", schema=SCHEMAS["name"])
+    name = TextLine(
+        rules.name_in_use, "The name that merchants read.", "Loyalty Stars", schema=SCHEMAS["name"]
+    )
     slug = Name(lambda value: None, "May be sent unchanged.", "loyalty-stars")
     iconUrl = PictureAddress("null removes the icon; else its address.", source="icon", allow_null=True)
     icon = PictureFile()
     screenshots = Screenshots("The new set, as addresses that the app already shows. [] removes all.", [])
-    screenshotAlts = Listing(
+    screenshotAlts = StringList(
         "What each screenshot shows, in their order, for people who can't see it.",
         [],
-        child=Line(rules.screenshot_alt, allow_blank=True, schema=ALT_TEXT),
+        child=TextLine(rules.screenshot_alt, allow_blank=True, schema=ALT_TEXT),
         max_length=rules.MAX_SCREENSHOTS,
     )
 
@@ -189,7 +191,7 @@ class AppPictures(serializers.Serializer):
     """For the documentation: the body of a form. It may have any field of `AppChanges` as text."""
 
     icon = PictureFile("PNG, JPEG or WebP, at most 2 MiB.", "icon.png", required=False)
-    screenshots = Listing(
+    screenshots = StringList(
         "The new set.",
         ["screenshot.png"],
         child=PictureFile(),
@@ -209,7 +211,7 @@ class SampleEvent(serializers.Serializer):
     event = Choice(SAMPLES, "The event to send.", "order.created")
 
 
-class DeliveryFilters(serializers.Serializer):
+class DeliveryLogFilters(serializers.Serializer):
     """The query parameters of `DeliveriesView`, for the documentation."""
 
     status = Choice(DeliveryStatus.choices, "Only this status.", "EXHAUSTED", required=False)

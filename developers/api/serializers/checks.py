@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.rest.fields import ApiSerializer, Choice, Integer, Listing, Moment, Object, Text
+from common.rest.fields import ApiSerializer, Choice, Integer, Moment, Object, StringList, Text
 from common.times import iso
 from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
@@ -99,7 +99,9 @@ class CheckResultSerializer(serializers.Serializer):
     rule = Text("The rule's name.", "WH002")
     title = Text("What an app does that follows it.", "Refuses a delivery that is signed with another secret")
     outcome = Choice(Outcome.choices, "The worst of several.", "FAIL")
-    details = Listing("What was seen.", ["Signed with another secret: responded 200 in 12 ms, expected 401."])
+    details = StringList(
+        "What was seen.", ["Signed with another secret: responded 200 in 12 ms, expected 401."]
+    )
     documentation = Text(
         "The rule's section in the documentation.",
         "https://platform.example.com/docs/guides/check-rules/#wh002",

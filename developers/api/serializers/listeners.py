@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from common.http.exchanges import ErrorClass, Exchange, status_class
 from common.http.transport import TIMEOUT
-from common.rest.fields import Boolean, Choice, Integer, Listing, Moment, Object, Text
+from common.rest.fields import Boolean, Choice, Integer, Moment, Object, StringList, Text
 from extensions.hooks.answers import MAX_BYTES
 from stores.serializers import Count
 from webhooks.serializers import DeliveryId, InstallationId
@@ -54,7 +54,7 @@ class ListenerSerializer(serializers.Serializer):
 
 
 class WorkBody(serializers.Serializer):
-    busy = Listing(
+    busy = StringList(
         "The leases that you are still working on. You get the others, also what was lost on its way to you.",
         [LEASE],
         required=False,

@@ -13,10 +13,10 @@ from common.rest.fields import (
     Choice,
     Date,
     Integer,
-    Listing,
     Moment,
     Number,
     Object,
+    StringList,
     Text,
 )
 from marketplace.enums import AppStatus, Category, SubmissionStatus
@@ -26,7 +26,7 @@ from marketplace.services.notifications import notes_of
 from stores.serializers import BusinessId, Count
 from webhooks.serializers import EventId, InstallationId
 
-Scopes = partial(Listing, among=list(SCOPES))
+Scopes = partial(StringList, among=list(SCOPES))
 Mean = partial(Number, min_value=0, allow_null=True)  # null for a mean of nothing
 
 
@@ -61,9 +61,9 @@ class AppSerializer(ApiSerializer):
     scopes = Scopes("The permissions that the app asks for.", ["read_orders", "read_products"])
     redirectUrl = Text("Merchants return here with a code.", "https://stars.example.com/callback")
     webhookUrl = TextOrNull("Receives deliveries and hook calls.", "https://stars.example.com/events")
-    webhookEvents = Listing("As in the request.", ["order.created"], among=NAMEABLE_EVENTS)
+    webhookEvents = StringList("As in the request.", ["order.created"], among=NAMEABLE_EVENTS)
     iconUrl = Text("The icon's URL.", allow_null=True)
-    screenshots = Listing("The URLs of the screenshots.", [], source="screenshot_urls")
+    screenshots = StringList("The URLs of the screenshots.", [], source="screenshot_urls")
     version = Text("Semantic Versioning 2.0.", "1.4.0")
     approvedScopes = Scopes("The scopes of the last approval.", [])
     status = Choice(AppStatus.choices, "The working copy's status.", "DRAFT")
@@ -72,7 +72,7 @@ class AppSerializer(ApiSerializer):
     clientId = Text("The app's name in OAuth.", "kd8Fq2Vn0cQyX1")
     createdAt = Moment("When it was registered.")
     updatedAt = Moment("When it last changed.")
-    screenshotAlts = Listing("What each screenshot shows, in their order; empty for one without.", [])
+    screenshotAlts = StringList("What each screenshot shows, in their order; empty for one without.", [])
     longDescription = TextOrNull("For the listing, in Markdown.", "**Stars** for regulars.")
     supportUrl = TextOrNull("Where merchants get help.", "mailto:help@stars.example.com")
     privacyUrl = TextOrNull("The privacy policy.", "https://stars.example.com/privacy")

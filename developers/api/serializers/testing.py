@@ -7,7 +7,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
 from activity.feed import FAILED, KINDS
-from common.rest.fields import Choice, Integer, Listing, Moment, Text
+from common.rest.fields import Choice, Integer, Moment, StringList, Text
 from stores.serializers import BusinessId
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
@@ -135,8 +135,8 @@ class PlannedChangeSerializer(serializers.Serializer):
 
 class FieldDifferenceSerializer(serializers.Serializer):
     field = Text("The extension, or its field.", "Block stars: name")
-    before = Listing("The lines before.", ["Stars"])
-    after = Listing("The lines after.", ["Star rating"])
+    before = StringList("The lines before.", ["Stars"])
+    after = StringList("The lines after.", ["Star rating"])
 
 
 class CheckedManifestSerializer(serializers.Serializer):

@@ -8,7 +8,7 @@ from common.rest.query import Query
 from common.rest.schema import problem
 from common.web.pagination import page_body
 from developers import limits
-from developers.api.serializers.bodies import DeliveryFilters, SampleEvent
+from developers.api.serializers.bodies import DeliveryLogFilters, SampleEvent
 from developers.api.serializers.responses import AnalyticsSerializer, SentSampleSerializer
 from developers.api.views.base import NOT_INSTALLED, DeveloperView, validated
 from webhooks.analytics import analytics
@@ -32,7 +32,9 @@ DELIVERY = DeveloperView.path_fields | {"delivery_id": DeliveryId()}
 class DeliveriesView(DeveloperView):
     tag = TAG
 
-    @extend_schema("listAppDeliveries", parameters=[DeliveryFilters], responses=DeliverySerializer(many=True))
+    @extend_schema(
+        "listAppDeliveries", parameters=[DeliveryLogFilters], responses=DeliverySerializer(many=True)
+    )
     def get(self, request: Request, app_id: str) -> Response:
         """List an app's deliveries.
 

@@ -125,7 +125,7 @@ class ActivityView(DeveloperView):
             query.wrong("before", "Send the `next` of the page before.")
         query.check()
         page = feed.page(
-            self.own_app(app_id), feed.Filters(kind=kind or "", status=status or ""), before=position
+            self.own_app(app_id), feed.ActivityFilters(kind=kind or "", status=status or ""), before=position
         )
         last = str(page.entries[-1].position) if page.has_older else None
         return Response({"data": [_entry(each) for each in page.entries], "next": last})
@@ -203,7 +203,7 @@ def _event(name: str, event_id: Any, deliveries: Any, reason: str) -> dict[str, 
     }
 
 
-def _entry(entry: feed.Entry) -> dict[str, Any]:
+def _entry(entry: feed.ActivityEntry) -> dict[str, Any]:
     describe: dict[str, Callable[[Any], dict[str, Any]]] = {
         feed.API: _call,
         feed.HOOK: _hook_call,

@@ -137,7 +137,7 @@ def _without_comparison(now: float | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     css: str
     x: str
     y: str
@@ -146,13 +146,13 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class ChartDay:
     date: date
     values: tuple[int, int]
     notes: tuple[str, ...]  # events of the day: "Version 1.4.0 approved"
     x: str
     middle: str
-    bars: tuple[Bar, ...]  # none for zeros
+    bars: tuple[ChartBar, ...]  # none for zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +169,16 @@ class Chart:
     ident: str
     title: str
     series: tuple[Series, Series]
-    days: tuple[Day, ...]
+    days: tuple[ChartDay, ...]
     day_width: str
     scale: tuple[int, int, int]  # labels of the grid lines, from the top
 
     @property
-    def today(self) -> Day:
+    def today(self) -> ChartDay:
         return self.days[-1]
 
     @property
-    def first(self) -> Day:
+    def first(self) -> ChartDay:
         return self.days[0]
 
     @property
@@ -186,7 +186,7 @@ class Chart:
         return not any(series.total for series in self.series)
 
     @property
-    def noted(self) -> list[Day]:
+    def noted(self) -> list[ChartDay]:
         return [day for day in self.days if day.notes]
 
 
@@ -222,7 +222,7 @@ def bar_chart(
     top = nice_top(max(max(first, second) for _, first, second in counted))
     width = 100 / len(counted)
     days = tuple(
-        Day(
+        ChartDay(
             date=day,
             values=(first, second),
             notes=tuple(note for noted_day, note in noted if noted_day == day),
@@ -249,14 +249,16 @@ def nice_top(highest: int) -> int:
         unit *= 10
 
 
-def _bars(x: float, width: float, values: Sequence[int], top: int, classes: Sequence[str]) -> Iterable[Bar]:
+def _bars(
+    x: float, width: float, values: Sequence[int], top: int, classes: Sequence[str]
+) -> Iterable[ChartBar]:
     """Bars for values above zero, at least one per cent high: one failure among a million must be visible."""
     start = x + width * (0.5 - BAR_WIDTH)
     for number, (value, css) in enumerate(zip(values, classes, strict=True)):
         if value:
             height = max(1, ceil(10_000 * value / top) / 100)
             left = _percent(start + number * BAR_WIDTH * width)
-            yield Bar(css, left, _percent(100 - height), _percent(BAR_WIDTH * width), _percent(height))
+            yield ChartBar(css, left, _percent(100 - height), _percent(BAR_WIDTH * width), _percent(height))
 
 
 def _percent(number: float) -> str:

@@ -11,7 +11,7 @@ from accounts.models import Business
 from common.web.methods import require_safe
 from developers.portal.arrival_descriptions import explained
 from developers.portal.delivery_forms import MAX_CHOICES
-from developers.portal.filter_forms import Moment
+from developers.portal.filter_forms import MomentField
 from developers.portal.views.access import UNPROCESSABLE, app_page
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE, SUBSCRIBABLE
@@ -23,7 +23,7 @@ EVENTS: Final = [name for name in SUBSCRIBABLE if name != DATA_ERASURE]
 class ArrivalForm(forms.Form):
     event = forms.ChoiceField(choices=[(name, name) for name in EVENTS], label="Event")
     store = forms.ModelChoiceField(Business.objects.none(), label="Store", empty_label=None)
-    at = Moment(label="Time (UTC)")
+    at = MomentField(label="Time (UTC)")
 
     def __init__(self, data: Any, *, stores: Any) -> None:
         super().__init__(data)

@@ -144,7 +144,7 @@ def _form(app: App, query: QueryDict) -> RequestFilterForm:
     )
 
 
-def _row(entry: feed.Entry) -> dict[str, Any]:
+def _row(entry: feed.ActivityEntry) -> dict[str, Any]:
     """What the list shows of an entry: status pill, what was called, outcome in a word, duration, store, link."""
     row = entry.row
     if entry.kind == feed.API:

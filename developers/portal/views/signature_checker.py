@@ -21,7 +21,7 @@ from webhooks.queries import may_read_payload
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SignatureVerdict:
     kind: str
     title: str
     text: str
@@ -85,28 +85,28 @@ def _examined(form: SignatureForm, delivery: Delivery | None) -> dict[str, objec
     }
 
 
-def _verdict(report: Report) -> Verdict:
+def _verdict(report: Report) -> SignatureVerdict:
     if not report.schemes:
-        return Verdict("bad", "Nothing to check yet", " ".join(report.problems))
+        return SignatureVerdict("bad", "Nothing to check yet", " ".join(report.problems))
     if not any(scheme.received for scheme in report.schemes):
-        return Verdict(
+        return SignatureVerdict(
             "warn",
             "The headers contain no signature",
             "The value that X-Webhook-Signature must have for this body and secret is below.",
         )
     if report.is_genuine and report.is_stale:
-        return Verdict(
+        return SignatureVerdict(
             "warn",
             "Genuine, but too old",
             f"The signature is valid but was made {_age(report)}. Receivers should reject requests that are more than "
             "5 minutes off. Check your server's clock.",
         )
     if report.is_genuine:
-        return Verdict(
+        return SignatureVerdict(
             "ok", "Genuine", "Body, timestamp and secret match. Your receiver should accept this request."
         )
     mistake = " ".join(report.mistakes or ())
-    return Verdict(
+    return SignatureVerdict(
         "bad",
         "The signature does not match",
         mistake
@@ -121,16 +121,16 @@ def _age(report: Report) -> str:
     return f"{distance} ago" if age >= 0 else f"{distance} in the future"
 
 
-def _about_computed(report: Report, computed: str) -> Verdict | None:
+def _about_computed(report: Report, computed: str) -> SignatureVerdict | None:
     """The verdict on the value that the developer's code computed."""
     if not computed.strip() or not report.schemes:
         return None
     if report.mistakes is None:
-        return Verdict(
+        return SignatureVerdict(
             "warn",
             "None of the common mistakes produces your value",
             "Compare what your code hashes with the signed text below, byte by byte.",
         )
     if report.mistakes:
-        return Verdict("bad", "This mistake produces your value", " ".join(report.mistakes))
-    return Verdict("ok", "Your value is right", "Check how your code compares it with the header.")
+        return SignatureVerdict("bad", "This mistake produces your value", " ".join(report.mistakes))
+    return SignatureVerdict("ok", "Your value is right", "Check how your code compares it with the header.")

@@ -25,7 +25,7 @@ from marketplace.scopes import SCOPES, Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class ApprovedRelease:
     """An approved version, and what it changed in the app and in its manifest."""
 
     version: AppVersion
@@ -83,7 +83,7 @@ def _draft(app: App, live: AppVersion) -> list[Difference]:
     ]
 
 
-def _releases(app: App, wanted: PageRequest) -> list[Release]:
+def _releases(app: App, wanted: PageRequest) -> list[ApprovedRelease]:
     """The page's versions. One more is read, to compare the last one with it."""
     rows = list(versions_of(app)[wanted.offset : wanted.offset + wanted.limit + 1])
     before = dict(pairwise(rows))
@@ -95,5 +95,5 @@ def _releases(app: App, wanted: PageRequest) -> list[Release]:
         was = manifests.get(earlier.pk, {}) if earlier else {}
         changed = [*changed, *manifest_differences(was, manifests.get(version.pk, {}))]
         scopes = [SCOPES[name] for name in version.scopes]
-        releases.append(Release(version, earlier is None, scopes, changed))
+        releases.append(ApprovedRelease(version, earlier is None, scopes, changed))
     return releases

@@ -35,7 +35,7 @@ from webhooks.engine import retry
 from webhooks.enums import WAITING, DeliveryStatus, Stage
 from webhooks.last_day import last_days
 from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.queries import Repeat, erasures_of, events_of, repeats
+from webhooks.queries import RepeatedUrl, erasures_of, events_of, repeats
 from webhooks.services.registration import change_webhook
 from webhooks.services.testing import send_test
 
@@ -88,7 +88,7 @@ def webhook_list(request: HttpRequest, app: App) -> HttpResponse:
     return render(request, "developers/portal/webhooks.html", context)
 
 
-def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[Repeat, int]]:
+def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[RepeatedUrl, int]]:
     """What endpoints on this page send twice, each with the number of stores where they do."""
     installations = {each.webhook.installation_id: each.webhook.installation for each in endpoints}
     stores = Counter(repeats(installations.values()))

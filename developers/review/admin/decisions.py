@@ -19,7 +19,7 @@ from common.web.methods import require_safe
 from conformance.enums import Outcome
 from developers.review import check_runs, checks, criteria, decision_effects, submissions
 from developers.review.admin.access import context, current_user, find_submission, submission_page
-from developers.review.admin.forms import DecisionForm, FindingsForm, MessageForm, RejectionForm
+from developers.review.admin.forms import DecisionForm, FindingsForm, RejectionForm, ReviewerMessageForm
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
 from developers.review.trial import trial_links
 from installations.queries import review_installation
@@ -110,7 +110,7 @@ def _checks(submission: Submission) -> dict[str, Any]:
 @submission_page
 @require_POST
 def message(request: HttpRequest, submission: Submission) -> HttpResponse:
-    form = MessageForm(request.POST)
+    form = ReviewerMessageForm(request.POST)
     if not form.is_valid():
         return _page(
             request,
@@ -271,7 +271,7 @@ def _page(
     submission: Submission,
     form: FindingsForm,
     status: int = 200,
-    message_form: MessageForm | None = None,
+    message_form: ReviewerMessageForm | None = None,
 ) -> HttpResponse:
     user = current_user(request)
     app = submission.app
@@ -286,7 +286,7 @@ def _page(
         "submission": submission,
         "app": app,
         "form": form,
-        "message_form": message_form or MessageForm(),
+        "message_form": message_form or ReviewerMessageForm(),
         "may_write": may_review and may_write(submission, latest_submission(app)),
         "is_open": is_open,
         "holds": submission.reviewer_id == user.pk,

@@ -122,7 +122,7 @@ class SuspensionForm(forms.Form):
     )
 
 
-class MessageForm(forms.Form):
+class ReviewerMessageForm(forms.Form):
     text = forms.CharField(
         max_length=ReviewMessage._meta.get_field("text").max_length,
         widget=forms.Textarea({"rows": 3}),

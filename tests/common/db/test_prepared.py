@@ -6,7 +6,7 @@ import pytest
 from django.db import DataError, connection
 from pytest_django import DjangoAssertNumQueries
 
-from common.db.prepared import Call, Prepared, rows_of_each
+from common.db.prepared import BoundStatement, Prepared, rows_of_each
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
@@ -39,11 +39,13 @@ def test_statements_of_one_round_trip_see_what_those_before_them_wrote(
     names = Prepared("names", "SELECT name FROM tea ORDER BY name")
     rows_of_each(add.call(tea="Java"), names.call())  # prepares them
     with django_assert_num_queries(1):
-        found = rows_of_each(Call("SELECT 5"), add.call(tea="Darjeeling"), names.call())
+        found = rows_of_each(BoundStatement("SELECT 5"), add.call(tea="Darjeeling"), names.call())
     assert found == [[(5,)], [("Darjeeling",)], [("Assam",), ("Ceylon",), ("Darjeeling",), ("Java",)]]
 
 
 def test_none_of_the_statements_counts_if_a_later_one_fails(tea: None) -> None:
     with pytest.raises(DataError):
-        rows_of_each(Call("INSERT INTO tea VALUES ('Java') RETURNING name"), Call("SELECT 1 / 0"))
-    assert rows_of_each(Call("SELECT count(*) FROM tea")) == [[(2,)]]
+        rows_of_each(
+            BoundStatement("INSERT INTO tea VALUES ('Java') RETURNING name"), BoundStatement("SELECT 1 / 0")
+        )
+    assert rows_of_each(BoundStatement("SELECT count(*) FROM tea")) == [[(2,)]]

@@ -51,7 +51,7 @@ def text_of(page: Any) -> str:
     "endpoint", [each for each in reference.endpoints() if each.runnable], ids=lambda each: each.id
 )
 def test_every_call_runs_as_it_is_prefilled(
-    endpoint: reference.Endpoint, browser: Client, installation: Installation, sandbox: Business
+    endpoint: reference.ApiOperation, browser: Client, installation: Installation, sandbox: Business
 ) -> None:
     group = next(each for each in reference.groups() if endpoint in each.endpoints)
     path = f"/docs/reference/{group.slug}/{endpoint.id}/run/"

@@ -12,7 +12,7 @@ import pytest
 
 from appapi import limits
 from developers.docs import openapi, reference
-from developers.docs.reference import Endpoint
+from developers.docs.reference import ApiOperation
 from developers.docs.samples import CLIENT_ID, CLIENT_SECRET, PARAMETER, TOKENS, example_in
 from installations import services
 from marketplace.models import App
@@ -64,13 +64,13 @@ def cast(live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> It
         yield casts.make(receiver_url=receiver.url, spare=1)
 
 
-def order_of_running(endpoint: Endpoint) -> int:
+def order_of_running(endpoint: ApiOperation) -> int:
     """What ends the installation or takes its place comes last."""
     last = ["rotateClientSecret", "exchangeCode", "revokeToken"]
     return last.index(endpoint.id) + 1 if endpoint.id in last else 0
 
 
-def ids_for(endpoint: Endpoint, cast: Cast) -> dict[str, str]:
+def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
     """Real ids for the parameters of a path."""
     own = endpoint.part == "Developer API"
     found = {
@@ -98,7 +98,7 @@ def ids_for(endpoint: Endpoint, cast: Cast) -> dict[str, str]:
     return found
 
 
-def bodies_for(endpoint: Endpoint, cast: Cast) -> dict[str, str]:
+def bodies_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
     """What in a body names something that has to exist, or must not yet: example and real value."""
     body = endpoint.operation.get("requestBody", {"content": {}})
     example = next((example_in(media) for media in body["content"].values()), {})
@@ -127,7 +127,7 @@ def bodies_for(endpoint: Endpoint, cast: Cast) -> dict[str, str]:
     return {}
 
 
-def filled_in(text: str, endpoint: Endpoint, cast: Cast, url: str) -> str:
+def filled_in(text: str, endpoint: ApiOperation, cast: Cast, url: str) -> str:
     """The sample with a reader's own address, credentials and ids."""
     ids = ids_for(endpoint, cast)
     parameters = endpoint.operation["parameters"]
@@ -167,7 +167,7 @@ def test_sample_of_every_endpoint_works(language: str, cast: Cast, live_server: 
     assert not problems, "\n\n".join(problems)
 
 
-def prepare(endpoint: Endpoint, cast: Cast) -> None:
+def prepare(endpoint: ApiOperation, cast: Cast) -> None:
     """Brings about the state that a call needs, where an earlier one has left another."""
     app = App.objects.get(pk=cast.tested_app)
     if endpoint.id == "withdrawApp" and app.status == "DRAFT":
