@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 
 from common.web.methods import require_safe
 from config import crawlers, health, metrics, styleguide, views
-from developers.portal.views import inbox_receiver
+from developers.portal.webhooks import inbox_receiver
 from merchants.views import marketplace
 
 urlpatterns = [

@@ -22,12 +22,7 @@ from developers.api.views.reviews import (
     WithdrawView,
 )
 from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
-from developers.api.views.testing import (
-    ActivityView,
-    CheckManifestView,
-    MakeTestChangeView,
-    TestChangesView,
-)
+from developers.api.views.testing import ActivityView, CheckManifestView, MakeTestChangeView, TestChangesView
 
 app_name = "developer_api"
 

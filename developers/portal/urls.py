@@ -2,25 +2,21 @@
 
 from django.urls import path
 
-from developers.portal.views import (
-    analytics,
-    apps,
-    arrivals,
-    checks,
-    create,
-    deliveries,
-    device,
-    endpoints,
-    hooks,
-    inbox,
-    manifests,
-    requests,
-    reviews,
-    sandbox,
-    signature_checker,
-    versions,
-    webhooks,
-)
+from developers.portal import device
+from developers.portal.analytics import views as analytics
+from developers.portal.apps import create
+from developers.portal.apps import views as apps
+from developers.portal.deliveries import arrivals
+from developers.portal.deliveries import views as deliveries
+from developers.portal.hooks import views as hooks
+from developers.portal.manifest import views as manifests
+from developers.portal.release import checks, versions
+from developers.portal.release import views as reviews
+from developers.portal.requests import views as requests
+from developers.portal.sandbox import views as sandbox
+from developers.portal.signatures import views as signature_checker
+from developers.portal.webhooks import endpoints, inbox
+from developers.portal.webhooks import views as webhooks
 
 app_name = "portal"
 

@@ -53,7 +53,7 @@ def test_pages_name_the_versions_that_are_there() -> None:
         ROOT / "static/css/tokens.css",
         ROOT / "templates/components/head.html",
         ROOT / "common/templatetags/ui.py",
-        ROOT / "templates/developers/portal/manifest.html",
+        ROOT / "templates/developers/portal/manifest/manifest.html",
     ]
     text = "\n".join(source.read_text() for source in sources)
     assert {path for path in served if path in text} == served

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Business, User
 from common.ids import id_at
 from common.templatetags.ui import percent
-from developers.portal.views.analytics import bar_chart, nice_top
+from developers.portal.analytics.views import bar_chart, nice_top
 from installations.services import Terms, install, uninstall
 from marketplace.models import App, AppVersion
 from tests import factories

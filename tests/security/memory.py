@@ -102,7 +102,7 @@ def shown_json(body: bytes) -> None:
 def pasted_request(body: bytes) -> None:
     from datetime import UTC, datetime
 
-    from developers.portal.signature_checker import examine
+    from developers.portal.signatures.checker import examine
 
     headers = {"x-webhook-timestamp": "1", "x-webhook-signature": "sha256=" + "0" * 64}
     examine(headers=headers, body=body.decode(), secret="whsec_x", now=datetime.now(UTC))

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from activity.models import ScopeUse
-from developers.portal.details_form import EditAppForm, field_url
+from developers.portal.apps.details_form import EditAppForm, field_url
 from installations.models import Installation
 from marketplace.models import App, AppTotals, AppVersion, Picture, Submission
 from marketplace.scopes import SCOPES

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
-from developers.portal import delivery_log
+from developers.portal.deliveries import log as delivery_log
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
@@ -190,7 +190,7 @@ def test_text_is_looked_for_in_the_newest_deliveries(
     wanted = delivery(webhook, data={"orderNumber": "1042"}, created_at=timezone.now() - timedelta(hours=1))
     delivery(webhook, data={"orderNumber": "1043"})
     assert listed(browser.get(at(app, "?q=1042"))) == ids(wanted)
-    monkeypatch.setattr("developers.portal.delivery_log.SEARCHED", 1)
+    monkeypatch.setattr("developers.portal.deliveries.log.SEARCHED", 1)
     page = text_of(browser.get(at(app, "?q=1042")))
     assert str(wanted.pk) not in page
     assert "The newest 50,000 deliveries were searched." in page

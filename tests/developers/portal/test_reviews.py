@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
-from developers.portal.details_form import field_url
+from developers.portal.apps.details_form import field_url
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services.lifecycle import uninstall

@@ -40,7 +40,7 @@ def webhook(installation: Installation) -> Webhook:
 
 @pytest.fixture
 def _nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("developers.portal.views.endpoints._ping", lambda request, webhook: None)
+    monkeypatch.setattr("developers.portal.webhooks.endpoints._ping", lambda request, webhook: None)
 
 
 def text_of(response: Any, status: int = 200) -> str:

@@ -1,0 +1,131 @@
+"""Creating an app: one form, and one page with everything for the first call and the first webhook."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render, resolve_url
+from django.views.decorators.http import require_http_methods
+
+from accounts.services.confirmation import must_confirm
+from common.db.finders import first_or_not_found
+from common.errors import ServiceError
+from common.secrets import standard_webhooks_secret
+from common.web.forms import add_service_errors
+from common.web.methods import require_safe
+from developers.portal import form_tokens
+from developers.portal.access import (
+    FORBIDDEN,
+    GET_OR_POST,
+    UNPROCESSABLE,
+    app_page,
+    current_developer,
+    developer_page,
+)
+from developers.portal.apps.secrets import already_shown
+from developers.portal.forms import CreateAppForm
+from developers.portal.sandbox.first_calls import exchange_call, first_calls, first_path
+from extensions.services.manifests import save_manifest
+from installations.services import test_install
+from installations.services.lifecycle import Issued
+from marketplace.models import App
+from marketplace.queries import own_apps
+from marketplace.services.apps import IssuedApp, SlugTaken, create_app
+from webhooks.services.inboxes import open_inbox
+
+
+@require_http_methods(GET_OR_POST)
+@developer_page
+def app_create(request: HttpRequest) -> HttpResponse:
+    form = CreateAppForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        response = _create(request, form)
+        if response is not None:
+            return response
+    status = UNPROCESSABLE if form.is_bound else 200
+    if form.is_bound and must_confirm(current_developer(request)):
+        status = FORBIDDEN
+    return render(request, "developers/portal/apps/create.html", {"form": form}, status=status)
+
+
+def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
+    """Create the app and install it on the sandbox store. Returns None if the app was refused, with its problems in the
+    form.
+    """
+    developer = current_developer(request)
+    fields = {name: value for name, value in form.cleaned_data.items() if name != "example"}
+    token = fields.pop("form_token")
+    if earlier := form_tokens.claim(developer, token):
+        app = first_or_not_found(own_apps(developer).filter(name=fields["name"]), "App not found")
+        create_url = resolve_url("portal:client_secret", app.slug)
+        return already_shown(request, app, what="client secret", at=earlier, create_url=create_url)
+    try:
+        created = create_app(developer=developer, **fields)
+    except ServiceError as error:
+        form_tokens.release(developer, token)
+        if isinstance(error, SlugTaken):
+            form.add_error("slug", error.message)
+        else:
+            add_service_errors(form, error)
+        return None
+    if (document := form.manifest()) is not None:
+        _attempt(request, lambda: save_manifest(app=created.app, developer=developer, document=document))
+    installed = test_install(app=created.app, developer=developer)
+    _attempt(request, lambda: open_inbox(installation=installed.installation))
+    return render(request, "developers/portal/apps/created.html", _first_steps(created, installed, form))
+
+
+def _attempt(request: HttpRequest, step: Callable[[], object]) -> None:
+    """Carry out a step that the app can do without. If it is refused, the page says why."""
+    try:
+        step()
+    except ServiceError as error:
+        messages.warning(request, error.message)
+
+
+def _first_steps(created: IssuedApp, installed: Issued, form: CreateAppForm) -> dict[str, Any]:
+    app = created.app
+    secrets = {
+        "CLIENT_ID": app.client_id,
+        "CLIENT_SECRET": created.client_secret,
+        "ACCESS_TOKEN": installed.access_token,
+        "WEBHOOK_SECRET": installed.webhook_secret,
+        "WEBHOOK_SECRET_STANDARD": standard_webhooks_secret(installed.webhook_secret),
+    }
+    return {
+        "app": app,
+        "client_secret": created.client_secret,
+        "issued": installed,
+        "env": "\n".join(f"{name}={value}" for name, value in secrets.items()),
+        "calls": first_calls(installed.installation, installed.access_token),
+        "first_path": first_path(installed.installation),
+        "example": form.chosen_example,
+        "next_url": resolve_url("portal:test_install", app.slug),
+    }
+
+
+@require_safe
+@app_page
+def redirect_result(request: HttpRequest, app: App) -> HttpResponse:
+    """The Redirect URL of ours: shows the result of the consent page, and how to go on."""
+    came = {name: request.GET[name] for name in RESULT if name in request.GET}
+    redirect_uri = request.build_absolute_uri(request.path)
+    context = {
+        "app": app,
+        "came": [(name, RESULT[name], value) for name, value in came.items()],
+        "failed": "error" in came,
+        "exchange": exchange_call(app, came["code"], redirect_uri) if "code" in came else "",
+    }
+    response = render(request, "developers/portal/apps/redirect_result.html", context)
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+RESULT = {
+    "code": "The authorization code. It works once, for 60 seconds.",
+    "state": "What your app sent with the merchant to the consent page. Compare it with what you kept.",
+    "iss": "Who answered: the address of this platform. Compare it, too, if your app uses several platforms.",
+    "error": "Why there is no code.",
+    "error_description": "The same in words.",
+}

@@ -1,0 +1,172 @@
+"""Forms about deliveries: filters, selection, recovery, the signature checker and test events."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+
+from common.web.forms import RadioLines
+from developers.portal.deliveries.log import DeliverySearch
+from developers.portal.filter_forms import Choices, ListFilters, MomentField, search_field
+from developers.portal.forms import Lines
+from webhooks import catalogue
+from webhooks.enums import DeliveryStatus
+from webhooks.models import Webhook
+from webhooks.services.samples import SAMPLES
+
+MAX_CHOICES: Final = 100  # in a drop-down; others are found by ID
+MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller
+
+ALL: Final = "all"
+
+
+def webhook_choices(webhooks: Sequence[Webhook]) -> Choices:
+    """`webhooks` must include their installations and businesses."""
+    return [
+        (str(each.pk), f"{_short(each.url)} ({each.installation.business.name})")
+        for each in webhooks[:MAX_CHOICES]
+    ]
+
+
+def _installation_choices(webhooks: Sequence[Webhook]) -> Choices:
+    names = {str(each.installation_id): str(each.installation.business.name) for each in webhooks}
+    return list(names.items())[:MAX_CHOICES]
+
+
+def _short(url: str) -> str:
+    bare = url.partition("://")[2]
+    return bare if len(bare) <= 60 else f"{bare[:59]}…"
+
+
+class FilterForm(ListFilters):
+    """The filters above the list of deliveries."""
+
+    q = search_field("Delivery, event or order ID", max_length=80)
+    status = forms.ChoiceField(required=False)
+    event = forms.ChoiceField(required=False)
+    webhook = forms.ChoiceField(label="Endpoint", required=False)
+    installation = forms.ChoiceField(label="Store", required=False)
+    range = forms.ChoiceField(label="Created", required=False)
+
+    def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
+        super().__init__(data)
+        self.offer("status", "Any status", DeliveryStatus.choices)
+        self.offer("event", "Any event", [(name, name) for name in catalogue.EVENTS])
+        self.offer("webhook", "Any endpoint", webhook_choices(webhooks))
+        self.offer("installation", "Any store", _installation_choices(webhooks))
+
+    def filters(self, now: datetime | None = None) -> DeliverySearch:
+        """The filters of a valid form. A range counts back from `now`."""
+        given = self.cleaned_data
+        return DeliverySearch(
+            status=given["status"],
+            event=given["event"],
+            webhook=UUID(given["webhook"]) if given["webhook"] else None,
+            installation=UUID(given["installation"]) if given["installation"] else None,
+            since=self.since_when(now),
+            until=given["until"],
+            text=given["q"].strip(),
+        )
+
+
+class SelectionForm(forms.Form):
+    """The selected rows of the list."""
+
+    delivery = forms.TypedMultipleChoiceField(
+        coerce=UUID, error_messages={"required": "Select the deliveries to resend."}
+    )
+
+    def __init__(self, data: Any, *, most: int) -> None:
+        super().__init__(data)
+        field: Any = self.fields["delivery"]
+        field.choices = [(each, each) for each in data.getlist("delivery")[:most]]
+
+
+class RecoverForm(forms.Form):
+    """Failed and held deliveries since a time, of one endpoint or all."""
+
+    webhook = forms.ChoiceField(
+        label="Endpoint", error_messages={"invalid_choice": "Choose an endpoint from the list."}
+    )
+    since = MomentField(
+        label="Created since (UTC)",
+        error_messages={"required": "Enter a time. Deliveries created since then are resent."},
+    )
+
+    def __init__(self, data: Any, *, webhooks: Sequence[Webhook]) -> None:
+        super().__init__(data)
+        field: Any = self.fields["webhook"]
+        field.choices = [(ALL, "All active endpoints"), *webhook_choices(webhooks)]
+
+
+class SignatureForm(forms.Form):
+    """A received request whose signatures are checked. Nothing is stored."""
+
+    headers = Lines(
+        widget=forms.Textarea(
+            {"class": "code-text", "rows": 6, "spellcheck": "false", "autocomplete": "off"}
+        ),
+        max_length=None,
+        help_text="One per line. X-Webhook-Timestamp and a signature are enough.",
+        error_messages={"required": "Paste the headers of the request."},
+    )
+    body = Lines(
+        strip=False,
+        widget=forms.Textarea(
+            {"class": "code-text", "rows": 6, "spellcheck": "false", "autocomplete": "off"}
+        ),
+        help_text="The raw body as received, before any parsing.",
+        error_messages={"required": "Paste the body of the request."},
+    )
+    secret = forms.CharField(
+        label="Webhook secret",
+        strip=False,
+        max_length=500,
+        required=False,
+        widget=forms.TextInput(
+            {"class": "mono", "autocomplete": "off", "spellcheck": "false", "placeholder": "whsec_…"}
+        ),
+    )
+    computed = forms.CharField(
+        label="The signature your code computed",
+        required=False,
+        max_length=500,
+        widget=forms.TextInput({"class": "mono", "autocomplete": "off", "spellcheck": "false"}),
+        help_text="Hexadecimal or base64. We look for the mistake that produces it.",
+    )
+
+    def __init__(self, data: Any = None, *, has_own_secret: bool, initial: Any = None) -> None:
+        super().__init__(data, initial=initial)
+        secret = self.fields["secret"]
+        secret.required = not has_own_secret
+        secret.error_messages["required"] = "Paste the secret that was shown when the webhook was created."
+        secret.help_text = (
+            "Leave empty to use this webhook's secret, which isn't shown."
+            if has_own_secret
+            else "It was shown once: in the response of POST /webhooks, or after the install."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        for name in ("headers", "body"):
+            if len(cleaned.get(name, "")) > MAX_PASTED:
+                self.add_error(name, "Too long. Paste at most 256 KiB.")
+        return cleaned
+
+
+class TestEventForm(forms.Form):
+    """The event to send with sample data."""
+
+    __test__ = False  # not a pytest class
+
+    event = forms.ChoiceField(
+        choices=[(name, name) for name in SAMPLES],
+        widget=RadioLines(
+            about={name: catalogue.EVENTS[name].sentence for name in SAMPLES},
+            groups={name: catalogue.EVENTS[name].group for name in SAMPLES},
+        ),
+        label="Event",
+        error_messages={"required": "Choose an event."},
+    )

@@ -1,0 +1,319 @@
+"""Deliveries to an app: the list, one delivery with its attempts, and resending."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect, render, resolve_url
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from common.errors import Conflict
+from common.ids import parse_id
+from common.times import duration
+from common.web.methods import require_safe
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page
+from developers.portal.deliveries import descriptions as delivery_descriptions
+from developers.portal.deliveries import log as delivery_log
+from developers.portal.deliveries.comparison import differing_fields, differing_headers
+from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
+from developers.portal.deliveries.groups import group_of, groups
+from marketplace.models import App
+from webhooks import catalogue
+from webhooks.diagnosis import diagnose, in_short
+from webhooks.engine import retry
+from webhooks.enums import WAITING
+from webhooks.headlines import headline
+from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.queries import may_read_payload, resend_refusal
+from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver
+
+MAX_NEW: Final = 100  # counted for the link to new deliveries
+MAX_ENDPOINTS: Final = 100  # that one recovery resends to
+SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
+FILTER_NAMES: Final = ("q", "status", "event", "webhook", "installation", "range", "since", "until")
+
+
+@require_safe
+@app_page
+def delivery_list(request: HttpRequest, app: App) -> HttpResponse:
+    return _list(request, app)
+
+
+def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = None) -> HttpResponse:
+    """The list. `selection` is an invalid form whose errors are shown."""
+    webhooks = _choices(app, request.GET)
+    form = FilterForm(_filters_of(request.GET), webhooks=webhooks)
+    filters = form.filters() if form.is_valid() else None
+    before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
+    page = delivery_log.page(app, filters, before=before, after=after) if filters is not None else None
+    context = {
+        "app": app,
+        "form": form,
+        "selection": selection,
+        "page": page,
+        "rows": [_row(each) for each in page.deliveries] if page else [],
+        "choices": [form[name] for name in ("status", "event", "webhook", "installation", "range")],
+        "beyond": before is not None or after is not None,
+        "installed": app.installations.active().exists(),
+        "most_attempts": len(retry.delays()) + 1,
+        "filters": filters,
+        "search_note": SEARCH_NOTE if filters and filters.text else "",
+        "is_first_page": page is not None and not page.has_newer,
+        "groups": groups(app) if page and not (filters or page.has_newer) else [],
+        "query": _query(request.GET),
+        "has_webhooks": bool(webhooks),
+        "oldest": delivery_log.oldest_time(app),
+        "plan": delivery_descriptions.retry_schedule(),
+    }
+    status = 200 if form.is_valid() and selection is None else UNPROCESSABLE
+    return render(request, "developers/portal/deliveries/list.html", context, status=status)
+
+
+def _row(each: Any) -> tuple[Delivery, Attempt | None, str]:
+    """A delivery, its last attempt, and that attempt's outcome in a word or two."""
+    last: Attempt | None = each.last_attempt
+    return each, last, in_short(last.http_status, last.error_class) if last else ""
+
+
+@require_safe
+@app_page
+def delivery_news(request: HttpRequest, app: App) -> HttpResponse:
+    """JSON such as `{"count": 3}`: how many matching deliveries are newer than `after`, at most 100."""
+    form = FilterForm(_filters_of(request.GET), webhooks=_choices(app, request.GET))
+    after = parse_id(request.GET.get("after"))
+    if after is None or not form.is_valid():
+        return JsonResponse({"count": 0})
+    return JsonResponse({"count": delivery_log.count(app, form.filters(), after=after, most=MAX_NEW)})
+
+
+@require_safe
+@app_page
+def delivery(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
+    """Never cached, because it contains a signed request and a store's data."""
+    shown = delivery_log.own_delivery(app, delivery_id)
+    attempts = delivery_log.attempts_of(shown)
+    last = attempts[-1] if attempts else None
+    wanted = request.GET.get("attempt", "")
+    chosen = next((each for each in attempts if str(each.number) == wanted), last)
+    now = timezone.now()
+    worked = delivery_log.last_that_worked(shown) if last and last.error_class else None
+    context = {
+        "app": app,
+        "delivery": shown,
+        "worked": worked,
+        "live": f"{shown.status} {shown.attempt_count}",
+        "webhook": shown.webhook,
+        "installation": shown.webhook.installation,
+        "headline": headline(shown, last),
+        "diagnosis": diagnose(last.http_status, last.error_class) if last else None,
+        "notice_kind": "warn" if shown.status in WAITING else "bad",
+        "tls_command": _tls_command(shown, last),
+        "is_test_event": shown.event.type == catalogue.WEBHOOK_TEST,
+        "refusal": resend_refusal(shown, now),
+        "timeline": delivery_descriptions.timeline(attempts),
+        "chosen": chosen,
+        "plan": delivery_descriptions.plan(shown),
+        "waits": shown.status in WAITING,
+        "next_in": delivery_descriptions.next_in(shown, now),
+        **_exchange(shown, chosen, now),
+    }
+    return render(request, "developers/portal/deliveries/delivery.html", context)
+
+
+def _tls_command(shown: Delivery, last: Attempt | None) -> str:
+    is_tls = last is not None and last.error_class == "tls"
+    return delivery_descriptions.tls_command(shown.webhook.url) if is_tls else ""
+
+
+def _exchange(shown: Delivery, chosen: Attempt | None, now: datetime) -> dict[str, Any]:
+    """The attempt's request and response; without an attempt, the request alone."""
+    if not may_read_payload(shown):
+        return {"request_headers": None, **_answer(chosen)}
+    sent = delivery_descriptions.request_of(shown, chosen.attempted_at if chosen else now)
+    return {
+        "request_headers": delivery_descriptions.header_lines(sent),
+        "request_body": sent.body.decode(),
+        "formatted_body": delivery_descriptions.formatted(sent.body),
+        "body_label": f"Body, {len(sent.body):,} bytes",
+        "curl": delivery_descriptions.as_curl(delivery_descriptions.request_of(shown, now)),
+        **_answer(chosen),
+    }
+
+
+def _answer(chosen: Attempt | None) -> dict[str, Any]:
+    if chosen is None:
+        return {}
+    label = f"{chosen.http_status} in {chosen.duration_ms:,} ms"
+    return {
+        "chosen_diagnosis": diagnose(chosen.http_status, chosen.error_class),
+        "answer_label": label,
+        "is_cut": delivery_descriptions.is_cut(chosen),
+    }
+
+
+@require_safe
+@app_page
+def delivery_compare(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
+    """What differs between a delivery and the last one to its webhook that worked. Never cached, like both of them."""
+    shown = delivery_log.own_delivery(app, delivery_id)
+    worked = delivery_log.last_that_worked(shown)
+    if worked is None or not may_read_payload(shown):
+        return redirect("portal:delivery", app.slug, shown.pk)
+    last = delivery_log.attempts_of(shown)[-1:]
+    last_worked = delivery_log.attempts_of(worked)[-1:]
+    now = timezone.now()
+    of_worked, of_shown = (
+        delivery_descriptions.request_of(each, attempts[0].attempted_at if attempts else now)
+        for each, attempts in ((worked, last_worked), (shown, last))
+    )
+    context = {
+        "app": app,
+        "delivery": shown,
+        "worked": worked,
+        "attempt": last[0] if last else None,
+        "worked_attempt": last_worked[0] if last_worked else None,
+        "outcome": headline(shown, last[0] if last else None),
+        "sizes": (len(of_worked.body), len(of_shown.body)),
+        "headers": differing_headers(of_worked, of_shown),
+        "fields": differing_fields(of_worked, of_shown),
+    }
+    return render(request, "developers/portal/deliveries/compare.html", context)
+
+
+@require_POST
+@app_page
+def group_resend(request: HttpRequest, app: App) -> HttpResponse:
+    """Resends the deliveries of one cause, ten a second to each endpoint."""
+    group = group_of(app, request.POST.get("reason", ""), request.POST.get("host", ""))
+    if group is None:
+        messages.info(request, "Nothing fails for that reason any more.")
+        return redirect("portal:deliveries", app.slug)
+    sent = 0
+    for webhook, among in group.webhooks.values():
+        try:
+            sent += recover(webhook=webhook, since=group.since, among=among)
+        except Conflict as error:  # disabled or paused a moment ago
+            messages.error(request, f"{webhook.url}: {error.message}")
+    if sent:
+        messages.success(request, f"{sent} {'delivery is' if sent == 1 else 'deliveries are'} being resent.")
+    return redirect("portal:deliveries", app.slug)
+
+
+@require_POST
+@app_page
+def delivery_resend(request: HttpRequest, app: App, delivery_id: str) -> HttpResponse:
+    try:
+        redeliver(delivery=delivery_log.own_delivery(app, delivery_id))
+    except Conflict as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "The delivery is being resent.")
+    return redirect("portal:delivery", app.slug, delivery_id)
+
+
+@require_POST
+@app_page
+def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
+    """Resends the selected deliveries, at most a page of them, and returns to the list with its filters."""
+    form = SelectionForm(request.POST, most=delivery_log.PAGE)
+    if not form.is_valid():
+        return _list(request, app, selection=form)
+    selected = form.cleaned_data["delivery"]
+    refused = ""
+    sent = 0
+    for each in Delivery.objects.filter(pk__in=selected, webhook__installation__app=app).order_by("id"):
+        try:
+            redeliver(delivery=each)
+        except Conflict as error:
+            refused = error.message
+        else:
+            sent += 1
+    if sent:
+        messages.success(request, f"{sent} {'delivery is' if sent == 1 else 'deliveries are'} being resent.")
+    if refused:
+        messages.error(request, f"{len(selected) - sent} not resent: {refused}")
+    return redirect(f"{resolve_url('portal:deliveries', app.slug)}?{_query(request.GET)}")
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def recover_failed(request: HttpRequest, app: App) -> HttpResponse:
+    """Counts failed and held deliveries since a time, then resends them."""
+    is_post = request.method == "POST"
+    data = request.POST if is_post else _recover_data(request.GET)
+    form = RecoverForm(data, webhooks=_choices(app, data))
+    if not form.is_valid():
+        return render(
+            request,
+            "developers/portal/deliveries/recover.html",
+            {"app": app, "form": form},
+            status=UNPROCESSABLE,
+        )
+    since = form.cleaned_data["since"]
+    scope = delivery_log.webhooks_to_recover(
+        app, since, webhook=form.cleaned_data["webhook"], most=MAX_ENDPOINTS
+    )
+    if is_post:
+        return _recover(request, app, scope, since)
+    return render(
+        request,
+        "developers/portal/deliveries/recover.html",
+        {"app": app, "form": form, **_extent(scope, since)},
+    )
+
+
+def _recover(request: HttpRequest, app: App, webhooks: list[Webhook], since: datetime) -> HttpResponse:
+    sent = 0
+    for webhook in webhooks:
+        try:
+            sent += recover(webhook=webhook, since=since)
+        except Conflict as error:  # disabled or paused a moment ago
+            messages.error(request, f"{webhook.url}: {error.message}")
+    if sent:
+        are = "delivery is" if sent == 1 else "deliveries are"
+        pace = f"at most {RECOVERED_PER_SECOND} a second to each endpoint"
+        messages.success(request, f"{sent} {are} being resent, {pace}.")
+    else:
+        messages.info(request, "No failed or held deliveries have been created since then.")
+    return redirect("portal:deliveries", app.slug)
+
+
+def _extent(webhooks: list[Webhook], since: datetime) -> dict[str, Any]:
+    """How many deliveries a recovery would resend, counted up to a limit, and how long it takes."""
+    counts = [delivery_log.count_to_recover(webhook, since) for webhook in webhooks]
+    longest = timedelta(seconds=ceil(max(counts, default=0) / RECOVERED_PER_SECOND))
+    return {
+        "checked": True,
+        "count": sum(counts),
+        "endpoints": len(counts),
+        "is_bound": delivery_log.MAX_COUNTED in counts or len(counts) == MAX_ENDPOINTS,
+        "takes": duration(longest),
+        "rate": RECOVERED_PER_SECOND,
+        "most": MAX_ENDPOINTS,
+    }
+
+
+def _recover_data(query: QueryDict) -> dict[str, str]:
+    """Form data from the URL. Without a time, one day ago."""
+    day_ago = (timezone.now() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
+    return {"webhook": query.get("webhook") or ALL, "since": query.get("since") or day_ago}
+
+
+def _choices(app: App, named: Mapping[str, str]) -> list[Webhook]:
+    names = (named.get("webhook"), named.get("installation"))
+    return delivery_log.some_webhooks(app, most=MAX_CHOICES, named=names)
+
+
+def _filters_of(query: QueryDict) -> QueryDict:
+    filters = QueryDict(mutable=True)
+    filters.update({name: str(query[name]) for name in FILTER_NAMES if query.get(name)})
+    return filters
+
+
+def _query(query: QueryDict) -> str:
+    """The filters as a query string, without the position in the list."""
+    return _filters_of(query).urlencode()

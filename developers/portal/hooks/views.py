@@ -1,0 +1,249 @@
+"""An app's hooks: their health, calls and breakers, and a trial call."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.models import Business
+from common.db.finders import get_or_not_found
+from common.errors import ServiceError
+from common.nesting import MAX_DEPTH, is_too_deep
+from common.strangers import may_wait_for_strangers
+from common.web.methods import require_safe
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from extensions.addresses import hook_address
+from extensions.definitions import Hook
+from extensions.definitions import hook as read_hook
+from extensions.enums import SKIPPED, CallOutcome
+from extensions.hooks import breaker, health, simulator
+from extensions.hooks.health import Health
+from extensions.models import Breaker, Definition, HookCall
+from installations.models import Installation
+from installations.queries import sandbox_installation
+from marketplace.models import App
+from stores.hook_descriptions import DESCRIPTIONS
+from stores.hookpoints import BUDGET_SECONDS, HookPoint
+
+MAX_DATA: Final = 64 * 1024  # characters
+
+# Kind, icon and label of the pill.
+OUTCOMES: Final = {
+    CallOutcome.ANSWERED: ("ok", "check", "Answered"),
+    CallOutcome.TIMEOUT: ("bad", "clock", "Timeout"),
+    CallOutcome.UNREACHABLE: ("bad", "plug", "Unreachable"),
+    CallOutcome.HTTP_ERROR: ("bad", "circle-x", "HTTP error"),
+    CallOutcome.NOT_JSON: ("bad", "braces", "Not JSON"),
+    CallOutcome.UNEXPECTED: ("bad", "braces", "Unexpected JSON"),
+    CallOutcome.BREAKER_OPEN: ("neutral", "pause", "Skipped"),
+    CallOutcome.NO_TIME_LEFT: ("neutral", "clock", "No time left"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerStatus:
+    """A breaker that is open, or counts failures."""
+
+    breaker: Breaker
+    is_skipped: bool
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookStatus:
+    """A hook with its health. `url` is based on the working copy, and empty without a Webhook URL."""
+
+    definition: Definition
+    hook: Hook
+    url: str
+    health: Health
+    breakers: list[BreakerStatus]
+    fallback: str
+    last: HookCall | None
+    switched_off: int  # stores
+
+    @property
+    def last_pill(self) -> tuple[str, str, str]:
+        """Kind, icon and label of the last call."""
+        return OUTCOMES[self.last.outcome] if self.last else ("neutral", "minus", "None")  # type: ignore[index]
+
+    @property
+    def share_of_timeout(self) -> int:
+        """How much of its timeout all but the slowest 5 % of the calls use, in per cent."""
+        p95 = self.health.p95
+        return 0 if p95 is None else min(100, round(100 * p95 / self.hook.timeout))
+
+    @property
+    def pill(self) -> tuple[str, str, str]:
+        """Kind, icon and label."""
+        if not self.definition.is_active:
+            return "neutral", "minus", "Not in the manifest"
+        if any(each.breaker.open_until for each in self.breakers):
+            return "bad", "pause", "Skipped in some stores"
+        if not self.health.asked:
+            return "neutral", "minus", "Not called yet"
+        return ("warn", "triangle-alert", "Failing") if self.breakers else ("ok", "check", "Working")
+
+
+def hook_statuses(app: App, definitions: Sequence[Definition]) -> list[HookStatus]:
+    """Four statements for any number of hooks."""
+    now = timezone.now()
+    healths = health.healths_of(HookCall.objects.all(), definitions, now=now)
+    last, off = health.last_calls(definitions), health.stores_that_switched_off(definitions)
+    breakers = defaultdict(list)
+    for each in health.troubled(definitions):
+        breakers[each.definition_id].append(_breaker_status(each, now))
+    return [
+        HookStatus(
+            definition=definition,
+            hook=hook,
+            url=hook_address(app.webhook_url, hook.path) if app.webhook_url else "",
+            health=healths[definition.pk],
+            breakers=breakers[definition.pk],
+            fallback=DESCRIPTIONS[hook.point].fallback,
+            last=last.get(definition.pk),
+            switched_off=off.get(definition.pk, 0),
+        )
+        for definition in definitions
+        for hook in [read_hook(definition)]
+    ]
+
+
+def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
+    is_skipped = row.open_until is not None and health.is_paused(row, now)
+    if row.open_until is None:
+        return BreakerStatus(
+            row, is_skipped, f"Called. {row.failures} of {breaker.THRESHOLD} consecutive failures."
+        )
+    return BreakerStatus(row, is_skipped, "The next call is a trial.")
+
+
+@require_safe
+@app_page
+def hook_list(request: HttpRequest, app: App) -> HttpResponse:
+    context = {
+        "app": app,
+        "hooks": hook_statuses(app, health.hooks_of(app)),
+        "budget": f"{BUDGET_SECONDS:g} seconds",
+        "breaker_rule": breaker.RULE,
+    }
+    return render(request, "developers/portal/hooks/list.html", context)
+
+
+@require_safe
+@app_page
+def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
+    definition = health.own_hook(app, point)
+    sandbox = Business.objects.sandbox_of(current_developer(request))
+    order = health.running_order(sandbox, HookPoint(point), app)
+    context = {
+        "app": app,
+        "order": order,
+        "is_in_order": any(turn.is_own for turn in order),
+        "hook_status": hook_statuses(app, [definition])[0],
+        "calls": [(each, *OUTCOMES[each.outcome]) for each in health.newest_calls(definition)],  # type: ignore[index]
+    }
+    return render(request, "developers/portal/hooks/hook.html", context)
+
+
+@require_safe
+@app_page
+def hook_call(request: HttpRequest, app: App, point: str, call_id: str) -> HttpResponse:
+    definition = health.own_hook(app, point)
+    call = health.own_call(definition, call_id)
+    kind, icon, label = OUTCOMES[call.outcome]  # type: ignore[index]
+    context = {
+        "app": app,
+        "definition": definition,
+        "call": call,
+        "kind": kind,
+        "icon_name": icon,
+        "label": label,
+        "was_made": call.outcome not in SKIPPED,
+    }
+    return render(request, "developers/portal/hooks/call.html", context)
+
+
+@require_POST
+@app_page
+def hook_reset(request: HttpRequest, app: App, point: str, installation_id: str) -> HttpResponse:
+    """Resumes calls of the hook for one installation."""
+    definition = health.own_hook(app, point)
+    active = Installation.objects.active().with_app().filter(app=app)
+    installation = get_or_not_found(active, installation_id, "Installation not found")
+    breaker.reset(installation=installation, definition=definition)
+    messages.success(request, f"Reset. {installation.business.name} calls the hook again.")
+    return redirect("portal:hook", app.slug, point)
+
+
+class TrialForm(forms.Form):
+    request_data = forms.CharField(
+        help_text="The field data of the request, as JSON.",
+        max_length=MAX_DATA,
+        widget=forms.Textarea({"class": "code-text", "rows": 12, "spellcheck": "false"}),
+    )
+
+    def clean_request_data(self) -> dict[str, Any]:
+        written = self.cleaned_data["request_data"].encode(errors="surrogatepass")
+        try:
+            data = orjson.loads(written)
+        except orjson.JSONDecodeError as error:
+            raise forms.ValidationError(f"Enter valid JSON: {error}.") from None
+        if not isinstance(data, dict):
+            raise forms.ValidationError("Enter a JSON object: it begins with { and ends with }.")
+        if is_too_deep(written, data):
+            raise forms.ValidationError(f"Enter JSON that is nested at most {MAX_DEPTH} levels deep.")
+        return data
+
+
+@may_wait_for_strangers
+@require_http_methods(GET_OR_POST)
+@app_page
+def hook_try(request: HttpRequest, app: App, point: str) -> HttpResponse:
+    """Waits for the app's server, at most as long as the hook's timeout."""
+    definition = health.own_hook(app, point)
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    hook_point = HookPoint(point)
+    example = _pretty(simulator.example_data(hook_point, installation))
+    form = TrialForm(request.POST if request.method == "POST" else None, initial={"request_data": example})
+    context = {
+        "app": app,
+        "hook_status": hook_statuses(app, [definition])[0],
+        "installation": installation,
+        "form": form,
+        "expected": _pretty(simulator.example_answer(hook_point)),
+    }
+    status = 200
+    if form.is_bound:
+        status = _try(context, form, definition, installation) if installation else UNPROCESSABLE
+    return render(request, "developers/portal/hooks/try.html", context, status=status)
+
+
+def _try(context: dict[str, Any], form: TrialForm, definition: Definition, installation: Installation) -> int:
+    """The page's status. Adds the response to the context."""
+    if not form.is_valid():
+        return UNPROCESSABLE
+    try:
+        trial = simulator.try_hook(
+            definition=definition, installation=installation, data=form.cleaned_data["request_data"]
+        )
+    except ServiceError as error:
+        form.add_error(None, error.message)
+        return error.status
+    body = trial.exchange.body.decode("utf-8", "replace")
+    headers = "\n".join(f"{name}: {value}" for name, value in trial.headers.items())
+    context |= {"trial": trial, "answer": body, "headers": headers}
+    return 200
+
+
+def _pretty(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

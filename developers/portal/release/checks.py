@@ -1,0 +1,98 @@
+"""Runs of `check` of an app: the author's from the command line, and the platform's."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from common.db.finders import get_or_not_found
+from common.errors import ServiceError
+from common.strangers import may_wait_for_strangers
+from common.web.methods import require_safe
+from conformance.enums import Outcome, RunStatus
+from conformance.models import Run
+from conformance.results import by_reason, results_of, summary_of
+from conformance.services.disposal import KEPT
+from conformance.services.sending import check_for_developer
+from developers.portal.access import GET_OR_POST, app_page
+from marketplace.models import App
+
+SHOWN: Final = 30  # runs
+
+# Kind and icon of the pill.
+PILLS: Final = {
+    Outcome.PASS: ("ok", "check"),
+    Outcome.SKIPPED: ("neutral", "minus"),
+    Outcome.WARN: ("warn", "triangle-alert"),
+    Outcome.FAIL: ("bad", "circle-x"),
+}
+
+# Kind, icon and word of the pill.
+STATUS_PILLS: Final = {
+    RunStatus.RUNNING: ("info", "clock", "Running"),
+    RunStatus.PASSED: ("ok", "check", "Passed"),
+    RunStatus.FAILED: ("bad", "circle-x", "Failed"),
+    RunStatus.EXPIRED: ("neutral", "minus", "Stopped"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as the pages show it."""
+
+    run: Run
+
+    @property
+    def pill(self) -> tuple[str, str, str]:
+        return STATUS_PILLS[RunStatus(self.run.status)]
+
+    @property
+    def about(self) -> str:
+        """`31 passed, 2 failed`."""
+        counts = summary_of(self.run)
+        words = {
+            Outcome.PASS: "passed",
+            Outcome.FAIL: "failed",
+            Outcome.WARN: "with a warning",
+            Outcome.SKIPPED: "not tried",
+        }
+        return ", ".join(f"{counts[outcome]} {word}" for outcome, word in words.items() if counts[outcome])
+
+    @property
+    def server(self) -> str:
+        return self.run.origin or "Registered URLs"
+
+
+@may_wait_for_strangers
+@require_http_methods(GET_OR_POST)
+@app_page
+def check_list(request: HttpRequest, app: App) -> HttpResponse:
+    """POST has the platform check the registered URLs, and waits for the results, at most 15 seconds."""
+    if request.method == "POST":
+        try:
+            run = check_for_developer(app)
+        except ServiceError as error:
+            messages.error(request, error.message)
+            return redirect("portal:checks", app.slug)
+        return redirect("portal:check", app.slug, run.pk)
+    runs = Run.objects.filter(app=app).order_by("-started_at")[:SHOWN]
+    context = {"app": app, "rows": [RunRow(run) for run in runs], "days": KEPT.days}
+    return render(request, "developers/portal/release/checks.html", context)
+
+
+@require_safe
+@app_page
+def check(request: HttpRequest, app: App, run_id: str) -> HttpResponse:
+    """Each rule with what was seen."""
+    run = get_or_not_found(Run.objects.filter(app=app), run_id, "Check not found")
+    order = [Outcome.FAIL, Outcome.WARN, Outcome.SKIPPED, Outcome.PASS]
+    results = sorted(results_of(run), key=lambda result: order.index(result.outcome))
+    context = {
+        "app": app,
+        "row": RunRow(run),
+        "groups": [(group, *PILLS[group[0].outcome]) for group in by_reason(results)],
+    }
+    return render(request, "developers/portal/release/check.html", context)

@@ -1,0 +1,274 @@
+"""How far an app has come: on its developer's sandbox store, towards a review, and among the stores that have it.
+
+The checklist before a submission guesses nothing. Each line is about a fact in the database, or about a rule that the
+submission applies too.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db.models import Count, Max, Min, Q
+from django.shortcuts import resolve_url
+
+from common.errors import ErrorDetail
+from common.times import duration
+from developers.portal.apps.details_form import field_url
+from extensions.models import ReachRequest
+from extensions.submission import missing
+from installations.enums import HistoryKind
+from installations.models import HistoryEntry, Installation
+from marketplace import rules
+from marketplace.enums import Criterion
+from marketplace.models import App
+from marketplace.services.reviews import scope_changes
+from webhooks import catalogue
+from webhooks.models import Attempt
+
+_CRITERION_OF: Final = {
+    "redirect_url": Criterion.SECURITY,
+    "webhook_url": Criterion.SECURITY,
+    "scopes": Criterion.SCOPES,
+    "name": Criterion.QUALITY,
+    "description": Criterion.QUALITY,
+    "category": Criterion.QUALITY,
+    "version": Criterion.QUALITY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """First times on the developer's sandbox store; None or False for what hasn't happened. `called_at` is the newest time.
+
+    `answer` is a webhook attempt that was answered 2xx.
+    """
+
+    installed_at: datetime | None
+    called_at: datetime | None
+    answer: Attempt | None
+    erasure_confirmed_at: datetime | None
+
+    @property
+    def webhook_answered(self) -> bool:
+        return self.answer is not None
+
+
+def progress(app: App) -> Progress:
+    """Counts every install on the sandbox store, including ended ones."""
+    tests = Installation.objects.filter(app=app, business__owner=app.developer_id, business__is_sandbox=True)
+    times = tests.aggregate(installed=Min("installed_at"), called=Max("last_used_at"))
+    answered = Attempt.objects.filter(
+        delivery__webhook__installation__in=tests, http_status__range=(200, 299)
+    )
+    confirmed = HistoryEntry.objects.filter(
+        installation__in=tests, kind=HistoryKind.ERASURE_CONFIRMED
+    ).aggregate(at=Min("at"))
+    return Progress(times["installed"], times["called"], answered.first(), confirmed["at"])
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """How many production installations have approved the scopes of the current version, and how many haven't approved its
+    scripts, widgets, hooks and hosts.
+    """
+
+    total: int
+    waiting: int  # haven't answered
+    declined: int
+    without_reach: int
+
+    @property
+    def agreed(self) -> int:
+        return self.total - self.waiting - self.declined
+
+
+def rollout(app: App) -> Rollout:
+    """Besides the total, only those installations are read that have something open: there may be 100,000 others."""
+    production = Installation.objects.active().filter(app=app, is_test=False)
+    asked = production.filter(needs_reconsent=True).aggregate(
+        waiting=Count("pk", filter=Q(reconsent_declined_at=None)),
+        declined=Count("pk", filter=Q(reconsent_declined_at__isnull=False)),
+    )
+    requests = ReachRequest.objects.filter(version__app=app, definition__is_active=True)
+    versions = set(requests.values_list("version", flat=True))
+    return Rollout(
+        total=production.count(),
+        without_reach=production.filter(agreed_version__in=versions).count(),
+        **asked,
+    )
+
+
+# The checklist before a submission, by the criteria that reviewers apply
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistItem:
+    """One item of the checklist.
+
+    `kind` is ok, warn (a reviewer will likely question it), bad (blocks the submission), or neutral (can't be checked
+    automatically). `url` is where to fix it, and `link` the text of that link.
+    """
+
+    kind: str
+    title: str
+    about: str = ""
+    url: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    groups: Sequence[tuple[Criterion, Sequence[ChecklistItem]]]
+
+    @property
+    def blocked(self) -> int:
+        """How many lines block the submission."""
+        return self._count("bad")
+
+    @property
+    def open(self) -> int:
+        """How many lines a reviewer will likely question."""
+        return self._count("warn")
+
+    def _count(self, kind: str) -> int:
+        return sum(line.kind == kind for _, lines in self.groups for line in lines)
+
+
+def readiness(app: App) -> Readiness:
+    """Resolves the Webhook URL's host, which may take two seconds."""
+    problems = missing(app)
+    seen = progress(app)
+    own = {
+        Criterion.FUNCTIONALITY: _functionality(app, seen),
+        Criterion.SECURITY: _security(app, {problem["field"] for problem in problems}),
+        Criterion.SCOPES: _scopes(app),
+        Criterion.QUALITY: _quality(app),
+        Criterion.POLICY: _policy(app, seen),
+    }
+    return Readiness([(each, [*_blocking(app, each, problems), *own[each]]) for each in Criterion])
+
+
+def _blocking(app: App, criterion: Criterion, problems: Iterable[ErrorDetail]) -> list[ChecklistItem]:
+    return [
+        ChecklistItem("bad", problem["message"], "", field_url(app, field), "Edit details")
+        for problem in problems
+        if _CRITERION_OF.get(field := problem["field"].partition("[")[0], Criterion.FUNCTIONALITY)
+        == criterion
+    ]
+
+
+def _functionality(app: App, seen: Progress) -> list[ChecklistItem]:
+    test_install = resolve_url("portal:test_install", app.slug)
+    test_event = resolve_url("portal:test_event", app.slug)
+    lines = [
+        ChecklistItem("ok", "Installed on your sandbox store")
+        if seen.installed_at
+        else ChecklistItem(
+            "warn", "Not installed on your sandbox store yet", "Reviewers expect that you have tried the app.",
+            test_install, "Install on sandbox",
+        ),
+        ChecklistItem("ok", "Has called the API")
+        if seen.called_at
+        else ChecklistItem(
+            "warn", "Hasn't called the API yet", "Send one request with the test token.",
+            test_install, "Get a token",
+        ),
+    ]  # fmt: skip
+    if seen.webhook_answered:
+        lines.append(ChecklistItem("ok", "Has answered a webhook with 2xx"))
+    elif app.webhook_url:
+        about = "Answer one event from your sandbox store with 2xx."
+        lines.append(
+            ChecklistItem("warn", "Hasn't answered a webhook yet", about, test_event, "Send a test event")
+        )
+    else:
+        lines.append(
+            ChecklistItem("neutral", "No Webhook URL", "That's fine for an app that doesn't need events.")
+        )
+    return lines
+
+
+def _security(app: App, refused: set[str]) -> list[ChecklistItem]:
+    lines = []
+    for field, name in (("redirect_url", "Redirect URL"), ("webhook_url", "Webhook URL")):
+        url = getattr(app, field)
+        if not url or field in refused:
+            continue
+        if urlsplit(url).scheme == "https":
+            lines.append(ChecklistItem("ok", f"The {name} uses HTTPS"))
+        else:
+            about = "This server accepts plain HTTP because it runs in development mode."
+            lines.append(
+                ChecklistItem(
+                    "warn", f"The {name} uses plain HTTP", about, field_url(app, field), "Edit details"
+                )
+            )
+    if app.webhook_url:
+        about = "Answer requests with a wrong or old signature with 401. Reviewers check this."
+        checker = resolve_url("portal:signature_checker", app.slug)
+        lines.append(ChecklistItem("neutral", "Signature check", about, checker, "Signature checker"))
+    return lines
+
+
+def _scopes(app: App) -> list[ChecklistItem]:
+    details = field_url(app, "scopes")
+    lines = []
+    if uncovered := catalogue.without_scope(app.webhook_events, app.scopes):
+        about = f"The app's scopes don't allow these events: {', '.join(uncovered)}."
+        lines.append(ChecklistItem("warn", "Scopes and events don't match", about, details, "Edit details"))
+    elif app.webhook_events:
+        lines.append(ChecklistItem("ok", "Scopes and events match"))
+    added = scope_changes(app)["added_scopes"]
+    if app.approved_version and added:
+        about = f"New since the approved version: {', '.join(added)}. You can explain them to merchants when you submit."
+        lines.append(ChecklistItem("neutral", "More scopes than before", about))
+    else:
+        about = f"{', '.join(app.scopes)}. Reviewers compare them with what the app does."
+        lines.append(ChecklistItem("neutral", "Requested scopes", about))
+    return lines
+
+
+def _quality(app: App) -> list[ChecklistItem]:
+    lines = [
+        ChecklistItem(
+            "warn", "The description is very short", "Explain what the app does for a merchant.",
+            field_url(app, "description"), "Edit details",
+        )
+        if rules.is_short(app.description)
+        else ChecklistItem("ok", "The description is long enough"),
+        ChecklistItem("ok", "Has an icon")
+        if app.icon_id
+        else ChecklistItem("warn", "No icon", "", field_url(app, "icon"), "Add an icon"),
+        ChecklistItem("ok", "Has screenshots")
+        if app.screenshot_ids
+        else ChecklistItem("warn", "No screenshots", "", field_url(app, "screenshots"), "Add screenshots"),
+    ]  # fmt: skip
+    if app.approved_version:
+        lines.append(
+            ChecklistItem("ok", "Has a new version number")
+            if app.version != app.approved_version.version
+            else ChecklistItem(
+                "warn", f"Still version {app.version}", "This version is already approved.",
+                field_url(app, "version"), "Edit details",
+            )
+        )  # fmt: skip
+    return lines
+
+
+def _policy(app: App, seen: Progress) -> list[ChecklistItem]:
+    if seen.erasure_confirmed_at:
+        return [ChecklistItem("ok", "Has confirmed a data erasure")]
+    if not app.webhook_url:
+        about = (
+            "We send data erasure requests to the Webhook URL. An app that stores no store data needs none."
+        )
+        return [ChecklistItem("neutral", "Can't receive data erasure requests", about)]
+    delay = duration(timedelta(seconds=settings.DATA_ERASURE_DELAY))
+    about = (
+        f"{delay} after a test uninstall, we ask the app to erase the store's data. It answers 2xx when done."
+    )
+    erasures = resolve_url("portal:erasures", app.slug)
+    return [ChecklistItem("neutral", "No data erasure confirmed yet", about, erasures, "Data erasures")]

@@ -1,0 +1,168 @@
+"""An app's review: checklist, submission, waiting, withdrawal, decision."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.views.decorators.http import require_http_methods, require_POST
+
+from common.errors import Conflict, NotFound, ServiceError
+from common.web.forms import add_service_errors
+from common.web.methods import require_safe
+from common.web.pagination import page_request
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from developers.portal.forms import MessageForm, SubmitForm
+from developers.portal.release.progress import readiness
+from extensions.queries import manifest_document, waiting_in
+from extensions.submission import may_submit, submit_app
+from installations.queries import affected_by_approval
+from marketplace.enums import AppStatus, SubmissionStatus
+from marketplace.models import App, Submission
+from marketplace.queries import (
+    REVIEW_DUE,
+    conversation_about,
+    in_review,
+    latest_submission,
+    listed_lookalikes,
+    median_wait,
+    position_in_queue,
+    submissions_of,
+)
+from marketplace.scopes import SCOPES, Scope
+from marketplace.services import reviews
+from marketplace.services.notifications import failed_criteria
+from marketplace.services.review_messages import may_write, send_message
+
+SUBMITTED = "Submitted for review. We'll e-mail you the decision."
+MESSAGE_SENT = "Message sent."
+WITHDRAWN = "Withdrawn. The app is a draft again."
+
+
+@require_safe
+@app_page
+def review(request: HttpRequest, app: App) -> HttpResponse:
+    """The review status: what to do before a submission, the place in the queue, or the decision."""
+    return _page(request, app, MessageForm())
+
+
+@require_POST
+@app_page
+def send(request: HttpRequest, app: App) -> HttpResponse:
+    """Send a message to the app's reviewers, about its newest submission."""
+    form = MessageForm(request.POST)
+    latest = latest_submission(app)
+    if latest is None:
+        raise NotFound("The app has never been submitted.")
+    if form.is_valid():
+        try:
+            send_message(submission=latest, author=current_developer(request), text=form.cleaned_data["text"])
+        except ServiceError as error:
+            form.add_error("text", error.message)
+        else:
+            messages.success(request, MESSAGE_SENT)
+            return redirect(f"{resolve_url('portal:review', app.slug)}#messages")
+    return _page(request, app, form, status=UNPROCESSABLE)
+
+
+def _page(request: HttpRequest, app: App, form: MessageForm, status: int = 200) -> HttpResponse:
+    wanted = page_request(request.GET, default=20, maximum=100)
+    submissions = submissions_of(app)
+    latest = latest_submission(app)
+    turns = conversation_about(app, for_reviewers=False) if latest else []
+    context = {
+        "app": app,
+        "latest": latest,
+        "submissions": submissions[wanted.window],
+        "total": submissions.count(),
+        "page_request": wanted,
+        "message_form": form,
+        "may_write": may_write(latest, latest),
+        "turns": turns,
+        "has_messages": any(turn.step is None for turn in turns),
+        **_review_status(app, latest),
+    }
+    return render(request, "developers/portal/release/review.html", context, status=status)
+
+
+def _review_status(app: App, latest: Submission | None) -> dict[str, Any]:
+    """The values that the page needs for the app's status."""
+    if app.status == AppStatus.PENDING_REVIEW and latest:
+        return {
+            "place": position_in_queue(latest),
+            "waiting": in_review().count(),
+            "due_at": latest.submitted_at + REVIEW_DUE,
+            "median": median_wait(),
+        }
+    if app.status == AppStatus.APPROVED and not may_submit(app):
+        return {"scopes": _scopes(app.approved_scopes)}
+    rejected = latest and latest.status == SubmissionStatus.REJECTED
+    return {
+        "readiness": readiness(app),
+        "rejected": latest if rejected else None,
+        "failed": failed_criteria(latest) if latest and rejected else [],
+    }
+
+
+def _scopes(names: list[str]) -> list[Scope]:
+    return [SCOPES[name] for name in names]
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def submit(request: HttpRequest, app: App) -> HttpResponse:
+    """Explains what a review locks and what an approval changes, asks for notes, and submits."""
+    changes = reviews.scope_changes(app)
+    scopes_grow = app.approved_version is not None and bool(changes["added_scopes"])
+    form = SubmitForm(
+        request.POST if request.method == "POST" else None,
+        previous=latest_submission(app),
+        scopes_grow=scopes_grow,
+    )
+    if not may_submit(app) or (form.is_bound and form.is_valid() and _submit(request, app, form)):
+        return redirect("portal:review", app.slug)
+    context = {
+        "app": app,
+        "form": form,
+        "affected": affected_by_approval(app, changes["added_scopes"]),
+        "added": _scopes(changes["added_scopes"]),
+        "removed": _scopes(changes["removed_scopes"]),
+        "waiting": waiting_in(app, manifest_document(app)),
+        "lookalikes": listed_lookalikes(app),
+    }
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/release/submit.html", context, status=status)
+
+
+def _submit(request: HttpRequest, app: App, form: SubmitForm) -> bool:
+    """Whether the app was submitted. If not, the form shows the problems."""
+    try:
+        submit_app(app=app, developer=current_developer(request), **form.cleaned_data)
+    except ServiceError as error:
+        add_service_errors(form, error)
+        return False
+    messages.success(request, SUBMITTED)
+    return True
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def withdraw(request: HttpRequest, app: App) -> HttpResponse:
+    """Asks first, because the app loses its place in the queue."""
+    if request.method == "POST":
+        return _withdraw(request, app)
+    latest = latest_submission(app)
+    if app.status != AppStatus.PENDING_REVIEW or latest is None or latest.reviewer_id is not None:
+        return redirect("portal:review", app.slug)
+    context = {"app": app, "place": position_in_queue(latest), "waiting": in_review().count()}
+    return render(request, "developers/portal/release/withdraw.html", context)
+
+
+def _withdraw(request: HttpRequest, app: App) -> HttpResponse:
+    try:
+        reviews.withdraw(app=app)
+    except Conflict as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, WITHDRAWN)
+    return redirect("portal:review", app.slug)

@@ -1,0 +1,189 @@
+"""What an API call and its answer mean, in sentences for developers."""
+
+import shlex
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final
+
+from django.conf import settings
+from django.urls import reverse
+
+from activity.feed import used_in_window
+from activity.models import ApiCall
+from activity.services.writing import KEPT_OF_BODY
+from common.masking import MASK
+from developers.portal.apps.details_form import field_url
+from developers.portal.sandbox.first_calls import TO_FILL_IN
+from marketplace.models import App
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a call failed, and what to do. `link` leads to where it is done, `error` is the code or status in the index of errors."""
+
+    title: str
+    fix: str
+    link: str = ""
+    link_label: str = ""
+    used: tuple[tuple[str, str, int], ...] = ()  # for 429: method, route and number
+    error: str = ""
+
+
+def headline(call: ApiCall) -> str:
+    try:
+        return f"{call.status} {HTTPStatus(call.status).phrase}"
+    except ValueError:
+        return str(call.status)
+
+
+def explain(app: App, call: ApiCall) -> Explanation | None:
+    """None for a call that worked."""
+    if call.status < 400:
+        return None
+    return replace(_explanation(app, call), error=call.error_code or f"status-{call.status}")
+
+
+def _explanation(app: App, call: ApiCall) -> Explanation:
+    if call.status == 401:
+        return _ended_token(call)
+    if call.status == 403:
+        return _forbidden(app, call)
+    if call.status == 429:
+        return _too_many(call)
+    if call.status >= 500:
+        return Explanation(
+            f"{call.status}: something failed on our side.",
+            "Repeat the call. If it fails again, send us the request ID.",
+        )
+    return Explanation(
+        f"{call.status}: {call.message}", _FIXES.get(call.status, "Change the request, then repeat it.")
+    )
+
+
+_FIXES: Final = {
+    404: "Check the path and the ID. Rows of other stores are not found either.",
+    405: "Check the method.",
+    409: "The state has changed in the meantime. Read the object again, then decide.",
+    413: "Send a smaller body.",
+    415: "Send JSON with Content-Type: application/json.",
+}
+
+
+def _ended_token(call: ApiCall) -> Explanation:
+    installation = call.installation
+    title = f"401 because the token ending in {call.token_last_four} has ended."
+    store = installation.business.name
+    if installation.app.suspended_at:
+        return Explanation(
+            title, "The app is suspended. Its tokens work again once the suspension is lifted."
+        )
+    if installation.uninstalled_at:
+        return Explanation(title, f"{store} has uninstalled the app. Stop calling for this store.")
+    if installation.token_digest is None:
+        return Explanation(
+            title, f"It was revoked. Send {store} through /oauth/authorize again for a new token."
+        )
+    return Explanation(
+        title, f"It was replaced. The current token of {store} ends in {installation.token_hint}."
+    )
+
+
+def _forbidden(app: App, call: ApiCall) -> Explanation:
+    store, scope = call.installation.business.name, call.scope
+    if call.error_code == "app_paused":
+        return Explanation(
+            f"403 because {store} has paused the app.",
+            "There is nothing to fix: calls work again when the store resumes the app.",
+        )
+    if call.error_code not in ("missing_scope", "scope_not_agreed"):
+        return Explanation(f"403: {call.message}", "The token is valid, but may not do this.")
+    because = f"403 because the token lacks {scope}."
+    installation = call.installation
+    if scope in installation.effective_scopes:
+        return Explanation(because, "The token has the scope now. Repeat the call.")
+    if scope in app.approved_scopes and not installation.follows_working_copy:
+        since = _asked_since(app, scope)
+        return Explanation(
+            f"{because} The app asks for it since version {since}, and {store} hasn't agreed.",
+            "Its owner is asked in the dashboard. You can also send them through /oauth/authorize again; the same token "
+            "then has the scope.",
+        )
+    if scope in app.scopes and not installation.follows_working_copy:
+        return Explanation(
+            f"{because} Your draft asks for it, and no approved version does.",
+            "Submit the app for review. Stores are asked to agree after the approval.",
+            reverse("portal:review", args=[app.slug]),
+            "Open review",
+        )
+    return Explanation(
+        f"{because} The app doesn't ask for it.",
+        "Add the scope to the app's details. On your sandbox it works at once, elsewhere after a review and the store's yes.",
+        field_url(app, "scopes"),
+        "Add the scope",
+    )
+
+
+def _asked_since(app: App, scope: str) -> str:
+    """The version with which the app began to ask for it, without a break until now."""
+    since = ""
+    for version in app.versions.order_by("-number").only("number", "version", "scopes"):
+        if scope not in version.scopes:
+            break
+        since = str(version.version)
+    return since
+
+
+def _too_many(call: ApiCall) -> Explanation:
+    used = used_in_window(call)
+    total = sum(number for _, _, number in used)
+    end = datetime.fromtimestamp(call.rate_reset, UTC)
+    return Explanation(
+        f"429: {min(total, call.rate_limit)} of {call.rate_limit} requests of this minute were used.",
+        f"Wait until {end:%H:%M:%S} UTC, as Retry-After says. Read lists with a larger limit, and use webhooks instead of "
+        "polling.",
+        used=tuple(used),
+    )
+
+
+def request_headers(call: ApiCall) -> str:
+    prefix = "fbat_test_" if call.installation.is_test else "fbat_"
+    lines = [f"Authorization: Bearer {prefix}{MASK}{call.token_last_four}"]
+    if call.request_body:
+        lines.append("Content-Type: application/json")
+    if call.idempotency_key:
+        lines.append(f"Idempotency-Key: {call.idempotency_key}")
+    if call.trace_id:
+        lines.append(f"traceparent: 00-{call.trace_id.hex}-{MASK}")
+    return "\n".join(lines)
+
+
+def response_headers(call: ApiCall) -> str:
+    lines = [f"X-Error-Code: {call.error_code}"] if call.error_code else []
+    lines += [
+        f"X-Request-Id: {call.pk}",
+        f"X-RateLimit-Limit: {call.rate_limit}",
+        f"X-RateLimit-Remaining: {call.rate_left}",
+        f"X-RateLimit-Reset: {call.rate_reset}",
+    ]
+    return "\n".join(lines)
+
+
+def is_cut(body: str) -> bool:
+    return len(body.encode()) > KEPT_OF_BODY - 4  # a cut may leave out a few bytes of a character
+
+
+def as_curl(call: ApiCall) -> str:
+    """A command that repeats the call, with a placeholder for the token. Empty if its body is not known in full."""
+    body = call.request_body
+    if is_cut(body) or MASK in body + call.path:
+        return ""
+    parts = [
+        f"curl{'' if call.method == 'GET' else f' -X {shlex.quote(call.method)}'} {shlex.quote(settings.BASE_URL + call.path)}",
+        f"-H 'Authorization: Bearer {TO_FILL_IN}'",
+    ]
+    if call.idempotency_key:
+        parts.append(f"-H {shlex.quote(f'Idempotency-Key: {call.idempotency_key}')}")
+    if body:
+        parts += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}"]
+    return " \\\n  ".join(parts)

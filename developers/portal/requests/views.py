@@ -1,0 +1,215 @@
+"""The log of an app's requests: the list, one call, a thread, and the use of scopes."""
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from activity import feed
+from activity.deprecated_use import deprecated_use
+from activity.scope_use import scope_use
+from activity.threads import thread_of
+from common.errors import NotFound, ServiceError
+from common.ids import parse_id
+from common.nesting import indented
+from common.web.methods import require_safe
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from developers.portal.deliveries.forms import MAX_CHOICES
+from developers.portal.hooks.views import OUTCOMES
+from developers.portal.requests import descriptions as request_descriptions
+from developers.portal.requests.forms import RequestFilterForm
+from marketplace.models import App
+from marketplace.services.apps import update_app
+from webhooks.diagnosis import in_short
+
+MAX_NEW: Final = 100  # counted for the link to new requests
+FILTER_NAMES: Final = ("q", "kind", "status", "endpoint", "installation", "range", "since", "until")
+
+
+@require_safe
+@app_page
+def request_list(request: HttpRequest, app: App) -> HttpResponse:
+    form = _form(app, request.GET)
+    is_valid = form.is_valid()
+    before = feed.parse_position(request.GET.get("before"))
+    page = feed.page(app, form.filters(), before=before) if is_valid else None
+    gaps = feed.gaps_of(app)
+    context = {
+        "app": app,
+        "form": form,
+        "rows": [_row(entry) for entry in page.entries] if page else [],
+        "page": page,
+        "first": page.entries[0].position if page and page.entries else None,
+        "last": page.entries[-1].position if page and page.entries else None,
+        "choices": [form[name] for name in ("kind", "status", "endpoint", "installation", "range")],
+        "beyond": before is not None,
+        "query": _query(request.GET),
+        "gaps": gaps,
+        "deprecated": deprecated_use(app),
+        "installed": app.installations.active().exists(),
+    }
+    return render(
+        request, "developers/portal/requests/list.html", context, status=200 if is_valid else UNPROCESSABLE
+    )
+
+
+@require_safe
+@app_page
+def request_news(request: HttpRequest, app: App) -> HttpResponse:
+    """JSON such as `{"count": 3}`: how many matching requests are newer than `after`, at most 100."""
+    form = _form(app, request.GET)
+    after = feed.parse_position(request.GET.get("after"))
+    if after is None or not form.is_valid():
+        return JsonResponse({"count": 0})
+    return JsonResponse({"count": feed.count_newer(app, form.filters(), after=after, most=MAX_NEW)})
+
+
+@require_safe
+@app_page
+def request_page(request: HttpRequest, app: App, call_id: str) -> HttpResponse:
+    """One API call. Never cached, because it contains a store's data."""
+    call = feed.call_of_app(app, call_id)
+    kind, icon, label = _pill(call.status)
+    context = {
+        "app": app,
+        "call": call,
+        "installation": call.installation,
+        "headline": request_descriptions.headline(call),
+        "pill_kind": kind,
+        "pill_icon": icon,
+        "pill_label": label,
+        "explanation": request_descriptions.explain(app, call),
+        "request_headers": request_descriptions.request_headers(call),
+        "request_body": indented(call.request_body),
+        "is_request_cut": request_descriptions.is_cut(call.request_body),
+        "response_headers": request_descriptions.response_headers(call),
+        "response_body": indented(call.response_body),
+        "is_response_cut": request_descriptions.is_cut(call.response_body),
+        "curl": request_descriptions.as_curl(call) if call.installation.is_test else "",
+    }
+    return render(request, "developers/portal/requests/request.html", context)
+
+
+@require_safe
+@app_page
+def thread(request: HttpRequest, app: App, thread_id: str) -> HttpResponse:
+    """Everything of one thread that the developer may see, of all their apps."""
+    wanted = parse_id(thread_id)
+    found = thread_of(current_developer(request), wanted) if wanted else None
+    if found is None:
+        raise NotFound("Thread not found")
+    context = {
+        "app": app,
+        "thread": found,
+        "steps": [(step, *_look(step)) for step in found.steps],
+        "of_several": len({_app_of(step) for step in found.steps} - {None}) > 1,
+        "stores": {step.store.pk: step.store for step in found.steps if step.store}.values(),
+    }
+    return render(request, "developers/portal/requests/thread.html", context)
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def scopes(request: HttpRequest, app: App) -> HttpResponse:
+    """What each scope was used for. POST takes scopes out of the working copy."""
+    usage = scope_use(app)
+    if request.method == "POST":
+        dropped = [each.scope.name for each in usage if each.scope.name in request.POST.getlist("scope")]
+        kept = [name for name in app.scopes if name not in dropped]
+        if not dropped:
+            messages.error(request, "Select the scopes to drop.")
+            return redirect("portal:scopes", app.slug)
+        try:
+            update_app(app=app, changes={"scopes": kept})
+        except ServiceError as error:
+            messages.error(request, error.message)
+        else:
+            messages.success(request, f"Your draft no longer asks for {', '.join(dropped)}.")
+        return redirect("portal:scopes", app.slug)
+    context = {
+        "app": app,
+        "usage": usage,
+        "unused": [each for each in usage if not each.is_used],
+        "approved": app.approved_scopes if app.approved_version else [],
+    }
+    return render(request, "developers/portal/apps/scopes.html", context)
+
+
+def _form(app: App, query: QueryDict) -> RequestFilterForm:
+    installations = feed.installations_of(app, most=MAX_CHOICES, named=query.get("installation"))
+    return RequestFilterForm(
+        _filters_of(query), endpoints=feed.endpoints_of(app), installations=installations
+    )
+
+
+def _row(entry: feed.ActivityEntry) -> dict[str, Any]:
+    """What the list shows of an entry: status pill, what was called, outcome in a word, duration, store, link."""
+    row = entry.row
+    if entry.kind == feed.API:
+        what = f"{row.method} {row.path}"
+        outcome, duration = str(row.status), row.duration_ms
+        pill, name = _pill(row.status), "API call"
+        installation = row.installation
+    elif entry.kind == feed.HOOK:
+        what, name = row.hook_point, "Hook call"
+        outcome = "—" if row.http_status is None else str(row.http_status)
+        duration, pill, installation = row.duration_ms, OUTCOMES[row.outcome], row.installation
+    else:
+        last = row.last_attempt
+        what, name = row.event.type, "Webhook"
+        outcome = in_short(last.http_status, last.error_class) if last else "—"
+        duration = last.duration_ms if last else None
+        pill, installation = None, row.webhook.installation
+    return {
+        "entry": entry, "row": row, "what": what, "name": name, "outcome": outcome, "duration": duration,
+        "pill": pill, "installation": installation, "store": installation.business,
+    }  # fmt: skip
+
+
+def _pill(status: int) -> tuple[str, str, str]:
+    """Kind, icon and label for the status of an API call."""
+    if status < 400:
+        return "ok", "check", "Succeeded"
+    if status == 429:
+        return "warn", "clock", "Rate limited"
+    return ("bad", "circle-x", "Failed") if status >= 500 else ("warn", "triangle-alert", "Refused")
+
+
+def _look(step: Any) -> tuple[str, str]:
+    """Kind and title of a step in the timeline."""
+    row = step.row
+    if step.kind == "request":
+        return "neutral", "A page or another app’s call"
+    if step.kind == "api":
+        return _pill(row.status)[0], f"API call: {row.method} {row.path.partition('?')[0]}"
+    if step.kind == "hook":
+        return OUTCOMES[row.outcome][0], f"Hook call: {row.hook_point}"
+    if step.kind == "event":
+        return "neutral", f"Event: {row.type}"
+    if step.kind == "delivery":
+        return "warn", f"Webhook: {row.event.type}"
+    is_success = row.http_status is not None and 200 <= row.http_status < 300
+    return "ok" if is_success else "bad", f"Webhook: {row.delivery.event.type}, attempt {row.number}"
+
+
+def _app_of(step: Any) -> Any:
+    row = step.row
+    if step.kind == "api":
+        return row.app_id
+    if step.kind == "hook":
+        return row.installation.app_id
+    if step.kind == "delivery":
+        return row.webhook.installation.app_id
+    return row.delivery.webhook.installation.app_id if step.kind == "attempt" else None
+
+
+def _filters_of(query: QueryDict) -> QueryDict:
+    filters = QueryDict(mutable=True)
+    filters.update({name: str(query[name]) for name in FILTER_NAMES if query.get(name)})
+    return filters
+
+
+def _query(query: QueryDict) -> str:
+    return _filters_of(query).urlencode()

@@ -1,0 +1,224 @@
+"""An app on its developer's sandbox store: install, token, changes that cause events, test events, uninstall."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.models import Business
+from accounts.services.confirmation import require_confirmed
+from common.errors import Conflict, Invalid, ServiceError
+from common.strangers import NoPlace, may_wait_for_strangers
+from common.web.live import live_part, live_version
+from common.web.methods import require_safe
+from developers import limits
+from developers.portal import form_tokens
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from developers.portal.apps.secrets import already_shown
+from developers.portal.deliveries.forms import TestEventForm
+from developers.portal.forms import OneTimeForm
+from developers.portal.sandbox import changes as test_store
+from developers.portal.sandbox.first_calls import first_calls
+from developers.portal.webhooks.inbox_entries import newest_entries
+from installations import services
+from installations.models import Installation
+from installations.queries import sandbox_installation
+from marketplace.models import App
+from marketplace.scopes import SCOPES, in_order
+from webhooks.engine import listeners
+from webhooks.services import inboxes, sandbox_changes
+from webhooks.services.samples import send_sample
+
+NOTHING_SENT: Final = (
+    "Nothing was sent: no active webhook on your sandbox store is registered for {event}, or the install lacks the scope "
+    "for it."
+)
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def test_install(request: HttpRequest, app: App) -> HttpResponse:
+    """The test store. POST installs the app, or issues a new token if it is installed already."""
+    form = OneTimeForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        return _install(request, app, form.cleaned_data["form_token"])
+    developer = current_developer(request)
+    effects = _effects(request, app)
+    installation = effects["installation"]
+    held = app.scopes if installation is None else installation.effective_scopes
+    context = effects | {
+        "form": form,
+        "scopes": [SCOPES[name] for name in held],
+        "lacking": in_order(set(app.scopes) - set(held)),
+        "sandbox": Business.objects.sandbox_of(developer),
+        "groups": test_store.groups(),
+        "scenarios": sandbox_changes.SCENARIOS.values(),
+        "erasure": None if installation else sandbox_changes.waiting_erasure(app, developer),
+        "erasure_delay": settings.DATA_ERASURE_DELAY,
+    }
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/sandbox/install.html", context, status=status)
+
+
+def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
+    developer = current_developer(request)
+    require_confirmed(developer)
+    if earlier := form_tokens.claim(developer, token):
+        create_url = resolve_url("portal:test_install", app.slug)
+        return already_shown(request, app, what="access token", at=earlier, create_url=create_url)
+    try:
+        issued = services.test_install(app=app, developer=developer)
+    except ServiceError as error:
+        messages.error(request, error.message)
+        return redirect("portal:test_install", app.slug)
+    try:
+        if inboxes.inbox_of(app):
+            inboxes.open_inbox(installation=issued.installation)  # a new install has no webhooks yet
+    except ServiceError as error:
+        messages.warning(request, f"The inbox isn't connected: {error.message}")
+    context = {
+        "app": app,
+        "issued": issued,
+        "calls": first_calls(issued.installation, issued.access_token),
+        "next_url": resolve_url("portal:test_install", app.slug),
+    }
+    return render(request, "developers/portal/sandbox/token.html", context)
+
+
+@may_wait_for_strangers
+@require_POST
+@app_page
+def test_change(request: HttpRequest, app: App) -> HttpResponse:
+    """Carry out one change on the sandbox store, or all of a scenario."""
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    scenario = sandbox_changes.SCENARIOS.get(request.POST.get("scenario", ""))
+    act = sandbox_changes.ACTS.get(request.POST.get("act", ""))
+    if installation is None:
+        messages.error(request, "Install the app on your sandbox store first.")
+    elif scenario:
+        limits.count_changes(current_developer(request), len(scenario.acts))
+        _play(request, installation, scenario.acts, scenario.title)
+    elif act:
+        limits.count_changes(current_developer(request))
+        _play(request, installation, [act.key], act.title)
+    else:
+        raise Invalid.field("act", "Choose a change or a scenario of the page Test store.")
+    return redirect(f"{resolve_url('portal:test_install', app.slug)}#effects")
+
+
+def _play(request: HttpRequest, installation: Installation, acts: Sequence[str], title: str) -> None:
+    try:
+        test_store.remember(request, sandbox_changes.play(installation, acts, title))
+    except NoPlace as error:
+        messages.error(request, error.message)
+
+
+@require_safe
+@app_page
+def test_effects(request: HttpRequest, app: App) -> HttpResponse:
+    """The right side of the test store, for its script, which asks again and again. 204 while nothing has changed."""
+    return live_part(request, "developers/portal/sandbox/effects.html", _effects(request, app))
+
+
+def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
+    """What the last run caused, and the newest entries of the inbox."""
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    inbox = inboxes.inbox_of(app)
+    webhook = inboxes.webhook_of_inbox(inbox, installation) if inbox and installation else None
+    run = test_store.last_run(request, app)
+    results = sandbox_changes.results(run, installation) if run else []
+    entries = newest_entries(inbox, limit=5) if inbox else []
+    is_listened = bool(installation and listeners.of_apps([app.pk]))
+    states = [
+        f"{delivery.pk}{delivery.status}{delivery.attempt_count}"
+        for step in results
+        for outcome in step.outcomes
+        for delivery in outcome.deliveries
+    ]
+    return {
+        "app": app,
+        "installation": installation,
+        "inbox": inbox,
+        "receives": webhook is not None and webhook.is_active,
+        "run": run,
+        "results": results,
+        "entries": entries,
+        "is_listened": is_listened,
+        "version": live_version(is_listened, *states, *(entry.id for entry in entries)),
+    }
+
+
+@require_POST
+@app_page
+def erase_now(request: HttpRequest, app: App) -> HttpResponse:
+    """Send the data erasure of the last test install now instead of in 48 hours."""
+    limits.count_changes(current_developer(request))
+    try:
+        sandbox_changes.erase_now(app, current_developer(request))
+    except Conflict as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "business.data_erasure is being sent.")
+    return redirect("portal:test_install", app.slug)
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def test_uninstall(request: HttpRequest, app: App) -> HttpResponse:
+    """Lists what uninstalling removes, and asks for confirmation."""
+    developer = current_developer(request)
+    if request.method == "POST":
+        return _uninstall(request, app)
+    installation = sandbox_installation(app=app, developer=developer)
+    if installation is None:
+        return redirect("portal:test_install", app.slug)
+    context = {"app": app, "installation": installation, "erasure_delay": settings.DATA_ERASURE_DELAY}
+    return render(request, "developers/portal/sandbox/uninstall.html", context)
+
+
+def _uninstall(request: HttpRequest, app: App) -> HttpResponse:
+    try:
+        services.test_uninstall(app=app, developer=current_developer(request))
+    except Conflict as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"{app.name} was uninstalled. Its access token no longer works.")
+    return redirect("portal:test_install", app.slug)
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def test_event(request: HttpRequest, app: App) -> HttpResponse:
+    """Asks which event to send, then shows its deliveries in the list."""
+    form = TestEventForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        return _send(request, app, form.cleaned_data["event"])
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    context = {"app": app, "form": form, "installation": installation}
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/sandbox/test_event.html", context, status=status)
+
+
+def _send(request: HttpRequest, app: App, event_type: str) -> HttpResponse:
+    limits.count_changes(current_developer(request))
+    try:
+        event, deliveries = send_sample(app=app, developer=current_developer(request), event_type=event_type)
+    except ServiceError as error:
+        messages.error(request, error.message)
+        return redirect("portal:test_event", app.slug)
+    if not deliveries:
+        messages.warning(request, NOTHING_SENT.format(event=event_type))
+        return redirect("portal:test_event", app.slug)
+    endpoints = "1 endpoint" if deliveries == 1 else f"{deliveries} endpoints"
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    if installation and installation.paused_at:
+        messages.warning(
+            request, f"{event_type} is held for {endpoints}: your sandbox store has paused the app."
+        )
+    else:
+        messages.success(request, f"{event_type} is being sent to {endpoints}.")
+    return redirect(f"{resolve_url('portal:deliveries', app.slug)}?q={event.pk}")

@@ -1,0 +1,105 @@
+"""The inbox of an app: webhooks of the sandbox store as they arrive, and what the inbox answers."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from common.errors import ServiceError
+from common.web.forms import RadioLines
+from common.web.live import live_part, live_version
+from common.web.methods import require_safe
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from developers.portal.webhooks.inbox_entries import newest_entries
+from installations.models import Installation
+from installations.queries import sandbox_installation
+from marketplace.models import App
+from webhooks.enums import InboxAnswer
+from webhooks.models import Inbox
+from webhooks.services import inboxes
+
+ABOUT = {
+    InboxAnswer.OK: "The delivery succeeds.",
+    InboxAnswer.GONE: "Fails and is retried. A second 410 some time later disables the endpoint.",
+    InboxAnswer.ERROR: "Fails and is retried.",
+    InboxAnswer.SLOW: "Times out, because we stop waiting.",
+    InboxAnswer.CLOSED: "Fails without a response.",
+}
+
+
+class AnswerForm(forms.Form):
+    answer = forms.ChoiceField(
+        choices=InboxAnswer.choices,
+        widget=RadioLines(about={str(answer): about for answer, about in ABOUT.items()}),
+        label="What the inbox answers",
+        help_text="Choose a failure to see how we retry.",
+    )
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def inbox_page(request: HttpRequest, app: App) -> HttpResponse:
+    """Shows the inbox. POST opens it, clears it, or chooses its answer."""
+    installation = sandbox_installation(app=app, developer=current_developer(request))
+    inbox = inboxes.inbox_of(app)
+    form = AnswerForm(initial={"answer": inbox.answer} if inbox else None)
+    if request.method == "POST":
+        action = request.POST.get("action")
+        if action == "answer" and inbox:
+            form = AnswerForm(request.POST)
+            if form.is_valid():
+                inboxes.choose_answer(inbox=inbox, answer=form.cleaned_data["answer"])
+                messages.success(request, "Saved. The inbox answers so from now on.")
+                return redirect("portal:inbox", app.slug)
+        else:
+            _carry_out(request, action, inbox, installation)
+            return redirect("portal:inbox", app.slug)
+    context = _entries(app, inbox) | _subscription(inbox, installation) | {"form": form}
+    status = UNPROCESSABLE if form.is_bound else 200
+    return render(request, "developers/portal/webhooks/inbox.html", context, status=status)
+
+
+def _carry_out(
+    request: HttpRequest, action: str | None, inbox: Inbox | None, installation: Installation | None
+) -> None:
+    if action == "clear" and inbox:
+        inboxes.clear(inbox=inbox)
+    elif action == "open" and installation:
+        try:
+            inboxes.open_inbox(installation=installation)
+        except ServiceError as error:
+            messages.error(request, error.message)
+        else:
+            messages.success(request, "The inbox receives every event that your app's scopes allow.")
+
+
+def _subscription(inbox: Inbox | None, installation: Installation | None) -> dict[str, Any]:
+    """The webhook by which the inbox receives events, and the events that it doesn't receive but could."""
+    webhook = inboxes.webhook_of_inbox(inbox, installation) if inbox and installation else None
+    events = set(webhook.events) if webhook and webhook.is_active else set()
+    wanted = inboxes.wanted_events(installation) if installation else []
+    return {
+        "installation": installation,
+        "webhook": webhook,
+        "url": inboxes.url_of(inbox) if inbox else "",
+        "receives": bool(events),
+        "missing": [event for event in wanted if event not in events],
+    }
+
+
+@require_safe
+@app_page
+def inbox_entries(request: HttpRequest, app: App) -> HttpResponse:
+    """The entries, for the page's script."""
+    return live_part(
+        request, "developers/portal/webhooks/inbox_entries.html", _entries(app, inboxes.inbox_of(app))
+    )
+
+
+def _entries(app: App, inbox: Inbox | None) -> dict[str, Any]:
+    entries = newest_entries(inbox) if inbox else []
+    version = live_version(*(entry.id for entry in entries))
+    return {"app": app, "inbox": inbox, "entries": entries, "version": version}
