@@ -517,7 +517,7 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W003",
     # Preloading adds a whole registered domain to browsers for good, so the operator has to ask for it.
     "security.W021",
-    # `merchants.views.consent` adds `iss` to every redirect, errors too. The library would add it to some a second time.
+    # `merchants.consent.views` adds `iss` to every redirect, errors too. The library would add it to some a second time.
     "oauth2_provider.W005",
     # PKCE is optional for apps in the specification.
     "oauth2_provider.W010",

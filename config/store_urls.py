@@ -3,7 +3,7 @@
 from django.urls import include, path, re_path
 
 from config import views
-from merchants.views import pictures
+from merchants.products import pictures
 
 urlpatterns = [
     path("theme/", views.theme, name="theme"),

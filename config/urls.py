@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 from common.web.methods import require_safe
 from config import crawlers, health, metrics, styleguide, views
 from developers.portal.webhooks import inbox_receiver
-from merchants.views import marketplace
+from merchants.marketplace import views as marketplace
 
 urlpatterns = [
     # First, because it is called most, and each pattern before it takes time.

@@ -20,7 +20,7 @@ from accounts.models import Business, User
 from common.db.finders import get_or_not_found
 from common.ids import parse_id
 from installations.queries import own_installation
-from merchants.installed_app import InstalledApp, apps_in
+from merchants.installed.app import InstalledApp, apps_in
 
 Page = Callable[..., HttpResponse]
 SESSION_KEY = "business"

@@ -12,7 +12,7 @@ from accounts.models import Business
 from extensions.app_status import StoreAppStatus
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
-from merchants.installed_app import InstalledApp
+from merchants.installed.app import InstalledApp
 
 RECENT: Final = timedelta(days=30)
 SHOWN: Final = 50

@@ -2,28 +2,20 @@
 
 from django.urls import include, path
 
-from merchants.views import (
-    admin_pages,
-    app_settings,
-    businesses,
-    checkout,
-    embeds,
-    home,
-    installed,
-    marketplace,
-    notices,
-    orders,
-    page_editor,
-    pages,
-    pause,
-    permissions,
-    pictures,
-    products,
-    reviews,
-    store,
-    uninstall,
-)
-from merchants.views.consent import AuthorizeView, kept_request
+from merchants.consent import permissions
+from merchants.consent.views import AuthorizeView, kept_request
+from merchants.installed import admin_pages, checkout, embeds, pause, uninstall
+from merchants.installed import settings as app_settings
+from merchants.installed import views as installed
+from merchants.marketplace import views as marketplace
+from merchants.orders import views as orders
+from merchants.pages import editor as page_editor
+from merchants.pages import views as pages
+from merchants.products import pictures
+from merchants.products import views as products
+from merchants.reviews import views as reviews
+from merchants.store import businesses, home, notices
+from merchants.store import views as store
 
 app_name = "merchants"
 

@@ -19,7 +19,7 @@ from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
 from merchants.attention import concerns_of
-from merchants.installed_app import InstalledApp
+from merchants.installed.app import InstalledApp
 from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 from webhooks.models import Attempt
@@ -69,7 +69,7 @@ def asking(apps: Sequence[InstalledApp]) -> list[Installation]:
     return [each.installation for each in apps if each.status.asks]
 
 
-@register.inclusion_tag("merchants/history_item.html")
+@register.inclusion_tag("merchants/installed/history_item.html")
 def history_item(entry: HistoryEntry) -> dict[str, Any]:
     kind, icon_name, words = HISTORY_DESCRIPTIONS[HistoryKind(entry.kind)]
     return {"entry": entry, "kind": kind, "icon_name": icon_name, "words": words, "sentences": _named(entry)}

@@ -7,7 +7,7 @@ from django import template
 from accounts.validators import timezone_label
 from common.currencies import currency_label
 from common.templatetags.ui import pill
-from merchants.order_descriptions import PAYMENT_STATES, payment_method
+from merchants.orders.descriptions import PAYMENT_STATES, payment_method
 from stores.enums import OrderStatus, PaymentStatus, is_low
 from stores.models import Order, Payment, Product
 

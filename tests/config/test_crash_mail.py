@@ -33,7 +33,7 @@ def crash(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         raise error
 
     monkeypatch.setattr("appapi.views.business.settings_of", raise_it)
-    monkeypatch.setattr("merchants.views.marketplace.listing.find", raise_it)
+    monkeypatch.setattr("merchants.marketplace.views.listing.find", raise_it)
 
 
 def test_admins_are_mailed_of_a_crash_in_the_api(

@@ -334,7 +334,7 @@ def test_sixty_first_revocation_of_an_address_refused(listed: App) -> None:
 def test_consents_of_a_person_are_limited(
     listed: App, mira: User, sam: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("merchants.views.consent.CONSENTS", 2)
+    monkeypatch.setattr("merchants.consent.views.CONSENTS", 2)
     for _ in range(2):
         assert answer(mira, listed).status_code == 302
     refused = answer(mira, listed)

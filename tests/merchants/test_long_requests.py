@@ -13,7 +13,7 @@ from django.test import Client, TestCase
 from accounts.models import User
 from common.web.own_pages import LONGEST, is_own_page
 from marketplace.models import App
-from merchants.kept_requests import MOST
+from merchants.consent.kept_requests import MOST
 from tests import factories
 from tests.accounts.second_factor import code, set_up_app
 from tests.factories import PASSWORD

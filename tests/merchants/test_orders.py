@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Business
-from merchants import order_export
+from merchants.orders import export as order_export
 from stores.enums import ActorKind, OrderStatus
 from stores.hookpoints import PaymentMethod, filled
 from stores.models import Order, OrderChange

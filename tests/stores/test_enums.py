@@ -1,6 +1,6 @@
 import pytest
 
-from merchants import store_queries
+from merchants.store import queries as store_queries
 from stores.enums import OrderStatus, StockCrossing, is_low, may_move, stock_crossing
 from stores.models import Product
 from tests import factories

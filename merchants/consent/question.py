@@ -1,0 +1,50 @@
+"""The request of an installed app for more: what is new, what it has already, and what declining means."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from extensions.capabilities import Capability
+from extensions.reach_requests import requested_capabilities
+from installations.models import HistoryEntry, Installation
+from installations.queries import asked_scopes, scope_reason
+from marketplace.scopes import SCOPES, Scope, in_order
+from merchants.installed.app import InstalledApp
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`version` is the approved version that is shown. The answer names it, so that it can't approve another one."""
+
+    installation: Installation
+    version: int
+    added: list[Scope]
+    kept: list[Scope]
+    capabilities: list[Capability]  # scripts, widgets, hooks and hosts that the store hasn't agreed to
+    reason: str
+    allowed_at: datetime  # the newest consent so far
+    declined_at: datetime | None
+    rests: bool  # declined recently, so no banner asks again
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes after an approval: exactly those that are shown."""
+        return in_order({scope.name for scope in (*self.added, *self.kept)})
+
+
+def question_of(app: InstalledApp, granted: Mapping[str, HistoryEntry]) -> Question | None:
+    """The open request of an app, if any. `granted` is from `granted_by`."""
+    installation, version = app.installation, app.installation.app.approved_version
+    if version is None or not app.status.has_request:
+        return None
+    return Question(
+        installation=installation,
+        version=version.number,
+        added=[SCOPES[name] for name in asked_scopes(installation)] if installation.needs_reconsent else [],
+        kept=[SCOPES[name] for name in installation.effective_scopes],
+        capabilities=requested_capabilities(installation),
+        reason=scope_reason(installation),
+        allowed_at=max((entry.at for entry in granted.values()), default=installation.installed_at),
+        declined_at=installation.reconsent_declined_at,
+        rests=not app.status.asks,
+    )

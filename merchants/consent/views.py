@@ -1,0 +1,306 @@
+"""`/oauth/authorize`: the page on which a merchant or developer agrees to install an app (contract, section 3)."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.generic import View
+from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
+from oauthlib.oauth2.rfc6749.errors import (
+    AccessDeniedError,
+    InvalidRedirectURIError,
+    MismatchingRedirectURIError,
+    MissingRedirectURIError,
+    OAuth2Error,
+)
+
+from accounts.models import Business, User
+from accounts.services.confirmation import UNCONFIRMED, must_confirm
+from common.errors import Conflict, NotFound
+from common.web.auth_limits import limit
+from common.web.methods import require_safe
+from common.web.own_pages import LONGEST
+from installations.oauth import AuthorizationCore, answer_url, authorization_core
+from installations.queries import businesses_to_install_on, installs_listed_apps, offered
+from marketplace import rules
+from marketplace.models import App, AppVersion
+from merchants.consent.kept_requests import kept_address, way_back
+from merchants.consent.page import ConsentPage
+from merchants.store.forms import ShopForm
+
+CONSENTS = 60  # a minute, of one person
+UNKNOWN_APP = "No app has the client_id of this link."
+WRONG_REDIRECT = "The redirect_uri of this link is not a Redirect URL of the app."
+UNUSABLE_REDIRECT = (
+    "The app's Redirect URL is not a valid URL, so the app can't be connected until its developer changes it."
+)
+BROKEN = "This link is broken: it repeats a parameter or can't be read."
+TOO_LONG = f"This link is too long: it may have at most {LONGEST:,} characters."
+NOT_KEPT = "This browser doesn't know the app's request any more. Go back to the app, and start again there."
+CHANGED = "The app's request changed while this page was open. Review it again before you decide."
+
+# Errors about the redirect_uri. Like a link that can't be read, they are shown here and not sent to the app.
+REDIRECT_ERRORS = (MismatchingRedirectURIError, MissingRedirectURIError)
+
+
+class ConsentProblem(Exception):
+    """An error shown on a page of ours, because a browser is never redirected to an unchecked address."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+
+class WrongRedirect(ConsentProblem):
+    """The link's redirect_uri is not the Redirect URL. The app's developer is shown both."""
+
+    def __init__(self, message: str = WRONG_REDIRECT) -> None:
+        super().__init__(message)
+
+
+class RedirectToApp(Exception):
+    """An error that the app gets at its Redirect URL."""
+
+    def __init__(self, error: OAuth2Error, redirect_uri: str) -> None:
+        super().__init__(error.error)
+        self.url = answer_url(redirect_uri, error.twotuples)
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationRequest:
+    """A valid request: the app as this person would install it, and what it asks for."""
+
+    core: AuthorizationCore
+    offered: App | AppVersion
+    scopes: list[str]
+    credentials: dict[str, Any]
+    businesses: list[Business]
+
+
+@method_decorator(never_cache, name="dispatch")
+class AuthorizeView(View):
+    """Shows what an app asks for, and takes the answer. GET and POST both have the request in the URL."""
+
+    http_method_names = ["get", "head", "post", "options"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            self.app = _app(request)
+            if not request.user.is_authenticated:
+                return redirect_to_login(way_back(request))
+            self.authorization = _authorization(request, self.app)
+            response = super().dispatch(request, *args, **kwargs)
+        except ConsentProblem as problem:
+            return _problem_page(request, problem)
+        except RedirectToApp as error:
+            return _redirect(request, error.url)
+        assert isinstance(response, HttpResponse)
+        return response
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._page(request)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        if request.POST.get("answer") != "install":
+            raise self._denied()
+        form = ShopForm(request.POST, businesses=businesses_to_install_on(_person(request)))
+        if not self._is_what_was_shown(request.POST):
+            return self._page(request, notice=CHANGED, status=422)
+        if len(self.authorization.businesses) == 1:
+            return self._install(request, self.authorization.businesses[0])
+        if not form.is_valid():
+            return self._page(request, form=form, status=422)
+        return self._install(request, form.cleaned_data["business"])
+
+    def _is_what_was_shown(self, sent: QueryDict) -> bool:
+        """An approval since the page was opened may have added scopes, or scripts, widgets and hooks."""
+        page = self._consent_page()
+        return (
+            sent.get("scopes") == " ".join(page.scopes) and sent.get("version", page.version) == page.version
+        )
+
+    def _install(self, request: HttpRequest, business: Business) -> HttpResponse:
+        limit(request, "consent", key=str(_person(request).pk), per_minute=CONSENTS)
+        asked = self.authorization
+        credentials = asked.credentials | {"business": business}
+        try:
+            url, _, _, _ = asked.core.create_authorization_response(request, asked.scopes, credentials, True)
+        except OAuthToolkitError as error:
+            raise _failed(error) from error
+        except (Conflict, NotFound):  # the app was changed after we had read it and before we locked it
+            self.app = _app(request)
+            self.authorization = _authorization(request, self.app)
+            return self._page(request, notice=CHANGED, status=422)
+        return HttpResponseRedirect(url)
+
+    def _denied(self) -> RedirectToApp:
+        credentials = self.authorization.credentials
+        return RedirectToApp(AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"])
+
+    def _consent_page(self) -> ConsentPage:
+        asked = self.authorization
+        return ConsentPage(self.app, asked.offered, asked.scopes, asked.businesses, timezone.now())
+
+    def _page(
+        self, request: HttpRequest, *, form: ShopForm | None = None, notice: str = "", status: int = 200
+    ) -> HttpResponse:
+        asked = self.authorization
+        page = self._consent_page()
+        context: dict[str, Any] = {
+            "page": page,
+            "form": form or ShopForm(businesses=businesses_to_install_on(_person(request))),
+            "notice": notice,
+            "redirect_uri": asked.credentials["redirect_uri"],
+            "here": request.get_full_path(),
+        }
+        response = render(request, "merchants/consent/consent.html", context, status=status)
+        policy = {"form-action": _may_lead_to(context["redirect_uri"])}
+        response._csp_update = policy  # type: ignore[attr-defined]  # noqa: SLF001
+        return response
+
+
+@require_safe
+@never_cache
+def kept_request(request: HttpRequest, key: str) -> HttpResponse:
+    """Go on with a request that was kept while the person signed in."""
+    address = kept_address(request, key)
+    if address is None:
+        return _problem_page(request, ConsentProblem(NOT_KEPT, 410))
+    return HttpResponseRedirect(address)
+
+
+def _app(request: HttpRequest) -> App:
+    """The app that asks, found before anybody has to sign in. Raises `Problem`."""
+    if len(request.get_full_path()) > LONGEST:
+        raise ConsentProblem(TOO_LONG)
+    app = _find_app(request)
+    if app is None:
+        raise ConsentProblem(UNKNOWN_APP)
+    redirect_uri = request.GET.get("redirect_uri")
+    if redirect_uri and redirect_uri not in app.redirect_uris.split():
+        raise WrongRedirect
+    return app
+
+
+def _find_app(request: HttpRequest) -> App | None:
+    client_id = request.GET.get("client_id", "")
+    apps = App.objects.live().select_related("approved_version__icon", "icon", "developer")
+    return None if "\0" in client_id else apps.filter(client_id=client_id).first()
+
+
+def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
+    """What the app asks of the signed-in person. Raises `Problem` or `RedirectToApp`."""
+    user = _person(request)
+    state = offered(app=app, user=user)
+    if state is None:
+        raise ConsentProblem(_why_not(app, user), 403)
+    if must_confirm(user):
+        raise ConsentProblem(UNCONFIRMED.format(email=user.email), 403)
+    core = authorization_core(app, state)
+    try:
+        scopes, credentials = core.validate_authorization_request(request)
+    except OAuthToolkitError as error:
+        raise _failed(error) from error
+    businesses = list(businesses_to_install_on(user))
+    if wanted := request.GET.get("business_id"):
+        businesses = [business for business in businesses if business.id == _uuid(wanted)]
+        if not businesses:
+            raise RedirectToApp(AccessDeniedError(state=credentials["state"]), credentials["redirect_uri"])
+    if not businesses:
+        raise ConsentProblem("You have no store to install the app on. Add a business first.", 403)
+    return AuthorizationRequest(core, state, scopes, credentials, businesses)
+
+
+def _problem_page(request: HttpRequest, problem: ConsentProblem) -> HttpResponse:
+    app = _find_app(request)
+    context: dict[str, Any] = {"problem": problem, "app": app}
+    if app and isinstance(problem, WrongRedirect) and app.developer_id == request.user.pk:
+        context["redirect"] = _redirect_mistake(request.GET.get("redirect_uri", ""), app)
+    return render(request, "merchants/consent/problem.html", context, status=problem.status)
+
+
+def _redirect_mistake(given: str, app: App) -> dict[str, str]:
+    """For the app's developer: the URL in the link, the registered ones, and how they differ."""
+    approved = app.approved_version.redirect_url if app.approved_version else ""
+    registered = app.redirect_url
+    difference = ""
+    if given == approved:
+        difference = "It is the Redirect URL of the approved version. Your own install uses the working copy."
+    elif given.rstrip("/") == registered.rstrip("/"):
+        difference = "They differ only in the slash at the end."
+    elif given.partition("://")[2] == registered.partition("://")[2]:
+        difference = "They differ only in http and https."
+    elif given.lower() == registered.lower():
+        difference = "They differ only in upper and lower case."
+    return {
+        "given": given,
+        "registered": registered,
+        "approved": approved,
+        "difference": difference,
+        "unusable": _fault_of(registered),
+    }
+
+
+def _fault_of(redirect_url: str) -> str:
+    """Why it couldn't be saved today; empty for a good one."""
+    try:
+        rules.redirect_url(redirect_url)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _failed(error: OAuthToolkitError) -> ConsentProblem | RedirectToApp:
+    if isinstance(error, FatalClientError):
+        return _fatal(error.oauthlib_error)
+    return RedirectToApp(error.oauthlib_error, error.oauthlib_error.redirect_uri)
+
+
+def _fatal(error: OAuth2Error) -> ConsentProblem:
+    if isinstance(error, InvalidRedirectURIError):  # it is the app's own, saved before the rules of today
+        return WrongRedirect(UNUSABLE_REDIRECT)
+    return WrongRedirect() if isinstance(error, REDIRECT_ERRORS) else ConsentProblem(BROKEN)
+
+
+def _why_not(app: App, user: User) -> str:
+    if not installs_listed_apps(user):
+        return "Only merchants and developers can install apps. Sign in with another account."
+    if app.suspended_at is not None:
+        return "The app is suspended. It can be installed again once the suspension is lifted."
+    return "The app is not in the marketplace, so only its developer can install it."
+
+
+def _redirect(request: HttpRequest, url: str) -> HttpResponse:
+    """Send the browser to the app with an error.
+
+    After a form of ours (sign-in), browsers apply the `form-action` of that form's page to every redirect that follows,
+    and so refuse one to another site. A page in between breaks the chain.
+    """
+    from_a_form = request.method == "GET" and request.headers.get("Sec-Fetch-Site") == "same-origin"
+    if not from_a_form:
+        return HttpResponseRedirect(url)
+    return render(request, "merchants/consent/return.html", {"url": url})
+
+
+def _may_lead_to(redirect_uri: str) -> list[str]:
+    """Where the form may lead: to the app, and to any site that the app redirects to (docs/decisions/0013)."""
+    return ["https:", "http:"] if redirect_uri.startswith("http:") else ["https:"]
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

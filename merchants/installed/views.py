@@ -1,0 +1,73 @@
+"""Installed and uninstalled apps of a business, with permissions, switches and activity."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from common.web.methods import require_safe
+from common.web.pagination import page_request
+from extensions.services.extension_states import change_controls
+from extensions.switches import controls_of, switched_off
+from installations.queries import granted_by, history_of, installations_of
+from marketplace.scopes import SCOPES
+from merchants.access import MerchantRequest, app_page, merchant_page
+from merchants.consent.question import question_of
+from merchants.installed.activity import done_by
+from merchants.installed.app import InstalledApp
+from merchants.installed.controls_form import ControlsForm
+from merchants.installed.hook_descriptions import at_checkout
+from merchants.installed.store_cost import cost_of
+
+
+@require_safe
+@merchant_page
+def installed(request: MerchantRequest) -> HttpResponse:
+    """Open requests come first."""
+    of_business = installations_of(request.business)
+    past = of_business.exclude(uninstalled_at=None).order_by("-uninstalled_at", "-id")
+    wanted = page_request(request.GET, default=20)
+    asking = [each for each in request.apps if each.status.asks]
+    context = {
+        "questions": [question_of(each, granted_by(each.installation)) for each in asking],
+        "past": past[wanted.window],
+        "past_total": past.count(),
+        "page_request": wanted,
+    }
+    return render(request, "merchants/installed/installed.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@app_page
+def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
+    """What the app needs and did, what it costs and may do, with its switches; POST saves them."""
+    installation, off = app.installation, switched_off(app.installation)
+    controls = controls_of(installation, app.definitions, off)
+    form = ControlsForm(controls, request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        change_controls(installation=installation, **form.changes)
+        messages.success(request, "Saved.")
+        return redirect("merchants:installation", installation.pk)
+    entries = granted_by(installation)
+    parts = at_checkout(app, off)
+    context = {
+        "app": app,
+        "form": form,
+        "done": done_by(installation, parts),
+        "cost": cost_of(app, parts, off),
+        "installation": installation,
+        "question": question_of(app, entries),
+        "granted": [(SCOPES[name], entries.get(name)) for name in installation.effective_scopes],
+    }
+    return render(
+        request, "merchants/installed/installation.html", context, status=422 if form.is_bound else 200
+    )
+
+
+@require_safe
+@app_page
+def activity(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
+    """The installation's history, newest first."""
+    history = history_of(app.installation).reverse()
+    context = {"app": app, "installation": app.installation, "history": history}
+    return render(request, "merchants/installed/activity.html", context)

@@ -1,0 +1,272 @@
+"""The page editor: a site page's text and its blocks, with settings that show while the merchant types.
+
+The address says which block is chosen (`?block=`). Each button is a form of its own, so that all works without scripts;
+nothing is kept before **Save**.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from common.errors import NotFound, ServiceError
+from common.ids import parse_id
+from common.web.forms import add_service_errors
+from extensions.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
+from extensions.models import Placement
+from extensions.schema_forms import SettingsForm, settings_form
+from extensions.services import placements
+from installations.models import Installation
+from merchants.access import MerchantRequest, active_page, merchant_page
+from merchants.pages import editor_undo
+from merchants.pages.block_picker import BlockOption, blocks_to_add, by_category
+from merchants.pages.forms import SitePageForm
+from merchants.store.queries import page_by_id
+from stores.models import SitePage
+from stores.services.pages import clean_html, create_page, update_page, written
+
+View = Callable[..., HttpResponse]
+NEW_PAGE = "new"
+
+
+def own_page(view: View) -> View:
+    """For a page of the business that is shown; another's is a 404."""
+
+    @merchant_page
+    @wraps(view)
+    def with_page(request: MerchantRequest, page_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        return view(request, _own_page(request, page_id), *args, **kwargs)
+
+    return with_page
+
+
+def _own_page(request: MerchantRequest, page_id: str) -> SitePage:
+    page = page_by_id(request.business, page_id)
+    page.business = request.business
+    return page
+
+
+def own_block(view: View) -> View:
+    """For a block on such a page that is in force."""
+
+    @own_page
+    @wraps(view)
+    def with_block(
+        request: MerchantRequest, page: SitePage, placement_id: str, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        return view(request, page, _chosen(blocks_on(page), placement_id), *args, **kwargs)
+
+    return with_block
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@own_page
+def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    """GET: the page, and the chosen block's settings, or a block of the picker (`try`) on the page before it is added.
+
+    POST: the page's own title, address and text, with `preview` only on the canvas.
+    """
+    if request.method == "POST":
+        return _save_text(request, page)
+    if "try" in request.GET:
+        return _shown(request, page, tried=_choice(request, request.GET["try"]))
+    if "block" not in request.GET:
+        return _shown(request, page, text=SitePageForm(initial=SitePageForm.initial_of(page)))
+    try:
+        chosen = _chosen(blocks_on(page), request.GET["block"])
+    except NotFound:  # removed meanwhile, in another window or with its app
+        return redirect("merchants:page_editor", page.pk)
+    return _shown(request, page, chosen=chosen, settings=_form(request, chosen))
+
+
+@require_POST
+@own_page
+def preview_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    """The HTML of the text that is being typed, as the store would show it. Keeps nothing."""
+    return HttpResponse(_html(request.POST.get("content", "")))
+
+
+def _html(source: str) -> str:
+    return clean_html(written(source)["content"])
+
+
+@require_POST
+@own_page
+def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    """Body: `choice`, one of the picker's."""
+    return _added(request, page, _choice(request, request.POST.get("choice", "")))
+
+
+def _added(request: MerchantRequest, page: SitePage, choice: BlockOption) -> HttpResponse:
+    try:
+        added = placements.add_block(
+            page=page, installation=choice.installation, definition=choice.definition
+        )
+    except ServiceError as error:
+        messages.error(request, error.message)
+        return redirect("merchants:page_editor", page.pk)
+    editor_undo.remember(request, page, editor_undo.ADDED, added)
+    return redirect(_address(page, added.pk))
+
+
+@require_POST
+@own_page
+def undo(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    """Undo the last change of the page's blocks, if it is this session's and can be undone."""
+    try:
+        block = editor_undo.undo(request, page)
+    except ServiceError:
+        messages.error(request, "The last change can’t be undone any more.")
+        block = None
+    else:
+        messages.success(request, "The last change is undone.")
+    return redirect(_address(page, block) if block else reverse("merchants:page_editor", args=[page.pk]))
+
+
+@require_POST
+@active_page
+def place_block(request: MerchantRequest, installation: Installation) -> HttpResponse:
+    """From the app's side: put one of its blocks on a page, and go on there. Body: `choice`, and `page`, an id or `new`: a page
+    that isn't published yet, named after the block.
+    """
+    choice = _choice(request, request.POST.get("choice", ""))
+    if choice.installation.pk != installation.pk:
+        raise NotFound("Block not found")
+    if request.POST.get("page") != NEW_PAGE:
+        return _added(request, _own_page(request, request.POST.get("page", "")), choice)
+    page = create_page(business=installation.business, title=choice.block.name, is_published=False)
+    messages.success(request, f"Page {page.title} added. Publish it under “Title and text” when it’s ready.")
+    return _added(request, page, choice)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@own_block
+def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
+    """Keep the settings; a button of a list changes the form and keeps nothing."""
+    if request.method != "POST":  # a reload of the form that such a button changed
+        return redirect(_address(page, chosen.id))
+    form = _form(request, chosen, request.POST)
+    if not form.is_valid():
+        status = 422 if form.is_bound else 200
+        return _shown(request, page, chosen=chosen, settings=form, status=status)
+    before = Placement.objects.filter(pk=chosen.id).first()
+    placements.save_block_settings(placement=Placement(pk=chosen.id), settings=form.values)
+    if before:
+        editor_undo.remember(request, page, editor_undo.SAVED, before)
+    messages.success(request, f"Saved. {chosen.block.name} uses your settings in the store.")
+    return redirect(_address(page, chosen.id))
+
+
+@require_POST
+@own_block
+def preview_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> JsonResponse:
+    """The settings that the block would get: `{settings}`, or 422 with `{errors}` by field. Keeps nothing."""
+    form = _form(request, chosen, request.POST)
+    if not form.is_valid():
+        return JsonResponse({"errors": form.errors.get_json_data()}, status=422)
+    block = chosen.block
+    return JsonResponse(
+        {"settings": settings_in_force(block.settings_schema, block.default_config, form.values)}
+    )
+
+
+@require_POST
+@own_block
+def move_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
+    """Body: `by`, -1 or 1."""
+    by = -1 if request.POST.get("by") == "-1" else 1
+    before = Placement.objects.filter(pk=chosen.id).first()
+    placements.move_block(placement=_placement(page, chosen), by=by)
+    if before:
+        editor_undo.remember(request, page, editor_undo.MOVED, before, by=-by)
+    return redirect(_address(page, chosen.id))
+
+
+@require_POST
+@own_block
+def remove_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
+    before = Placement.objects.filter(pk=chosen.id).first()
+    placements.remove_block(placement=_placement(page, chosen))
+    if before:
+        editor_undo.remember(request, page, editor_undo.REMOVED, before)
+    messages.success(request, f"{chosen.block.name} was removed from the page.")
+    return redirect("merchants:page_editor", page.pk)
+
+
+def _save_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    form = SitePageForm(request.POST)
+    if "preview" in request.POST:
+        page.content = _html(request.POST.get("content", ""))
+        return _shown(request, page, text=form)
+    if form.is_valid():
+        try:
+            update_page(page=page, **form.changes(page))
+        except ServiceError as error:
+            add_service_errors(form, error, conflict="slug" if error.status == 409 else None)
+        else:
+            messages.success(request, "Saved.")
+            return redirect("merchants:page_editor", page.pk)
+    return _shown(request, page, text=form, status=422)
+
+
+def _shown(
+    request: MerchantRequest,
+    page: SitePage,
+    *,
+    text: SitePageForm | None = None,
+    chosen: PlacedBlock | None = None,
+    settings: SettingsForm | None = None,
+    tried: BlockOption | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "site_page": page,
+        "blocks": blocks_on(page),
+        "picker": by_category(blocks_to_add(request.business)),
+        "chosen": chosen,
+        "form": text or settings,
+        "text": text,
+        "settings": settings,
+        "tried": tried,
+        "may_undo": editor_undo.may_undo(request, page),
+    }
+    return render(request, "merchants/pages/editor.html", context, status=status)
+
+
+def _form(request: MerchantRequest, chosen: PlacedBlock, data: QueryDict | None = None) -> SettingsForm:
+    return settings_form(
+        chosen.block.settings_schema,
+        values=chosen.values,
+        defaults=chosen.block.default_config,
+        timezone=request.business.timezone,
+        data=data,
+        prefix="settings",
+    )
+
+
+def _chosen(blocks: list[PlacedBlock], placement_id: str) -> PlacedBlock:
+    known_id = parse_id(placement_id)
+    for each in blocks:
+        if each.id == known_id:
+            return each
+    raise NotFound("Block not found")
+
+
+def _choice(request: MerchantRequest, key: str) -> BlockOption:
+    for choice in blocks_to_add(request.business):
+        if choice.key == key:
+            return choice
+    raise NotFound("Block not found")
+
+
+def _placement(page: SitePage, chosen: PlacedBlock) -> Placement:
+    return Placement(pk=chosen.id, page_id=page.pk)
+
+
+def _address(page: SitePage, placement_id: object) -> str:
+    return f"{reverse('merchants:page_editor', args=[page.pk])}?block={placement_id}"

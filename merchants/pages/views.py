@@ -1,0 +1,52 @@
+"""The storefront's pages besides its products. Their text and blocks are changed in the page editor."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from common.errors import Conflict, Invalid
+from common.web.forms import add_service_errors
+from common.web.methods import require_safe
+from common.web.pagination import page_request
+from merchants.access import MerchantRequest, merchant_page
+from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
+from merchants.pages.forms import SitePageForm
+from merchants.store.queries import page_by_id, pages_of
+from stores.services.pages import create_page, delete_page
+
+
+@require_safe
+@merchant_page
+def page_list(request: MerchantRequest) -> HttpResponse:
+    wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
+    listing = pages_of(request.business)
+    context = {"pages": listing.rows[wanted.window], "total": listing.total, "page_request": wanted}
+    return render(request, "merchants/pages/pages.html", context)
+
+
+@require_http_methods(GET_OR_POST)
+@merchant_page
+def page_add(request: MerchantRequest) -> HttpResponse:
+    form = SitePageForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            made = create_page(business=request.business, **form.changes())
+        except (Invalid, Conflict) as error:
+            add_service_errors(form, error, conflict="slug")
+        else:
+            messages.success(request, f"Page {made.title} added. Edit it to add blocks.")
+            return redirect("merchants:pages")
+    status = UNPROCESSABLE if form.errors else 200
+    return render(request, "merchants/pages/add.html", {"form": form}, status=status)
+
+
+@require_http_methods(GET_OR_POST)
+@merchant_page
+def delete(request: MerchantRequest, page_id: str) -> HttpResponse:
+    page = page_by_id(request.business, page_id)
+    if request.method == "POST":
+        delete_page(page=page)
+        messages.success(request, f"Page {page.title} deleted.")
+        return redirect("merchants:pages")
+    return render(request, "merchants/pages/delete.html", {"site_page": page})
