@@ -136,6 +136,8 @@ def scope_reason(installation: Installation) -> str:
     It may belong to an earlier version than the newest, because later ones may not have changed the scopes.
     """
     asked = set(asked_scopes(installation))
+    if not asked:
+        return ""
     versions = AppVersion.objects.filter(app=installation.app_id).order_by("-number")
     for scopes, reason in versions.values_list("scopes", "scope_reason"):
         if reason or not asked & set(scopes):

@@ -20,15 +20,10 @@ OURS = {
     "client secret": re.compile(r"\bfbcs_[\w-]{16,}", re.ASCII),
     "webhook secret": re.compile(r"\bwhsec_[\w+/-]{16,}={0,2}", re.ASCII),
 }
-# Issued by others: no test needs one.
+# Issued by others, and not known to detect-secrets, which finds the rest. No test needs one.
 OTHERS = {
-    "private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "AWS key": re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    "GitHub token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{40})"),
+    "GitHub token": re.compile(r"\bgithub_pat_\w{40}"),
     "Google key": re.compile(r"\bAIza[\w-]{35}"),
-    "PyPI token": re.compile(r"\bpypi-AgE[\w-]{40}"),
-    "Slack token": re.compile(r"\bxox[abprs]-[\w-]{20,}"),
-    "Stripe key": re.compile(r"\b[rs]k_live_\w{20,}"),
     "npm token": re.compile(r"\bnpm_[A-Za-z0-9]{36}\b"),
 }
 # The name of a secret, and a value that may be random.

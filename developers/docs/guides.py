@@ -1,7 +1,6 @@
 """The guides for developers of apps: which there are, and how a file becomes a page."""
 
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -120,16 +119,8 @@ def rendered(text: str) -> GuidePage:
     return GuidePage(mark_safe(html), list(_sections(tokens, headings)))  # noqa: S308
 
 
-@cache
 def edited(path: str) -> date:
-    """The day of the last commit that changed a file; without a repository, the day of the file."""
-    command = ["git", "-C", str(settings.BASE_DIR), "log", "-1", "--format=%cs", "--", path]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.strip()  # noqa: S603
-    except (OSError, subprocess.SubprocessError):
-        found = ""
-    if found:
-        return date.fromisoformat(found)
+    """The day of a file."""
     return datetime.fromtimestamp((settings.BASE_DIR / path).stat().st_mtime, UTC).date()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from uuid import UUID
 
+from extensions.enums import ExtensionType
 from extensions.models import Placement
 from extensions.services.costs import Cost, cost_in
 from merchants.installed.app import InstalledApp
@@ -29,4 +30,5 @@ def cost_of(app: InstalledApp, at_checkout: list[AtCheckout], off: Set[UUID]) ->
 
 def _is_on_pages(app: InstalledApp, off: Set[UUID]) -> bool:
     is_embedded = any(each.definition.pk not in off for each in app.embeds)
-    return is_embedded or Placement.objects.filter(installation=app.installation).exists()
+    has_blocks = bool(app.of_type(ExtensionType.BLOCK))
+    return is_embedded or (has_blocks and Placement.objects.filter(installation=app.installation).exists())

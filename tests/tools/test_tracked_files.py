@@ -17,9 +17,9 @@ CREDENTIALS = {
     "webhook secret": f"whsec_test_{base64.b64encode(KEY).decode()}",
     "setting": f"FIELD_ENCRYPTION_KEYS={base64.urlsafe_b64encode(KEY).decode()}",
     "key in code": f'API_KEY = "{KEY.hex()}"',
-    "private key": "-----BEGIN RSA " + "PRIVATE KEY-----",
-    "token of GitHub": "ghp_" + "x" * 36,
-    "key of AWS": "AKIA" + "A" * 16,
+    "token of GitHub": "github_pat_" + "x" * 40,
+    "key of Google": "AIza" + "x" * 35,
+    "token of npm": "npm_" + "x" * 36,
 }
 HARMLESS = [
     "fbat_…",
