@@ -11,13 +11,13 @@ from uuid import UUID
 
 from extensions import definitions
 from extensions.enums import EmbedKind, ExtensionType
+from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.reach import Reach, facts_of, reach_of
 from extensions.models import Definition, LiveDefinition, Placement
 from extensions.queries import approved_manifest
 from installations.models import Installation
 from marketplace.models import App, AppVersion
-from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 
 # Of facts only (`Facts`), so that what a merchant has read doesn't change without a question. The developer's texts come before them.

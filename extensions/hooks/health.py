@@ -13,11 +13,11 @@ from django.utils import timezone
 from accounts.models import Business
 from common.db.finders import first_or_not_found, get_or_not_found
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
+from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.hooks.live import live_hooks
 from extensions.models import Breaker, Definition, ExtensionState, HookCall, HookPreference
 from installations.models import Installation
 from marketplace.models import App
-from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 from stores.models import Order
 

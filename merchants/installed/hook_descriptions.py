@@ -9,10 +9,10 @@ from uuid import UUID
 from django.utils import timezone
 
 from extensions.hooks import health
+from extensions.hooks.descriptions import DESCRIPTIONS, HookDescription
 from extensions.hooks.health import Health
 from extensions.models import Breaker, Definition, HookCall
 from merchants.installed.app import InstalledApp
-from stores.hook_descriptions import DESCRIPTIONS, HookDescription
 from stores.hookpoints import HookPoint
 
 REFUSED: Final = "those orders were refused, as you chose"

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.models import User
+from extensions.hooks.descriptions import DESCRIPTIONS
 from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
-from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 from stores.models import Order, OrderChange, OrderHookPart
 

@@ -13,6 +13,7 @@ from extensions.app_status import AppState, StoreAppStatus
 from extensions.capabilities import Capability
 from extensions.definitions import AdminPage
 from extensions.enums import ExtensionType
+from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.icons import icon_or_neutral
 from extensions.models import Breaker
 from installations.enums import HistoryKind
@@ -20,7 +21,6 @@ from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES
 from merchants.attention import concerns_of
 from merchants.installed.app import InstalledApp
-from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import HookPoint
 from webhooks.models import Attempt
 

@@ -2,8 +2,8 @@ import time
 
 import pytest
 
+from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS
-from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import (
     DECLARATIONS,
     Budget,

@@ -26,12 +26,12 @@ from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
 from extensions.enums import SKIPPED, CallOutcome
 from extensions.hooks import breaker, health, simulator
+from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.hooks.health import Health
 from extensions.models import Breaker, Definition, HookCall
 from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
-from stores.hook_descriptions import DESCRIPTIONS
 from stores.hookpoints import BUDGET_SECONDS, HookPoint
 
 MAX_DATA: Final = 64 * 1024  # characters

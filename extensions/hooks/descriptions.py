@@ -1,6 +1,6 @@
 """What each hook point is called and does, in the words of pages for merchants and developers.
 
-A hook point is described here only. Its fields are in `extensions.hooks.schemas`, its combining rule in `hookpoints`.
+A hook point is described here only. Its fields are in `schemas`, its combining rule in `stores.hookpoints`.
 """
 
 from dataclasses import dataclass
