@@ -1,23 +1,19 @@
 """The developer's JWT: an access token for an hour, and a refresh token that works once.
 
-`settings.SIMPLE_JWT` holds the lifetimes. Both tokens name their `SignIn`, carry nothing else about the person but the
-id, and end with the sign-in. All refresh tokens of a sign-in are one family: a used one that comes a second time has been
+Both tokens name their `SignIn`, carry nothing else about the person but the id, and end with the sign-in. All refresh tokens of a sign-in are one family: a used one that comes a second time has been
 copied, so the whole family ends (RFC 9700 section 4.14.2).
 """
 
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import uuid4
 
+import jwt
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
-from rest_framework_simplejwt.backends import TokenBackend
-from rest_framework_simplejwt.exceptions import ExpiredTokenError, TokenError
-from rest_framework_simplejwt.settings import api_settings
-from rest_framework_simplejwt.tokens import AccessToken, RefreshToken, Token
-from rest_framework_simplejwt.utils import datetime_from_epoch
 
 from accounts.enums import SecurityEventKind
 from accounts.models import SignIn, User
@@ -26,9 +22,12 @@ from accounts.services import security_log
 from common.errors import Unauthenticated
 from common.ids import new_id
 
-AnyToken = TypeVar("AnyToken", bound=Token)
+Claims = dict[str, Any]
 
-SIGN_IN_CLAIM = "sid"
+ACCESS_LIFETIME: Final = timedelta(hours=1)
+REFRESH_LIFETIME: Final = timedelta(days=30)
+ALGORITHM: Final = "HS256"
+ACCESS, REFRESH = "access", "refresh"  # of `token_type`
 DEVELOPER_API = "Developer API"
 ENDED = "This sign-in has ended. Sign in again."
 SPENT = "The refresh token is no longer valid. Sign in again."
@@ -50,13 +49,13 @@ def issue(user: User, origin: Origin = NOWHERE) -> TokenPair:
         device=origin.device,
         network=origin.network,
     )
-    token = _refresh_token(sign_in)
+    pair = _next_pair(sign_in)
     with transaction.atomic():
         sign_in.save(force_insert=True)
         security_log.record(
             user_id=user.pk, kind=SecurityEventKind.SIGNED_IN, about=DEVELOPER_API, origin=origin
         )
-    return _pair(token)
+    return pair
 
 
 def rotate(raw: str) -> TokenPair:
@@ -66,10 +65,8 @@ def rotate(raw: str) -> TokenPair:
     """
     old = _read_refresh_token(raw)
     sign_in = sign_in_of(old)
-    token = _refresh_token(sign_in)
-    rotated = SignIn.objects.filter(
-        pk=sign_in.pk, refresh_jti=old[api_settings.JTI_CLAIM], ended_at=None
-    ).update(
+    pair = _next_pair(sign_in)
+    rotated = SignIn.objects.filter(pk=sign_in.pk, refresh_jti=old["jti"], ended_at=None).update(
         refresh_jti=sign_in.refresh_jti,
         expires_at=sign_in.expires_at,
         last_seen_at=timezone.now(),
@@ -78,14 +75,14 @@ def rotate(raw: str) -> TokenPair:
     if not rotated:
         _end_family(sign_in)
         raise Unauthenticated(SPENT, code="refresh_token_invalid")
-    return _pair(token)
+    return pair
 
 
 def revoke(raw: str) -> None:
     """End the sign-in of a refresh token. Raises `Unauthenticated` for a token that doesn't work anyway."""
     token = _read_refresh_token(raw)
     sign_in = sign_in_of(token)
-    if sign_in.refresh_jti != token[api_settings.JTI_CLAIM]:
+    if sign_in.refresh_jti != token["jti"]:
         _end_family(sign_in)
         raise Unauthenticated(SPENT, code="refresh_token_invalid")
     _end(sign_in, SecurityEventKind.SIGNED_OUT)
@@ -106,20 +103,20 @@ def _end(sign_in: SignIn, kind: SecurityEventKind) -> None:
 def read_access_token(raw: str) -> User:
     """Whose access token this is, by one query. Raises `Unauthenticated`."""
     try:
-        return sign_in_of(_read(AccessToken, raw)).user
-    except ExpiredTokenError as error:
+        return sign_in_of(_read(ACCESS, raw)).user
+    except jwt.ExpiredSignatureError as error:
         raise Unauthenticated(
             "The access token has expired. Get a new one with POST /auth/refresh.",
             code="token_expired",
         ) from error
-    except TokenError as error:
+    except jwt.InvalidTokenError as error:
         raise Unauthenticated("The access token is not valid.", code="invalid_token") from error
 
 
-def sign_in_of(token: Token) -> SignIn:
+def sign_in_of(token: Claims) -> SignIn:
     """The sign-in that a token names, with its user, while it lasts. Raises `Unauthenticated`."""
     try:
-        sign_in = SignIn.objects.usable(timezone.now()).select_related("user").get(pk=token[SIGN_IN_CLAIM])
+        sign_in = SignIn.objects.usable(timezone.now()).select_related("user").get(pk=token["sid"])
     except (KeyError, SignIn.DoesNotExist, ValidationError) as error:
         raise Unauthenticated(ENDED, code="sign_in_ended") from error
     if sign_in.auth_hash not in sign_in.user.session_hashes():
@@ -127,40 +124,48 @@ def sign_in_of(token: Token) -> SignIn:
     return sign_in
 
 
-def _read(kind: type[AnyToken], raw: str) -> AnyToken:
-    """The token, signed with `SECRET_KEY` or one of the keys before it. Raises `TokenError`."""
+def _read(kind: str, raw: str) -> Claims:
+    """The claims, signed with `SECRET_KEY` or one of the keys before it. Raises `jwt.InvalidTokenError`."""
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    for position, key in enumerate(keys, start=1):
+        try:
+            options: Any = {"require": ["exp", "jti"]}
+            claims: Claims = jwt.decode(raw, key, algorithms=[ALGORITHM], options=options)
+        except jwt.InvalidSignatureError:
+            if position == len(keys):
+                raise
+        else:
+            break
+    if claims.get("token_type") != kind:
+        raise jwt.InvalidTokenError(f"This is no {kind} token.")
+    return claims
+
+
+def _read_refresh_token(raw: str) -> Claims:
     try:
-        return kind(raw)  # type: ignore[arg-type]
-    except ExpiredTokenError:
-        raise
-    except TokenError:
-        for key in settings.SECRET_KEY_FALLBACKS:
-            with suppress(TokenError):
-                return _signed_with(key, kind)(raw)  # type: ignore[arg-type]
-        raise
-
-
-def _signed_with(key: str, kind: type[AnyToken]) -> type[AnyToken]:
-    """The library takes the key from the class."""
-    return type(kind.__name__, (kind,), {"_token_backend": TokenBackend(api_settings.ALGORITHM, key)})
-
-
-def _read_refresh_token(raw: str) -> RefreshToken:
-    try:
-        return _read(RefreshToken, raw)
-    except TokenError as error:
+        return _read(REFRESH, raw)
+    except jwt.InvalidTokenError as error:
         raise Unauthenticated(SPENT, code="refresh_token_invalid") from error
 
 
-def _refresh_token(sign_in: SignIn) -> RefreshToken:
-    """The sign-in's next refresh token, noted on the row, which is not saved."""
-    token = RefreshToken.for_user(sign_in.user)
-    token[SIGN_IN_CLAIM] = str(sign_in.pk)
-    sign_in.refresh_jti = token[api_settings.JTI_CLAIM]
-    sign_in.expires_at = datetime_from_epoch(token["exp"])
-    return token
+def _next_pair(sign_in: SignIn) -> TokenPair:
+    """The sign-in's next tokens. The refresh token is noted on the row, which is not saved."""
+    now = timezone.now().replace(microsecond=0)
+    sign_in.refresh_jti, sign_in.expires_at = uuid4().hex, now + REFRESH_LIFETIME
+    return TokenPair(
+        access=_signed(ACCESS, sign_in, uuid4().hex, now, now + ACCESS_LIFETIME),
+        refresh=_signed(REFRESH, sign_in, sign_in.refresh_jti, now, sign_in.expires_at),
+        expires_in=int(ACCESS_LIFETIME.total_seconds()),
+    )
 
 
-def _pair(refresh: RefreshToken) -> TokenPair:
-    lifetime = api_settings.ACCESS_TOKEN_LIFETIME
-    return TokenPair(str(refresh.access_token), str(refresh), int(lifetime.total_seconds()))
+def _signed(kind: str, sign_in: SignIn, jti: str, now: datetime, until: datetime) -> str:
+    claims = {
+        "token_type": kind,
+        "exp": until,
+        "iat": now,
+        "jti": jti,
+        "user_id": str(sign_in.user_id),
+        "sid": str(sign_in.pk),
+    }
+    return jwt.encode(claims, settings.SECRET_KEY, algorithm=ALGORITHM)

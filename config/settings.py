@@ -1,6 +1,5 @@
 """All settings, read from the environment. docs/operations.md describes every variable."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -332,11 +331,6 @@ CONFIRM_ADDRESSES = not DEBUG
 SECOND_FACTOR_FOR_STAFF = not DEBUG
 STEP_UP = not DEBUG
 HOME_OF_ROLE = {"DEVELOPER": "portal:app_list", "MERCHANT": "merchants:home", "REVIEWER": "admin:index"}
-
-SIMPLE_JWT = {
-    "ACCESS_TOKEN_LIFETIME": timedelta(hours=1),
-    "REFRESH_TOKEN_LIFETIME": timedelta(days=30),
-}
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "marketplace.App"
 OAUTH2_PROVIDER_GRANT_MODEL = "installations.Grant"

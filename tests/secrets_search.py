@@ -93,8 +93,7 @@ class Log(logging.Handler):
     """Everything that is logged while it listens, as with LOG_LEVEL=DEBUG and Django's own loggers turned up as far.
 
     The loggers that the settings name keep their levels. SQL alone is left out: Django logs it, with its parameters,
-    only where a developer turns that on under DEBUG, and the library that keeps the refresh tokens' ids writes their
-    text for a moment (``accounts.tokens``).
+    only where a developer turns that on under DEBUG.
     """
 
     lines: list[str] = field(default_factory=list)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.urls import resolve
 
 from accounts import limits as sign_in_limits
+from accounts import tokens
 from accounts.services import developer_tokens, device_grants, second_factor
 from activity.services import retention as log_retention
 from activity.services import writing
@@ -173,7 +174,7 @@ def _sign_in() -> list[Limit]:
         Limit("Failed sign-ins, for each account and network", f"{sign_in_limits.PER_ACCOUNT} a minute, with growing delays", "429"),
         Limit("Developer tokens of an account", f"{developer_tokens.MOST_TOKENS}, for at most {developer_tokens.LONGEST.days} days", "409"),
         Limit("Codes of a device sign-in", duration(device_grants.LIFETIME), "expired_token"),
-        Limit("Access token of a developer's sign-in", duration(settings.SIMPLE_JWT["ACCESS_TOKEN_LIFETIME"]), "401"),
+        Limit("Access token of a developer's sign-in", duration(tokens.ACCESS_LIFETIME), "401"),
     ]  # fmt: skip
 
 

@@ -14,9 +14,6 @@ from django.core.management import CommandError, call_command
 from django.db.models import TextField
 from django.db.models.functions import Cast
 from django.test import Client
-from rest_framework_simplejwt import state
-from rest_framework_simplejwt.backends import TokenBackend
-from rest_framework_simplejwt.settings import api_settings
 
 from accounts.models import User
 from accounts.services.sessions import open_sessions
@@ -191,12 +188,11 @@ def test_leaked_secret_key_that_is_left_out_at_once_signs_everyone_out(
 
 
 @pytest.fixture
-def new_signing_key(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """As a restart with `SECRET_KEY` and `SECRET_KEY_FALLBACKS`: the library keeps the key that it started with."""
+def new_signing_key(settings: Any) -> Any:
+    """As a restart with `SECRET_KEY` and `SECRET_KEY_FALLBACKS`."""
 
     def change(new: str, *earlier: str) -> None:
         settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = new, list(earlier)
-        monkeypatch.setattr(state, "token_backend", TokenBackend(api_settings.ALGORITHM, new))
 
     return change
 

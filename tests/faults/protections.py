@@ -226,7 +226,9 @@ PROTECTIONS: Final = {
         "[Fernet(key) for key in keys[:1]]",
     ),
     "keys that verify beside the first": Change(
-        "accounts.tokens", "        for key in settings.SECRET_KEY_FALLBACKS:\n", "        for key in ():\n"
+        "accounts.tokens",
+        "keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]\n",
+        "keys = [settings.SECRET_KEY]\n",
     ),
     "comparison of the clocks": Change(
         "webhooks.engine.dispatcher", "            self._clock.compare()\n", ""

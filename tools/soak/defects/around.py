@@ -12,8 +12,8 @@ DEFECTS: Final = {
         (
             Change(
                 "stores.services.checkout",
-                "        if order is not None:\n            return order\n",
-                "        if order is not None:\n            if order.number.endswith('0'):\n"
+                "        if order := _save(checkout, basket, terms, on_saved):\n            return order\n",
+                "        if order := _save(checkout, basket, terms, on_saved):\n            if order.number.endswith('0'):\n"
                 "                Order.objects.filter(pk=order.pk).delete()\n            return order\n",
             ),
         ),
