@@ -283,7 +283,7 @@ class Delivery(models.Model):
                 name="delivery_of_endpoint",
                 condition=_CLAIMABLE & models.Q(endpoint__isnull=False),
             ),
-            # By time, so that claims can leave out the entries of leases that have ended (docs/decisions/0050).
+            # By time, so that claims leave out the entries of leases that have ended long ago.
             models.Index(
                 "lease_until", name="delivery_lease_end", condition=models.Q(lease_until__isnull=False)
             ),

@@ -9,7 +9,7 @@ from celery.signals import worker_shutting_down
 
 from common.db.alone import alone
 from webhooks.engine import slots
-from webhooks.engine.dispatcher import Dispatcher, Learnt
+from webhooks.engine.dispatcher import Dispatcher
 from webhooks.services import audit, counting, disabling, erasure, inboxes, notifications, retention
 
 log = logging.getLogger(__name__)
@@ -37,8 +37,6 @@ class SharedFlag:
         return self._byte[0] == 1
 
 
-_learnt = Learnt()  # by the dispatchers of this process, each of which runs for a minute
-
 # Celery notifies only the worker's parent process of a shutdown, but the dispatchers run in its children.
 stopping = SharedFlag()
 
@@ -48,7 +46,7 @@ def dispatch() -> None:
     """Send due deliveries for a minute, then enqueue the next run. Returns at once if enough dispatchers run."""
     slot = slots.take()
     if slot is not None:
-        Dispatcher(slot=slot, stop=stopping, learnt=_learnt).run(limit=RUN, start_next=_start_next)
+        Dispatcher(slot=slot, stop=stopping).run(limit=RUN, start_next=_start_next)
 
 
 def _start_next() -> bool:

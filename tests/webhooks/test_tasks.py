@@ -3,22 +3,19 @@
 import threading
 import time
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import Business
 from config.celery import app as celery_app
 from tests.receivers import Receiver
-from tests.webhooks.helpers import publish, published
+from tests.webhooks.helpers import publish
 from webhooks import tasks
-from webhooks.engine import lookback, slots
-from webhooks.engine.dispatcher import Learnt
+from webhooks.engine import slots
 from webhooks.models import DispatcherSlot, Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,23 +66,6 @@ def test_start_ends_at_once_where_one_runs_already(monkeypatch: pytest.MonkeyPat
     began = time.monotonic()
     tasks.dispatch()
     assert time.monotonic() - began < 0.5
-
-
-@pytest.mark.postgres
-@pytest.mark.timed
-def test_run_knows_what_the_one_before_it_has_learnt(
-    webhook: Webhook, sandbox: Business, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That looking far back is expensive. Otherwise each minute would begin with ten such looks."""
-    monkeypatch.setattr(lookback, "CHEAP", -1.0)
-    monkeypatch.setattr(lookback, "PAUSE", 10**6)
-    monkeypatch.setattr(tasks, "RUN", 1.0)
-    monkeypatch.setattr(tasks, "_learnt", Learnt())
-    tasks.dispatch()
-    published(sandbox, now=timezone.now() - timedelta(minutes=1))
-    fresh = published(sandbox)
-    tasks.dispatch()
-    assert [request.headers["x-service-event-id"] for request in receiver.requests] == [str(fresh.pk)]
 
 
 @pytest.mark.usefixtures("_short_run", "dead_broker")

@@ -7,16 +7,12 @@
 
 This is written twice, in SQL for PostgreSQL and portably for SQLite. A test checks that both select the same. The cost
 depends on the number of leases and endpoints, not on how many deliveries are waiting or have been sent.
-
-While a transaction stays open, PostgreSQL keeps the index entries of all deliveries that were due or leased since. So what
-is counted and ranked begins at a time, and the older entries are not read (docs/decisions/0050). Older leases are counted less
-often then.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -32,7 +28,6 @@ LEASE: Final = timedelta(seconds=60)  # the longest; six times the deadline of a
 # Older leases don't count: an attempt ends within 10 s, so its dispatcher hangs or is dead.
 COUNTED: Final = timedelta(seconds=12)
 LOOKED_AT: Final = 256  # the earliest due deliveries that step 2 ranks
-EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 SLOW: Final = timedelta(milliseconds=500)  # an attempt that takes longer is not quick
 # The limit for an endpoint.
@@ -97,14 +92,8 @@ _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 # Common table expressions. The last one, `chosen`, has the columns `id`, `due_at`, `pace` and `position`.
 CHOSEN: Final = f"""
 RECURSIVE leased AS (
-    SELECT endpoint, sum(held)::bigint AS held, sum(old)::bigint AS old
-    FROM (
-        SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
-        FROM webhooks_delivery WHERE lease_until >= %(counted)s
-        GROUP BY endpoint
-        UNION ALL
-        SELECT endpoint, held, held FROM unnest(%(endpoints)s::bigint[], %(held)s::bigint[]) AS noted (endpoint, held)
-    ) AS counted
+    SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
+    FROM webhooks_delivery WHERE lease_until >= %(counted)s
     GROUP BY endpoint
 ), spare AS (
     SELECT GREATEST({LEASES[Pace.FAST]}, LEAST({MOST_LEASES}, {SPARE_LEASES} - COALESCE(sum(held), 0))) AS leases
@@ -121,7 +110,7 @@ RECURSIVE leased AS (
     GROUP BY endpoint >> {HOST_SHIFT}
 ), earliest AS MATERIALIZED (
     SELECT id, endpoint, due_at FROM webhooks_delivery
-    WHERE {_CLAIMABLE} AND due_at BETWEEN %(since)s AND %(now)s
+    WHERE {_CLAIMABLE} AND due_at <= %(now)s
     ORDER BY due_at, id LIMIT {LOOKED_AT}
 ), ranked AS (
     SELECT id, endpoint, due_at, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
@@ -175,44 +164,13 @@ RECURSIVE leased AS (
 
 
 PARAMETERS: Final = {
-    "limit": "int", "since": "timestamptz", "now": "timestamptz", "old": "timestamptz", "counted": "timestamptz",
-    "endpoints": "bigint[]", "held": "bigint[]",
+    "limit": "int", "now": "timestamptz", "old": "timestamptz", "counted": "timestamptz",
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class OlderLeases:
-    """How many leases that began before a time, at least `SLOW` ago, each endpoint held when they were counted."""
-
-    began_before: datetime
-    held: dict[int, int]
-
-
-def parameters(
-    limit: int, now: datetime, since: datetime = EVER, older: OlderLeases | None = None
-) -> dict[str, Any]:
-    """The values for `CHOSEN`, of the types in `PARAMETERS`. `since`: look only at what became due since then. `older`: count
-    only the leases that began later, and add these.
-    """
-    held = older.held if older else {}
-    return {
-        "limit": limit,
-        "since": since,
-        "now": now,
-        "old": now + LEASE - SLOW,
-        "counted": (older.began_before if older else now - COUNTED) + LEASE,
-        "endpoints": list(held.keys()),
-        "held": list(held.values()),
-    }
-
-
-def older_leases(now: datetime, began_before: datetime) -> OlderLeases:
-    """Count them, back to `COUNTED`."""
-    counted = Delivery.objects.filter(
-        lease_until__gte=now - COUNTED + LEASE, lease_until__lt=began_before + LEASE
-    )
-    held = counted.values_list("endpoint").order_by().annotate(held=Count("id"))
-    return OlderLeases(began_before, dict(held))
+def parameters(limit: int, now: datetime) -> dict[str, Any]:
+    """The values for `CHOSEN`, of the types in `PARAMETERS`."""
+    return {"limit": limit, "now": now, "old": now + LEASE - SLOW, "counted": now + LEASE - COUNTED}
 
 
 # In both

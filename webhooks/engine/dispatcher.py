@@ -9,7 +9,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import chain
 from time import monotonic, sleep
 from typing import Final, Protocol
@@ -22,7 +21,7 @@ from common.db.transactions import forbid_transaction
 from common.disks import is_full
 from common.metrics import PUT_OFF
 from webhooks.engine import claims, listeners, planning, preparation, recording
-from webhooks.engine.claims import Claim, Claimer, LostLeases
+from webhooks.engine.claims import Claim, LostLeases
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.engine.judging import Judge, due_again
 from webhooks.engine.outage import Guard
@@ -40,7 +39,6 @@ RECORDED_AT_ONCE: Final = 128
 PEEK: Final = 0.001  # before asking whether anything is due, soon after there was work
 POLL: Final = 0.003  # between claims while there is work
 IDLE_POLL: Final = 0.05  # the longest pause while there is none
-CLAIM_EVERY: Final = 0.5  # even if nothing seems due: claims measure what looking far back costs
 # Each pause in vain is longer than the one before.
 PEEKS_SLOW_DOWN: Final = 1.1
 CLAIMS_SLOW_DOWN: Final = 1.5
@@ -51,7 +49,6 @@ LOOK_AGAIN: Final = 0.005
 FREE_LOST_EVERY: Final = 1.0
 COMPARE_CLOCKS_EVERY: Final = 60.0
 GRACE: Final = 12.0  # for attempts in flight when we stop: a little over an attempt's deadline
-HOLD_FOR: Final = 10.0  # leases beyond a heartbeat, while results can't be recorded
 OUTAGE_PAUSE: Final = 0.5  # short enough that others don't take this dispatcher for dead
 
 
@@ -61,31 +58,14 @@ class Stop(Protocol):
     def is_set(self) -> bool: ...
 
 
-@dataclass(slots=True)
-class Learnt:
-    """What dispatchers have learnt of the database and the network. Those of a process share it, and each copies
-    `guard`.
-    """
-
-    claimer: Claimer = field(default_factory=Claimer)
-    lost_leases: LostLeases = field(default_factory=LostLeases)
-    guard: Guard = field(default_factory=lambda: Guard(room=IN_FLIGHT))
-
-
 class Dispatcher:
     """Claims, sends and records until it is stopped. Use it in one thread only."""
 
-    def __init__(
-        self, *, slot: Slot | None = None, stop: Stop | None = None, learnt: Learnt | None = None
-    ) -> None:
-        learnt = learnt or Learnt()
+    def __init__(self, *, slot: Slot | None = None, stop: Stop | None = None) -> None:
         self._slot = slot or Slot()
-        self._claimer = learnt.claimer
-        self._lost_leases = learnt.lost_leases
-        self._lost_leases.forget()
+        self._lost_leases = LostLeases()
         self._stop = stop or threading.Event()
-        # A copy, because the dispatcher before may still judge its last attempts.
-        self._guard = learnt.guard = learnt.guard.copy()
+        self._guard = Guard(room=IN_FLIGHT)
         self._clock = DatabaseClock()
         self._sender = Sender(self._clock)
         self._judge = Judge(self._guard)
@@ -159,7 +139,6 @@ class Dispatcher:
             self._compare_clocks_at = now + COMPARE_CLOCKS_EVERY
         if now >= self._free_lost_at:
             self._free_lost_at = now + FREE_LOST_EVERY
-            self._slot.beat(silent_for=self._lost_leases.expected)
             self._lost_leases.free(self._clock.now())
         if now >= self._claim_at:
             self._peek_and_claim()
@@ -167,7 +146,7 @@ class Dispatcher:
 
     def _hold_and_record(self) -> None:
         """The heartbeat comes first: on a full disk results can't be recorded, and no other dispatcher may resend these deliveries."""
-        self._slot.beat(silent_for=HOLD_FOR if self._failing else 0.0)
+        self._slot.beat(holding=self._failing)
         self._record()
 
     def _free_lost_claims(self) -> None:
@@ -191,12 +170,9 @@ class Dispatcher:
     # 1 claim, 2 prepare, 3 send
 
     def _peek_and_claim(self) -> None:
-        """Claim if anything is due: a peek costs a quarter of a claim in vain. After much was due, and twice a second, claim
-        anyway.
-        """
+        """Claim if anything is due: a peek costs a quarter of a claim in vain. After much was due, claim anyway."""
         room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
-        claims_anyway = self._expects_more or monotonic() - self._claimed_at >= CLAIM_EVERY
-        if not room or claims_anyway or self._claimer.is_anything_due(self._clock.now()):
+        if not room or self._expects_more or claims.is_anything_due(self._clock.now()):
             self._claim_and_send(room)
         else:
             self._in_vain_at = monotonic()
@@ -205,11 +181,9 @@ class Dispatcher:
     def _claim_and_send(self, room: int) -> None:
         """Claim and send at most so many deliveries."""
         claimed: list[Claim] = []
-        if room:
-            self._slot.beat(silent_for=self._claimer.expected)
         began = self._claimed_at = monotonic()
         if room and self._slot.id:
-            claimed = self._claimer.claim(room, self._clock.now(), self._slot.id)
+            claimed = claims.claim(room, self._clock.now(), self._slot.id)
         self._expects_more = len(claimed) > room / 2
         self._claim_at = monotonic() + self._pause(bool(claimed))
         if claimed:

@@ -1,7 +1,6 @@
 """Slots: a row with a heartbeat for each running dispatcher (docs/decisions/0024).
 
-A dispatcher leases deliveries under its slot. Once its heartbeat stops, others free its leases within five seconds, or
-when the statement that it announced should be over.
+A dispatcher leases deliveries under its slot. Once its heartbeat stops, others free its leases within five seconds.
 The rows also show whether enough dispatchers run, so that Celery starts no more. All times are the database's.
 """
 
@@ -15,13 +14,13 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from webhooks.engine.claim_selection import LEASE
 from webhooks.models import DispatcherSlot
 
 DISPATCHERS: Final = 2  # that Celery starts
 BEAT_EVERY: Final = 1.0  # seconds
 COUNT_EVERY: Final = 5  # heartbeats; the second one counts too, since many dispatchers start together
 ALIVE_FOR: Final = timedelta(seconds=2.5)  # after the last heartbeat
+HOLD_FOR: Final = timedelta(seconds=10)  # beyond a heartbeat, while results can't be recorded
 REMOVED_AFTER: Final = timedelta(minutes=1)
 
 _taking = threading.Lock()
@@ -33,8 +32,8 @@ def alive() -> QuerySet[DispatcherSlot]:
 
 
 def holding() -> QuerySet[DispatcherSlot]:
-    """The slots whose leases don't end: they have announced a long statement, or can't record their results."""
-    return DispatcherSlot.objects.filter(seen_at__gt=Now(), seen_at__lte=Now() + LEASE)
+    """The slots whose leases don't end, because they can't record their results."""
+    return DispatcherSlot.objects.filter(seen_at__gt=Now(), seen_at__lte=Now() + HOLD_FOR)
 
 
 def claiming() -> QuerySet[DispatcherSlot]:
@@ -52,17 +51,15 @@ class Slot:
         self._beats = 0
         self._beat_at = 0.0
 
-    def beat(self, *, silent_for: float = 0.0) -> None:
+    def beat(self, *, holding: bool = False) -> None:
         """Update the heartbeat, once a second at most. Call it often.
 
-        `silent_for`: the next statement may take so many seconds. If these are many, this heartbeat is valid for as long, but
-        for no longer than a lease.
-        Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
+        `holding`: results can't be recorded, so the leases last for `HOLD_FOR` from now, also beyond their end. This is written
+        at each call. Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
         """
-        is_long = silent_for > BEAT_EVERY
-        if monotonic() < self._beat_at and not is_long:
+        if monotonic() < self._beat_at and not holding:
             return
-        seen_at = Now() + min(timedelta(seconds=silent_for if is_long else 0), LEASE)
+        seen_at = Now() + (HOLD_FOR if holding else timedelta())
         if self.id is None or not self._update(seen_at=seen_at, is_claiming=self._is_claiming):
             DispatcherSlot.objects.filter(seen_at__lt=Now() - REMOVED_AFTER).delete()
             row = DispatcherSlot.objects.create(
