@@ -64,11 +64,6 @@ PROTECTIONS: Final = {
         "        self._record()\n        self._slot.beat(holding=",
     ),
     "leases held": Change("webhooks.engine.dispatcher", "beat(holding=self._failing)", "beat()"),
-    "results kept after a hand-over": Change(
-        "webhooks.engine.dispatcher",
-        "(monotonic() < end or (self._results and not self._stop.is_set()))",
-        "monotonic() < end",
-    ),
     "files in one bucket": Change(
         "config.env.servers",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',
@@ -115,9 +110,6 @@ PROTECTIONS: Final = {
         "        for webhook in Webhook.objects.filter(id__in=found):\n"
         "            transport.submit(webhook.url, headers={}, body=event.data.encode())\n"
         "        return 0\n",
-    ),
-    "run that goes on while no other can be started": Change(
-        "webhooks.tasks", "        return False\n", "        return True\n"
     ),
     "sessions checked around each task": Change(
         "config.celery", "        close_old_connections()\n", "        pass\n"

@@ -87,7 +87,7 @@ _HOST_HAS_ROOM = f"(NOT unproven OR turn + busy <= {HOST_ATTEMPTS})"
 # The condition of the partial indexes. Adding the states would select the same, but favor another index.
 _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 
-# `waiting` and `hopped` ask for the order of the index by endpoint, so that no other is read (docs/decisions/0057).
+# `waiting` and `hopped` ask for the order of the index by endpoint, so that no other is read (docs/decisions/0015).
 
 # Common table expressions. The last one, `chosen`, has the columns `id`, `due_at`, `pace` and `position`.
 CHOSEN: Final = f"""

@@ -9,7 +9,7 @@ import socket
 import threading
 from datetime import timedelta
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import QuerySet
 from django.db.models.functions import Now
@@ -37,7 +37,7 @@ def holding() -> QuerySet[DispatcherSlot]:
 
 
 def claiming() -> QuerySet[DispatcherSlot]:
-    """The slots of dispatchers that claim deliveries. The others only finish their open requests."""
+    """The slots of dispatchers. The others are listeners'."""
     return alive().filter(is_claiming=True)
 
 
@@ -46,8 +46,7 @@ class Slot:
 
     def __init__(self) -> None:
         self.id: int | None = None
-        self.claiming = 1  # dispatchers, this one included, a few seconds ago
-        self._is_claiming = True
+        self.share = 1.0  # how many dispatchers ran for each one that is needed, a few seconds ago
         self._beats = 0
         self._beat_at = 0.0
 
@@ -60,32 +59,16 @@ class Slot:
         if monotonic() < self._beat_at and not holding:
             return
         seen_at = Now() + (HOLD_FOR if holding else timedelta())
-        if self.id is None or not self._update(seen_at=seen_at, is_claiming=self._is_claiming):
+        if not self._row().update(seen_at=seen_at):
             DispatcherSlot.objects.filter(seen_at__lt=Now() - REMOVED_AFTER).delete()
-            row = DispatcherSlot.objects.create(
-                process=_process(), seen_at=seen_at, is_claiming=self._is_claiming
-            )
-            self.id = row.pk
+            self.id = DispatcherSlot.objects.create(process=_process(), seen_at=seen_at).pk
         if self._beats == 1 or self._beats % COUNT_EVERY == 0:
-            self.claiming = max(1, claiming().count())
+            self.share = max(1.0, claiming().count() / DISPATCHERS)
         self._beats += 1
         self._beat_at = monotonic() + BEAT_EVERY
 
-    def retire(self) -> None:
-        """Let another dispatcher take over while this one finishes its open requests."""
-        self._update(is_claiming=False)
-        self._is_claiming = False  # if the database fails before, it still claims
-
-    def resume(self) -> None:
-        """Claim again, because no other dispatcher takes over."""
-        self._is_claiming = True
-        self._update(is_claiming=True)
-
     def leave(self) -> None:
         self._row().delete()
-
-    def _update(self, **changes: Any) -> bool:
-        return bool(self._row().update(**changes))
 
     def _row(self) -> QuerySet[DispatcherSlot]:
         return DispatcherSlot.objects.filter(pk=self.id or 0)

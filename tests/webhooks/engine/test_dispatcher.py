@@ -4,7 +4,6 @@ import logging
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 from typing import Any
 
 import orjson
@@ -588,26 +587,6 @@ def test_results_outlive_an_outage_of_the_database(
     assert (delivery.status, len(receiver.requests)) == ("SUCCEEDED", 1)
 
 
-@pytest.mark.timed
-def test_dispatcher_that_can_record_nothing_starts_no_other(
-    webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Otherwise more and more of them would wait in the threads of a worker."""
-    monkeypatch.setattr(dispatcher, "OUTAGE_PAUSE", 0.01)
-    published(sandbox)
-    record, fails_until = recording.record, monotonic() + 2.0
-
-    def failing(results: Any) -> int:
-        if monotonic() < fails_until:
-            raise OperationalError("no space left on the disk")
-        return record(results)
-
-    monkeypatch.setattr(recording, "record", failing)
-    started: list[float] = []
-    assert Dispatcher().run(limit=0.8, start_next=lambda: started.append(monotonic()) is None) == 1
-    assert started[0] > fails_until
-
-
 @pytest.mark.postgres
 def test_results_outlive_a_primary_that_becomes_a_standby(
     webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
@@ -649,7 +628,7 @@ def test_claim_outlives_a_session_that_ends_before_its_attempt(
         return done
 
     monkeypatch.setattr(module, step, ending)
-    assert Dispatcher().run(idle=0.5, limit=5) == 1
+    assert Dispatcher().run(idle=0.5) == 1
     assert ended
     assert ids(receiver.requests) == [str(delivery.id)]
 
@@ -673,7 +652,7 @@ def test_claim_whose_session_ends_while_its_dispatcher_stops_is_free_for_others(
         return prepared
 
     monkeypatch.setattr(dispatcher.preparation, "prepare", ending)
-    assert Dispatcher(stop=stop).run(limit=5) == 1
+    assert Dispatcher(stop=stop).run() == 1
     (delivery,) = lost
     delivery.refresh_from_db()
     assert (delivery.status, delivery.fence, delivery.lease_until) == ("PENDING", 1, None)

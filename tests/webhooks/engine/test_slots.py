@@ -4,7 +4,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
@@ -158,28 +158,8 @@ def test_process_takes_one_slot() -> None:
     first = slots.take()
     assert first is not None
     assert slots.take() is None
-    first.retire()
-    assert slots.take() is not None, "It only finishes what it has sent."
-
-
-def test_dispatcher_that_could_not_retire_still_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one would be started in the same process otherwise."""
-    monkeypatch.setattr(slots, "BEAT_EVERY", 0.0)
-    slot = Slot()
-    slot.beat()
-    with monkeypatch.context() as outage:
-        outage.setattr(Slot, "_row", fail)
-        with pytest.raises(OperationalError):
-            slot.retire()
-    slot.beat()
-    assert slots.claiming().get().pk == slot.id
-    slot.retire()
-    slot.beat()
-    assert not slots.claiming().exists()
-
-
-def fail(_: Slot) -> None:
-    raise OperationalError("the connection is gone")
+    first.leave()
+    assert slots.take() is not None
 
 
 def test_no_slot_is_taken_while_enough_dispatchers_run() -> None:
