@@ -14,6 +14,7 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from common.http import transport
 from common.times import iso
 from installations.models import Installation
 from installations.signals import installation_removed
@@ -22,8 +23,8 @@ from tests.receivers import Answer, ReceivedRequest, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import add_copies, drain, is_signed, publish, published
 from webhooks import catalogue
-from webhooks.engine import claims, dispatcher, preparation, recording
-from webhooks.engine.claim_selection import HOST_ATTEMPTS, MOST_LEASES
+from webhooks.engine import claims, dispatcher, preparation, recording, slots
+from webhooks.engine.claim_selection import COUNTED, HOST_ATTEMPTS, LEASE, MOST_LEASES
 from webhooks.engine.claims import LostLeases
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.enums import DeliveryStatus
@@ -402,6 +403,23 @@ def test_claims_at_the_same_moment_share_the_rows(
     for thread in threads:
         thread.join()
     assert len({claim.delivery_id for claim in taken}) == len(taken) == 40
+
+
+def test_timers_leave_room_for_one_another() -> None:
+    """As `webhooks/engine/README.md` lists it."""
+    second = timedelta(seconds=1)
+    attempt, pause = transport.TIMEOUT * second, dispatcher.OUTAGE_PAUSE * second
+    assert attempt < COUNTED < LEASE, (
+        "A lease ends, and stops to count, only once no attempt can have it any more."
+    )
+    assert attempt < dispatcher.GRACE * second
+    assert pause + slots.BEAT_EVERY * second < slots.ALIVE_FOR, "A dispatcher that lives seems never dead."
+    assert pause + slots.BEAT_EVERY * second < slots.HOLD_FOR
+    looks = dispatcher.FREE_LOST_EVERY
+    assert looks > claims.CONFIRMED_AFTER, "Two looks in a row are enough,"
+    assert slots.ALIVE_FOR + 2 * looks * second < 5 * second, (
+        "so the leases of a dead one are free in five seconds."
+    )
 
 
 # The loop
