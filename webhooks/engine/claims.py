@@ -1,7 +1,6 @@
 """Step 1, claim: leases due deliveries to a dispatcher, and ends leases.
 
-PostgreSQL claims in one statement. The portable form is for SQLite, where each transaction holds the only write lock
-from its start (IMMEDIATE). Both select the same deliveries.
+PostgreSQL claims in one statement. On SQLite each transaction holds the only write lock from its start (IMMEDIATE).
 """
 
 import logging
@@ -13,14 +12,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from common.db.prepared import Call, Prepared, rows_of_each
 from installations.models import Installation
 from webhooks.engine import claim_selection, slots
 from webhooks.engine.claim_selection import LEASE
 from webhooks.enums import WAITING, DeliveryStatus, HeldReason, Pace
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Delivery, Endpoint, Webhook
 
 log = logging.getLogger(__name__)
 
@@ -65,17 +64,17 @@ ORDER BY due_at, id LIMIT 1
 
 
 def is_anything_due(now: datetime) -> bool:
-    """Whether a delivery is due and not leased. It may still be one that no claim gets, because its endpoint has no room. On
-    SQLite a claim asks itself.
-    """
-    return not connection.features.has_select_for_update_skip_locked or bool(_PEEK.rows(now=now))
+    """Whether a delivery is due and not leased. It may still be one that no claim gets, because its endpoint has no room."""
+    if connection.features.has_select_for_update_skip_locked:
+        return bool(_PEEK.rows(now=now))
+    return Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now).exists()
 
 
 def claim(limit: int, now: datetime, slot: int) -> list[Claim]:
     """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile."""
     if connection.features.has_select_for_update_skip_locked:
         return _claim_in_one_statement(limit, now, slot)
-    return _claim_portably(limit, now, slot)
+    return _claim_plainly(limit, now, slot)
 
 
 # Dispatchers that select at the same moment would select the same rows, and all but one of them would find these locked and
@@ -119,16 +118,15 @@ def _claim_in_one_statement(limit: int, now: datetime, slot: int) -> list[Claim]
     return [claim_of(columns, Pace(pace)) for *columns, pace in rows]
 
 
-def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
-    due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
-    if not due.exists():  # this needs no lock, and usually nothing is due
-        return []
-    with transaction.atomic():
-        paces = {choice.delivery_id: choice.pace for choice in claim_selection.choose(limit, now)}
-        chosen = Delivery.objects.filter(id__in=paces)
-        chosen.update(lease_until=now + LEASE, leased_by=slot, fence=F("fence") + 1)
-        rows = chosen.values_list(*COLUMNS)
-        return [claim_of(row, paces[row[0]]) for row in rows]
+@transaction.atomic
+def _claim_plainly(limit: int, now: datetime, slot: int) -> list[Claim]:
+    chosen = claim_selection.choose_plainly(limit, now)
+    chosen.update(lease_until=now + LEASE, leased_by=slot, fence=F("fence") + 1)
+    pace = Endpoint.objects.filter(id=OuterRef("endpoint")).values("pace")
+    return [
+        claim_of(columns, Pace(known or ""))
+        for *columns, known in chosen.values_list(*COLUMNS, Subquery(pace))
+    ]
 
 
 class LostLeases:
