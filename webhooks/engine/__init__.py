@@ -1,5 +1,5 @@
 """The delivery engine: claims due deliveries in the database, sends them, and records each attempt. README.md explains when a
-dispatcher claims, for how long no other takes a delivery, and what happens if it dies.
+dispatcher claims, for how long a delivery is its own, and what happens if it dies.
 
 `dispatcher` is the loop. It repeats five steps, each in its own module:
 

@@ -38,10 +38,13 @@ CLAIMED_AT_ONCE: Final = 128
 RECORDED_AT_ONCE: Final = 128
 # Times in seconds.
 REST: Final = 0.001  # between two looks for due deliveries, while they find some
-SLOW_DOWN: Final = 1.25  # the rest after a look that got none, to the one before it
-LONGEST_REST: Final = (
-    0.05  # of two dispatchers; more of them rest longer, so that together they ask as often as two
+# A rest after a look that got none, to the one before it. When a claim gets none, others are at work, or endpoints have no room.
+PEEKS_SLOW_DOWN: Final = 1.25
+CLAIMS_SLOW_DOWN: Final = 2.0
+TURN: Final = (
+    0.003  # after a claim, for each two dispatchers beyond two: the others claim, and claims are large
 )
+LONGEST_REST: Final = 0.05  # of two; more dispatchers rest longer, so that together they ask as often
 # Once half of what it sent is answered, so that a slow machine doesn't write small batches.
 RECORD_AFTER: Final = 0.025
 RECORD_WITHIN: Final = 0.1
@@ -77,6 +80,7 @@ class Dispatcher:
         self._failing = False
         self._rest = REST
         self._look_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
+        self._others_until = 0.0
         self._idle_since = inf
 
     def run(self, *, idle: float | None = None) -> int:
@@ -142,19 +146,22 @@ class Dispatcher:
     # 1 claim, 2 prepare, 3 send
 
     def _look(self) -> None:
-        """Peek, claim if anything is due, and send. Then rest, for longer and longer while none is claimed."""
+        """Peek, and claim if anything is due. Then rest, for longer and longer while there is nothing to send."""
         began = monotonic()
         room = min(self._guard.room(len(self._sender.in_flight), began), CLAIMED_AT_ONCE)
-        claimed: list[Claim] = []
-        if room and self._slot.id and claims.is_anything_due(self._clock.now()):
-            claimed = claims.claim(room, self._clock.now(), self._slot.id)
-        if claimed:
+        if not (room and self._slot.id and claims.is_anything_due(self._clock.now())):
+            self._rest_longer(PEEKS_SLOW_DOWN)
+        elif claimed := claims.claim(room, self._clock.now(), self._slot.id):
             self._rest, self._idle_since = REST, inf
+            self._others_until = began + TURN * (self._slot.share - 1)
             self._send(claimed, began)
         else:
-            self._rest = min(self._rest * SLOW_DOWN, LONGEST_REST * self._slot.share)
-            self._idle_since = min(self._idle_since, monotonic())
-        self._look_at = monotonic() + self._rest
+            self._rest_longer(CLAIMS_SLOW_DOWN)
+        self._look_at = max(monotonic() + self._rest, self._others_until)
+
+    def _rest_longer(self, slow_down: float) -> None:
+        self._rest = min(self._rest * slow_down, LONGEST_REST * self._slot.share)
+        self._idle_since = min(self._idle_since, monotonic())
 
     def _send(self, claimed: list[Claim], claimed_at: float) -> None:
         forbid_transaction()
@@ -202,7 +209,8 @@ class Dispatcher:
             batch = self._results[:RECORDED_AT_ONCE]
             self._recorded += recording.record(batch)
             del self._results[:RECORDED_AT_ONCE]  # not earlier, so that they are kept if the database fails
-            self._look_at, self._idle_since = monotonic(), inf  # endpoints have room again
+            self._look_at = max(monotonic(), self._others_until)  # endpoints have room again
+            self._idle_since = inf
         if self._spared:
             claims.postpone(self._spared, due_again(self._clock.now()))
             PUT_OFF.labels("outage").inc(len(self._spared))
