@@ -1,7 +1,8 @@
 """What a transaction that somebody leaves open costs the deliveries meanwhile.
 
 PostgreSQL can't remove a row version that an open transaction might still read. Every delivery leaves several, so each
-claim has more of them to step over, the longer the transaction lasts.
+peek and claim has more of them to step over, the longer the transaction lasts. The goal is a time, not a ratio: databases
+are to end such transactions (docs/operations.md).
 """
 
 import os
@@ -48,11 +49,11 @@ def long_transaction(options: Options) -> Iterator[Row]:
     beside = [wait for at, wait in waits if at >= began + seconds - usual]
     pace = pace_of(list(committed.values()))
     yield Row(
-        f"p95 at {RATE}/s after {held / 60:.3g} minutes of an open transaction, to none",
+        f"p95 at {RATE}/s after {held / 60:.3g} minutes of an open transaction",
         milliseconds(percentile(without, 0.95)),
         milliseconds(percentile(beside, 0.95)),
-        percentile(beside, 0.95) / percentile(without, 0.95),
-        Goal(2.0, 1.2),
+        percentile(beside, 0.95),
+        Goal(1.0, 0.3, unit=" s"),
         doubt=f"only {pace:.0f} events/s could be published" if pace < RATE * SLOWEST_PACE else "",
         note="By minutes, p95 in ms: " + ", ".join(_by_minutes(waits, began)),
     )

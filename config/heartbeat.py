@@ -24,7 +24,8 @@ log = logging.getLogger(__name__)
 
 EVERY: Final = 2.0  # seconds
 STUCK_AFTER: Final = 20.0  # seconds in which a worker's loop didn't come round
-TASKS_STUCK_AFTER: Final = 900.0  # seconds in which each thread had the same task; a dispatcher ends after 60, an audit takes minutes
+# Seconds in which each thread had the same task. A dispatcher never ends, an audit takes minutes.
+TASKS_STUCK_AFTER: Final = 900.0
 
 
 def send() -> None:

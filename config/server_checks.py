@@ -1,20 +1,22 @@
-"""What `check --deploy --database default` finds out from the servers that the settings name.
+"""What `check --deploy --database default` finds out from the servers that the settings name. Part of it is also found at each
+start: sessions of others that nothing ends.
 
 A server that can't be reached is a warning of its own, and nothing else is said about it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import redis
 from django.conf import settings
 from django.core.checks import CheckMessage, Tags, Warning, register
-from django.db import DEFAULT_DB_ALIAS, Error, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, Error, connection
 
 from common import redis_client, sentinel
 from webhooks.engine.clocks import TOLERATED, database_ahead
 
 OTHERS: Final = 2  # sessions of a machine: the scheduler's, and one for a command
+LONG: Final = 'docs/operations.md, "Long transactions"'
 
 
 @register(Tags.database, deploy=True)
@@ -24,6 +26,76 @@ def servers(
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
     return [*_database(), *_broker()]
+
+
+@register(Tags.database)
+def sessions_of_others(
+    app_configs: Sequence[Any] | None, databases: Iterable[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Whether the database ends transactions that others leave open: beside them, claims of deliveries get slow."""
+    if DEFAULT_DB_ALIAS not in (databases or ()) or connection.vendor != "postgresql":
+        return []
+    usual = connection.copy()  # has none of the limits that our own sessions set for themselves
+    usual.settings_dict["OPTIONS"].pop("options", None)
+    try:
+        with usual.cursor() as cursor:
+            cursor.execute(_USUAL_IDLE_LIMIT)
+            (limit,) = cursor.fetchone()
+            cursor.execute(_ROLES_WITHOUT_LIMIT)
+            roles = ", ".join(name for (name,) in cursor.fetchall())
+    except DatabaseError:  # it may come back, so it is no reason for a warning at the start
+        return []
+    finally:
+        usual.close()
+    return [*_idle(limit), *_long(roles)]
+
+
+# Of a session that sets nothing itself. NULL if only the limit of our own role is known.
+_USUAL_IDLE_LIMIT: Final = """
+SELECT COALESCE(
+    (
+        SELECT split_part(entry, '=', 2) FROM pg_db_role_setting, unnest(setconfig) AS entry
+        WHERE setrole = 0 AND setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND entry LIKE 'idle_in_transaction_session_timeout=%'
+    ), (
+        SELECT setting FROM pg_settings
+        WHERE name = 'idle_in_transaction_session_timeout' AND source NOT IN ('user', 'database user')
+    )
+)
+"""
+# Which of them can read deliveries. Superusers are left out: providers have some of their own.
+_ROLES_WITHOUT_LIMIT: Final = """
+SELECT rolname FROM pg_roles
+WHERE rolcanlogin AND NOT rolsuper AND rolname <> current_user
+    AND has_table_privilege(oid, to_regclass('webhooks_delivery'), 'SELECT')
+    AND NOT EXISTS (
+        SELECT FROM pg_db_role_setting, unnest(setconfig) AS entry
+        WHERE setrole IN (0, pg_roles.oid) AND entry ~ '^(statement|transaction)_timeout=[1-9]'
+            AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    )
+ORDER BY rolname
+"""
+
+
+def _idle(limit: str | None) -> Iterator[CheckMessage]:
+    if limit and limit.startswith("0"):
+        name = connection.settings_dict["NAME"]
+        yield Warning(
+            "PostgreSQL doesn't end transactions that somebody leaves open, such as in a forgotten console. The longer one lasts, "
+            "the later deliveries are sent.",
+            hint=f"ALTER DATABASE {name} SET idle_in_transaction_session_timeout = '60s'. See {LONG}.",
+            id="config.W014",
+        )
+
+
+def _long(roles: str) -> Iterator[CheckMessage]:
+    if roles:
+        yield Warning(
+            f"PostgreSQL doesn't end long statements of roles that can read deliveries: {roles}. The longer one takes, the later "
+            "deliveries are sent.",
+            hint=f"For each, ALTER ROLE … SET statement_timeout = '5min', or have it read a standby. See {LONG}.",
+            id="config.W015",
+        )
 
 
 def _database() -> Iterator[CheckMessage]:

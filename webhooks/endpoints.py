@@ -45,16 +45,6 @@ def _hash(text: str, bits: int) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=4).digest()) >> (32 - bits)
 
 
-def host_of(endpoint: int) -> int:
-    """The number that all endpoints on one host share, whosever they are."""
-    return endpoint >> HOST_SHIFT
-
-
-def server_of(endpoint: int) -> int:
-    """The number that all endpoints of an app on one host share."""
-    return endpoint >> SERVER_SHIFT
-
-
 class EndpointField(models.BigIntegerField):
     """Set from the row's `find_endpoint()` whenever `save()` or `bulk_create()` writes the row."""
 

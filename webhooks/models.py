@@ -135,7 +135,7 @@ class DispatcherSlot(models.Model):
 
     process = models.CharField(max_length=100, help_text="Host and process id.")
     seen_at = models.DateTimeField(help_text="The last heartbeat, by the database's clock.")
-    is_claiming = models.BooleanField(default=True, help_text="Off while it only finishes its open requests.")
+    is_claiming = models.BooleanField(default=True, help_text="Off for a listener.")
     app = models.OneToOneField(
         App,
         on_delete=models.CASCADE,
@@ -275,7 +275,7 @@ class Delivery(models.Model):
             models.Index(
                 fields=["due_at", "id"], name="delivery_due", condition=_CLAIMABLE, include=["endpoint"]
             ),
-            # Only what names an endpoint can use it, so what looks by time never reads it instead (docs/decisions/0057).
+            # Only what names an endpoint can use it, so what looks by time never reads it instead (docs/decisions/0015).
             models.Index(
                 "endpoint",
                 "due_at",
@@ -283,7 +283,7 @@ class Delivery(models.Model):
                 name="delivery_of_endpoint",
                 condition=_CLAIMABLE & models.Q(endpoint__isnull=False),
             ),
-            # By time, so that claims can leave out the entries of leases that have ended (docs/decisions/0050).
+            # By time, so that claims leave out the entries of leases that have ended long ago.
             models.Index(
                 "lease_until", name="delivery_lease_end", condition=models.Q(lease_until__isnull=False)
             ),

@@ -1,21 +1,16 @@
 """Celery tasks: runs of the dispatcher, and periodic work. Any of them may be lost, late or run twice."""
 
-import logging
+from contextvars import Context
 from mmap import mmap
-from typing import Any, Final
+from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
 from common.db.alone import alone
 from webhooks.engine import slots
-from webhooks.engine.dispatcher import Dispatcher, Learnt
+from webhooks.engine.dispatcher import Dispatcher
 from webhooks.services import audit, counting, disabling, erasure, inboxes, notifications, retention
-
-log = logging.getLogger(__name__)
-
-RUN: Final = 60.0  # seconds after which a dispatcher lets its worker run other tasks
-EXPIRES: Final = 5.0  # seconds; by then beat has started another dispatcher
 
 
 class SharedFlag:
@@ -37,28 +32,17 @@ class SharedFlag:
         return self._byte[0] == 1
 
 
-_learnt = Learnt()  # by the dispatchers of this process, each of which runs for a minute
-
 # Celery notifies only the worker's parent process of a shutdown, but the dispatchers run in its children.
 stopping = SharedFlag()
 
 
 @shared_task
 def dispatch() -> None:
-    """Send due deliveries for a minute, then enqueue the next run. Returns at once if enough dispatchers run."""
+    """Send due deliveries until the worker stops. Returns at once if enough dispatchers run."""
     slot = slots.take()
     if slot is not None:
-        Dispatcher(slot=slot, stop=stopping, learnt=_learnt).run(limit=RUN, start_next=_start_next)
-
-
-def _start_next() -> bool:
-    """Enqueue the next run. False if the broker can't be reached; this run must go on then."""
-    try:
-        dispatch.apply_async(expires=EXPIRES)
-    except Exception as error:  # whatever the broker's library raises
-        log.warning("The broker can't be reached, so this dispatcher continues: %s", error)
-        return False
-    return True
+        # In a context of its own: for traces, it is not a part of the task, which lasts as long as the worker.
+        Context().run(Dispatcher(slot=slot, stop=stopping).run)
 
 
 @shared_task

@@ -92,7 +92,7 @@ def dispatcher(site: str) -> Iterator[None]:
 
 def _send_until(stop: SharedFlag) -> None:
     try:
-        Dispatcher(stop=stop).run(limit=60)
+        Dispatcher(stop=stop).run()
     finally:
         connections.close_all()
 

@@ -1,8 +1,10 @@
 """What `check --deploy --database default` finds out from the servers themselves."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.checks import Tags, run_checks
 from django.db import connection, connections
@@ -10,14 +12,15 @@ from django.utils import timezone
 
 from tests.faults.servers import Redis
 from tests.ports import free_port
+from tests.sessions import another_session
 from webhooks.engine import clocks
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
-def found(*databases: str) -> dict[str, str]:
-    """The messages by id."""
-    problems = run_checks(tags=[Tags.database], databases=databases, include_deployment_checks=True)
+def found(*databases: str, at_start: bool = False) -> dict[str, str]:
+    """The messages by id, of `check --deploy` or of a start."""
+    problems = run_checks(tags=[Tags.database], databases=databases, include_deployment_checks=not at_start)
     return {
         str(problem.id): str(problem.msg) for problem in problems if str(problem.id).startswith("config.")
     }
@@ -27,6 +30,41 @@ def found(*databases: str) -> dict[str, str]:
 def fitting(settings: Any) -> None:
     settings.WEB_PROCESSES, settings.WEB_THREADS, settings.WORKER_THREADS = 1, 2, 2
     settings.CELERY_BROKER_URL = "memory://localhost"
+
+
+@pytest.fixture(autouse=True)
+def session(db: None) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's, on a database that ends idle transactions."""
+    with another_session() as session:
+        session.autocommit = True
+        name = connection.settings_dict["NAME"]
+        session.execute(f"ALTER DATABASE {name} SET idle_in_transaction_session_timeout = '60s'")
+        yield session
+        session.execute(f"ALTER DATABASE {name} RESET idle_in_transaction_session_timeout")
+
+
+@pytest.mark.parametrize("change", ["SET idle_in_transaction_session_timeout = 0", "RESET ALL"])
+def test_database_that_ends_no_idle_transactions_is_found(
+    change: str, session: psycopg.Connection[Any]
+) -> None:
+    """However short those of our own sessions are."""
+    session.execute(f"ALTER DATABASE {connection.settings_dict['NAME']} {change}")
+    assert "transactions that somebody leaves open" in found("default", at_start=True)["config.W014"]
+
+
+def test_roles_whose_long_statements_nothing_ends_are_found(session: psycopg.Connection[Any]) -> None:
+    for name in ("reports", "console", "stranger"):
+        session.execute(f"CREATE ROLE test_{name} LOGIN")
+    try:
+        session.execute("GRANT SELECT ON webhooks_delivery TO test_reports, test_console")
+        session.execute("ALTER ROLE test_console SET statement_timeout = '1min'")
+        message = found("default", at_start=True)["config.W015"]
+        assert "deliveries: test_reports." in message
+        session.execute("ALTER ROLE test_reports SET statement_timeout = '5min'")
+        assert found("default", at_start=True) == {}
+    finally:
+        session.execute("DROP OWNED BY test_reports, test_console")
+        session.execute("DROP ROLE test_reports, test_console, test_stranger")
 
 
 def test_fitting_servers_are_fine() -> None:

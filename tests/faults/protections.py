@@ -60,15 +60,10 @@ PROTECTIONS: Final = {
     ),
     "heartbeat while nothing can be recorded": Change(
         "webhooks.engine.dispatcher",
-        "        self._slot.beat(silent_for=HOLD_FOR if",
-        "        self._record()\n        self._slot.beat(silent_for=HOLD_FOR if",
+        "        self._slot.beat(holding=",
+        "        self._record()\n        self._slot.beat(holding=",
     ),
-    "leases held": Change("webhooks.engine.dispatcher", "HOLD_FOR if self._failing else 0.0", "0.0"),
-    "results kept after a hand-over": Change(
-        "webhooks.engine.dispatcher",
-        "(monotonic() < end or (self._results and not self._stop.is_set()))",
-        "monotonic() < end",
-    ),
+    "leases held": Change("webhooks.engine.dispatcher", "beat(holding=self._failing)", "beat()"),
     "files in one bucket": Change(
         "config.env.servers",
         'url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")',
@@ -116,9 +111,6 @@ PROTECTIONS: Final = {
         "            transport.submit(webhook.url, headers={}, body=event.data.encode())\n"
         "        return 0\n",
     ),
-    "run that goes on while no other can be started": Change(
-        "webhooks.tasks", "        return False\n", "        return True\n"
-    ),
     "sessions checked around each task": Change(
         "config.celery", "        close_old_connections()\n", "        pass\n"
     ),
@@ -137,11 +129,11 @@ PROTECTIONS: Final = {
     ),
     "locks of a claim": Change(
         "webhooks.engine.claims",
-        "    if turn.taken:\n",
+        "    _, rows = rows_of_each(_ONE_AT_A_TIME, claim)\n",
         '    slow = "(SELECT pg_sleep(0.02)) IS NOT NULL AND"  # so that claims do meet\n'
         '    statement = _CLAIM._prepare.replace("FOR UPDATE SKIP LOCKED", "")\n'
         '    _CLAIM._prepare = statement.replace("FROM mine\\nWHERE d", f"FROM mine\\nWHERE {slow} d")\n'
-        "    if False:\n",
+        "    [rows] = rows_of_each(claim)\n",
     ),
     "shares of an endpoint": Change(
         "webhooks.engine.claim_selection",

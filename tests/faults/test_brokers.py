@@ -13,7 +13,7 @@ from tests.faults.conftest import Listen
 from tests.faults.processes import Process, Processes
 from tests.faults.servers import Redis, Sentinels
 from tests.faults.test_kills import all_delivered, ids, wait_for_web
-from tests.faults.test_servers import CUSTOMERS, Load, load
+from tests.faults.test_servers import CUSTOMERS, Load, load, tasks_done
 from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks.helpers import wait_until
@@ -22,24 +22,27 @@ from webhooks.models import Delivery
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
 
-RUN = 4  # seconds that a dispatcher runs before another takes over, instead of a minute
 RATE = 0.9  # orders a second of each customer
 AWAY = 8.0  # seconds
-BACK = 30.0  # seconds within which workers start dispatchers again
+BACK = 30.0  # seconds within which workers do tasks again
 
 
-def installation_of(processes: Processes, **environment: str) -> tuple[str, list[Process]]:
-    """A web process, a worker and the scheduler, which have sent something. Gives the address."""
+def installation_of(processes: Processes, **environment: str) -> tuple[str, Process]:
+    """A web process, a worker with a dispatcher, and the scheduler. Gives the address and the worker."""
     port = free_port()
-    processes.use(FAULT_CONSTANTS=f'{{"webhooks.tasks:RUN": {RUN}}}', **environment)
-    running = [processes.web(port), processes.worker(), processes.beat()]
+    processes.use(**environment)
+    processes.web(port)
+    processes.beat()
+    worker = processes.worker(FAULT_HURRY="1")  # it logs its tasks
     wait_for_web(port)
     wait_until(lambda: slots.claiming().exists(), timeout=BACK)
-    return f"http://127.0.0.1:{port}", running
+    return f"http://127.0.0.1:{port}", worker
 
 
-def has_new_dispatcher(known: set[object]) -> bool:
-    return slots.claiming().exclude(id__in=known).exists()
+def wait_for_tasks(worker: Process) -> None:
+    """Until it has done one from now on."""
+    before = len(worker.output)
+    wait_until(lambda: tasks_done(worker.output[before:]), timeout=BACK)
 
 
 def all_arrived(orders: Load, receiver: Receiver) -> None:
@@ -52,7 +55,7 @@ def all_arrived(orders: Load, receiver: Receiver) -> None:
     assert set(ids(receiver.requests).values()) == {1}
 
 
-@pytest.mark.fault(29, "run that goes on while no other can be started")
+@pytest.mark.fault(29)
 def test_rabbitmq_that_comes_back_empty_has_lost_nothing(
     own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
 ) -> None:
@@ -61,7 +64,7 @@ def test_rabbitmq_that_comes_back_empty_has_lost_nothing(
     name = f"faults{os.getpid()}"
     with rabbitmq.virtual_host(name) as host, rabbitmq.Way() as way:
         broker = f"amqp://guest:guest@127.0.0.1:{way.port}/{name}"
-        url, running = installation_of(processes, CELERY_BROKER_URL=broker)
+        url, worker = installation_of(processes, CELERY_BROKER_URL=broker)
         with load(url, sandbox, RATE) as orders:
             time.sleep(3)
             way.close()
@@ -70,12 +73,11 @@ def test_rabbitmq_that_comes_back_empty_has_lost_nothing(
             time.sleep(AWAY)
             assert orders.statuses.total() > placed
             receiver.wait_for(orders.statuses.total() - CUSTOMERS, timeout=3)  # sent meanwhile
-            known = set(slots.claiming().values_list("id", flat=True))
             host.make()
             way.open()
-            wait_until(lambda: has_new_dispatcher(known), timeout=BACK)
+            wait_for_tasks(worker)
         all_arrived(orders, receiver)
-        assert all(process.is_alive for process in running)
+        assert all(process.is_alive for process in processes.started)
         processes.end()
 
 
@@ -85,18 +87,17 @@ def test_redis_whose_master_dies_has_another_within_seconds(
 ) -> None:
     listen(receiver.url)
     with Sentinels(tmp_path) as servers:
-        url, running = installation_of(processes, REDIS_URL=servers.url, CELERY_BROKER_URL=servers.url)
+        url, worker = installation_of(processes, REDIS_URL=servers.url, CELERY_BROKER_URL=servers.url)
         dead = servers.master
         with load(url, sandbox, RATE) as orders:
             time.sleep(3)
-            known = set(slots.claiming().values_list("id", flat=True))
             dead.kill()
             wait_until(lambda: servers.master is not dead, timeout=20)
             wait_until(lambda: requests.get(f"{url}/readyz?strict", timeout=10).ok, timeout=20)
-            wait_until(lambda: has_new_dispatcher(known), timeout=BACK)
+            wait_for_tasks(worker)
             time.sleep(3)
             kept = servers.master.client.keys("*rate:*")
             assert kept  # requests are counted by the new master
         all_arrived(orders, receiver)
-        assert all(process.is_alive for process in running)
+        assert all(process.is_alive for process in processes.started)
         processes.end()

@@ -26,7 +26,7 @@ from tests.faults.test_silence import probed
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import publish, wait_until
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
 
@@ -54,21 +54,18 @@ def disk(server: Postgres) -> Disk:
 @pytest.fixture
 def begin(
     own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
-) -> Callable[[int], threading.Event]:
-    """Start two workers whose dispatchers run for so many seconds, and have one send 50 requests. They are answered once the
-    event is set.
-    """
+) -> Callable[[], threading.Event]:
+    """Start two workers, and have a dispatcher send 50 requests. They are answered once the event is set."""
 
-    def start(seconds: int) -> threading.Event:
+    def start() -> threading.Event:
         processes.beat()
         listen(receiver.url, ENDPOINTS)
         publish(sandbox)
         publish(sandbox)
         may_answer = threading.Event()
         receiver.respond_with(Answer(script=answers_once(may_answer)))
-        short = {"webhooks.engine.claim_selection:LEASE": LEASE, "webhooks.tasks:RUN": seconds}
         for _ in range(2):
-            processes.worker(FAULT_CONSTANTS=json.dumps(short))
+            processes.worker(FAULT_CONSTANTS=json.dumps({"webhooks.engine.claim_selection:LEASE": LEASE}))
         receiver.wait_for(2 * ENDPOINTS, timeout=60)
         return may_answer
 
@@ -79,7 +76,7 @@ def begin(
 def test_full_disk_of_the_database_loses_and_doubles_nothing(
     disk: Disk,
     processes: Processes,
-    begin: Callable[[int], threading.Event],
+    begin: Callable[[], threading.Event],
     receiver: Receiver,
     installation: Installation,
     sandbox: Business,
@@ -90,7 +87,7 @@ def test_full_disk_of_the_database_loses_and_doubles_nothing(
     processes.web(port)
     wait_for_web(port, timeout=90)
     product, accepted = factories.product(sandbox), 0
-    may_answer = begin(10)
+    may_answer = begin()
     with disk.full(), probed(url):
         receiver.respond_with(200)
         may_answer.set()
@@ -107,21 +104,6 @@ def test_full_disk_of_the_database_loses_and_doubles_nothing(
     wait_until(all_delivered, BACK)
     assert Order.objects.count() == accepted + 1
     assert set(ids(sent).values()) == {1}
-    assert all(process.is_alive for process in processes.started)
-
-
-@pytest.mark.fault(37, "results kept after a hand-over")
-def test_dispatcher_that_has_handed_over_keeps_its_results_while_the_disk_is_full(
-    disk: Disk, processes: Processes, begin: Callable[[int], threading.Event], receiver: Receiver
-) -> None:
-    may_answer = begin(2)
-    wait_until(lambda: Delivery.objects.filter(leased_by__is_claiming=False).exists())
-    with disk.full():
-        receiver.respond_with(200)
-        may_answer.set()
-        time.sleep(LEASE + 3)
-    wait_until(all_delivered, BACK)
-    assert set(ids(receiver.requests).values()) == {1}
     assert all(process.is_alive for process in processes.started)
 
 

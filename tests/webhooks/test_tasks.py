@@ -3,22 +3,20 @@
 import threading
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
 from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import Business
 from config.celery import app as celery_app
 from tests.receivers import Receiver
-from tests.webhooks.helpers import publish, published
+from tests.webhooks.helpers import publish
 from webhooks import tasks
-from webhooks.engine import lookback, slots
-from webhooks.engine.dispatcher import Learnt
+from webhooks.engine import preparation, slots
 from webhooks.models import DispatcherSlot, Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,27 +31,22 @@ def waiting_messages() -> Iterator[Any]:
 
 
 @pytest.fixture
-def _short_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "RUN", 0.3)
-
-
-@pytest.fixture
 def stop_in() -> Iterator[Any]:
     """Have the worker shut down in so many seconds."""
     yield lambda seconds: threading.Timer(seconds, worker_shutting_down.send, ["worker"]).start()
     tasks.stopping.clear()
 
 
-@pytest.mark.usefixtures("_short_run")
 @pytest.mark.timed
-def test_run_that_beat_starts_delivers_and_has_the_next_one_started(
-    webhook: Webhook, sandbox: Business, receiver: Receiver, waiting_messages: Any
+def test_run_that_beat_starts_delivers_until_the_worker_stops(
+    webhook: Webhook, sandbox: Business, receiver: Receiver, stop_in: Any
 ) -> None:
     (task,) = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values() if entry["schedule"] == 1.0}
     publish(sandbox)
+    threading.Timer(1.0, publish_in_thread, [sandbox]).start()
+    stop_in(2.5)
     celery_app.tasks[task]()
-    assert len(receiver.requests) == 1
-    assert waiting_messages() == 1
+    assert len(receiver.requests) == 2
     assert not DispatcherSlot.objects.exists()
 
 
@@ -71,32 +64,19 @@ def test_start_ends_at_once_where_one_runs_already(monkeypatch: pytest.MonkeyPat
     assert time.monotonic() - began < 0.5
 
 
-@pytest.mark.postgres
 @pytest.mark.timed
-def test_run_knows_what_the_one_before_it_has_learnt(
-    webhook: Webhook, sandbox: Business, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+def test_run_is_no_part_of_the_trace_of_its_task(
+    webhook: Webhook, sandbox: Business, receiver: Receiver, stop_in: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That looking far back is expensive. Otherwise each minute would begin with ten such looks."""
-    monkeypatch.setattr(lookback, "CHEAP", -1.0)
-    monkeypatch.setattr(lookback, "PAUSE", 10**6)
-    monkeypatch.setattr(tasks, "RUN", 1.0)
-    monkeypatch.setattr(tasks, "_learnt", Learnt())
+    """It would never end."""
+    span, seen = ContextVar("span", default=""), set()
+    prepare = preparation.prepare
+    monkeypatch.setattr(preparation, "prepare", lambda claims: seen.add(span.get()) or prepare(claims))
+    publish(sandbox)
+    stop_in(1.0)
+    span.set("of the task")
     tasks.dispatch()
-    published(sandbox, now=timezone.now() - timedelta(minutes=1))
-    fresh = published(sandbox)
-    tasks.dispatch()
-    assert [request.headers["x-service-event-id"] for request in receiver.requests] == [str(fresh.pk)]
-
-
-@pytest.mark.usefixtures("_short_run", "dead_broker")
-@pytest.mark.timed
-def test_run_goes_on_while_no_other_can_be_started(
-    webhook: Webhook, sandbox: Business, receiver: Receiver, stop_in: Any
-) -> None:
-    threading.Timer(1.0, publish_in_thread, [sandbox]).start()
-    stop_in(2.5)
-    tasks.dispatch()
-    assert len(receiver.requests) == 1
+    assert seen == {""}
 
 
 def publish_in_thread(business: Business) -> None:

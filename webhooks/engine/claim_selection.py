@@ -5,34 +5,26 @@
    if the endpoint is not proven.
 3. If these are too few, visit all endpoints with waiting deliveries, and select the first of each, then the second.
 
-This is written twice, in SQL for PostgreSQL and portably for SQLite. A test checks that both select the same. The cost
-depends on the number of leases and endpoints, not on how many deliveries are waiting or have been sent.
-
-While a transaction stays open, PostgreSQL keeps the index entries of all deliveries that were due or leased since. So what
-is counted and ranked begins at a time, and the older entries are not read (docs/decisions/0050). Older leases are counted less
-often then.
+The cost depends on the number of leases and endpoints, not on how many deliveries are waiting or have been sent. SQLite, which only
+the demo uses, has a plain queue.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import QuerySet
 
-from webhooks.endpoints import HOST_SHIFT, LOWEST, SERVER_SHIFT, host_of, server_of
+from webhooks.endpoints import HOST_SHIFT, LOWEST, SERVER_SHIFT
 from webhooks.engine import planning
 from webhooks.enums import WAITING, Pace
-from webhooks.models import Delivery, Endpoint
+from webhooks.models import Delivery
 
 LEASE: Final = timedelta(seconds=60)  # the longest; six times the deadline of an attempt
 # Older leases don't count: an attempt ends within 10 s, so its dispatcher hangs or is dead.
 COUNTED: Final = timedelta(seconds=12)
 LOOKED_AT: Final = 256  # the earliest due deliveries that step 2 ranks
-EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 SLOW: Final = timedelta(milliseconds=500)  # an attempt that takes longer is not quick
 # The limit for an endpoint.
@@ -49,28 +41,14 @@ HOST_ATTEMPTS: Final = 16
 # A dead host may have thousands of URLs that were proven, each with its own room. So the endpoints of an app on one host get nothing
 # more while they hold this many leases that are older than `SLOW` or belong to endpoints that are not proven.
 HOST_LEASES: Final = 384
-
-
-def leases_allowed(pace: Pace, *, holds_old: bool, held_by_all: int) -> int:
-    """How many leases an endpoint may hold. `holds_old`: one of its leases is older than `SLOW`. `held_by_all`: the leases of
-    all endpoints.
-
-    Old leases are normal for an endpoint that is known to be slow; for others they mean that it may be hanging.
-    """
-    if holds_old and pace != Pace.SLOW:
-        return 1
-    if pace == Pace.FAST:
-        return max(LEASES[pace], min(MOST_LEASES, SPARE_LEASES - held_by_all))
-    return LEASES[pace]
-
-
-# In SQL
+PLAIN_LEASES: Final = 8  # for an endpoint on SQLite
 
 _PACES = " ".join(
     f"WHEN '{pace}' THEN {leases}" for pace, leases in (LEASES | {Pace.FAST: "spare.leases"}).items() if pace
 )
 
-# The room of an endpoint, from the joins below: its leases, its pace, and its host if that is busy or crowded.
+# The room of an endpoint, from the joins below: its leases, its pace, and its host if that is busy or crowded. A lease older than `SLOW`
+# is normal for an endpoint that is known to be slow; any other may be hanging, and gets one.
 _UNPROVEN = "COALESCE(known.pace, '') NOT IN ('{}', '{}')".format(*PROVEN)
 _ROOM = f"""
     CASE
@@ -92,19 +70,13 @@ _HOST_HAS_ROOM = f"(NOT unproven OR turn + busy <= {HOST_ATTEMPTS})"
 # The condition of the partial indexes. Adding the states would select the same, but favor another index.
 _CLAIMABLE = "lease_until IS NULL AND due_at IS NOT NULL"
 
-# `waiting` and `hopped` ask for the order of the index by endpoint, so that no other is read (docs/decisions/0057).
+# `waiting` and `hopped` ask for the order of the index by endpoint, so that no other is read (docs/decisions/0015).
 
 # Common table expressions. The last one, `chosen`, has the columns `id`, `due_at`, `pace` and `position`.
 CHOSEN: Final = f"""
 RECURSIVE leased AS (
-    SELECT endpoint, sum(held)::bigint AS held, sum(old)::bigint AS old
-    FROM (
-        SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
-        FROM webhooks_delivery WHERE lease_until >= %(counted)s
-        GROUP BY endpoint
-        UNION ALL
-        SELECT endpoint, held, held FROM unnest(%(endpoints)s::bigint[], %(held)s::bigint[]) AS noted (endpoint, held)
-    ) AS counted
+    SELECT endpoint, count(*) AS held, count(*) FILTER (WHERE lease_until < %(old)s) AS old
+    FROM webhooks_delivery WHERE lease_until >= %(counted)s
     GROUP BY endpoint
 ), spare AS (
     SELECT GREATEST({LEASES[Pace.FAST]}, LEAST({MOST_LEASES}, {SPARE_LEASES} - COALESCE(sum(held), 0))) AS leases
@@ -121,7 +93,7 @@ RECURSIVE leased AS (
     GROUP BY endpoint >> {HOST_SHIFT}
 ), earliest AS MATERIALIZED (
     SELECT id, endpoint, due_at FROM webhooks_delivery
-    WHERE {_CLAIMABLE} AND due_at BETWEEN %(since)s AND %(now)s
+    WHERE {_CLAIMABLE} AND due_at <= %(now)s
     ORDER BY due_at, id LIMIT {LOOKED_AT}
 ), ranked AS (
     SELECT id, endpoint, due_at, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, id) AS rank
@@ -175,156 +147,35 @@ RECURSIVE leased AS (
 
 
 PARAMETERS: Final = {
-    "limit": "int", "since": "timestamptz", "now": "timestamptz", "old": "timestamptz", "counted": "timestamptz",
-    "endpoints": "bigint[]", "held": "bigint[]",
+    "limit": "int", "now": "timestamptz", "old": "timestamptz", "counted": "timestamptz",
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class OlderLeases:
-    """How many leases that began before a time, at least `SLOW` ago, each endpoint held when they were counted."""
-
-    began_before: datetime
-    held: dict[int, int]
-
-
-def parameters(
-    limit: int, now: datetime, since: datetime = EVER, older: OlderLeases | None = None
-) -> dict[str, Any]:
-    """The values for `CHOSEN`, of the types in `PARAMETERS`. `since`: look only at what became due since then. `older`: count
-    only the leases that began later, and add these.
-    """
-    held = older.held if older else {}
-    return {
-        "limit": limit,
-        "since": since,
-        "now": now,
-        "old": now + LEASE - SLOW,
-        "counted": (older.began_before if older else now - COUNTED) + LEASE,
-        "endpoints": list(held.keys()),
-        "held": list(held.values()),
-    }
-
-
-def older_leases(now: datetime, began_before: datetime) -> OlderLeases:
-    """Count them, back to `COUNTED`."""
-    counted = Delivery.objects.filter(
-        lease_until__gte=now - COUNTED + LEASE, lease_until__lt=began_before + LEASE
-    )
-    held = counted.values_list("endpoint").order_by().annotate(held=Count("id"))
-    return OlderLeases(began_before, dict(held))
-
-
-# In both
+def parameters(limit: int, now: datetime) -> dict[str, Any]:
+    """The values for `CHOSEN`, of the types in `PARAMETERS`."""
+    return {"limit": limit, "now": now, "old": now + LEASE - SLOW, "counted": now + LEASE - COUNTED}
 
 
 def first_due(now: datetime) -> datetime | None:
     """The due time of the first delivery that could be claimed now. None if there is none."""
     if connection.vendor != "postgresql":
-        return next((choice.due_at for choice in choose(1, now)), None)
+        return choose_plainly(1, now).values_list("due_at", flat=True).first()
     with planning.by_index_here(), connection.cursor() as cursor:
         cursor.execute(f"WITH {CHOSEN} SELECT due_at FROM chosen", parameters(1, now))  # noqa: S608
         return next((row[0] for row in cursor.fetchall()), None)
 
 
-# Portably
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A due delivery to claim, and its endpoint's pace."""
-
-    delivery_id: UUID
-    due_at: datetime | None
-    pace: Pace
-
-
-def choose(limit: int, now: datetime) -> list[Choice]:
-    """The same selection in several statements. Call it under a lock that keeps others from claiming."""
-    claimable = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__isnull=False)
-    due = claimable.filter(due_at__lte=now).order_by("due_at", "id").values_list("due_at", "id")
-    earliest = list(due.values_list("endpoint", "due_at", "id")[:LOOKED_AT])
-    rooms = _Rooms(now)
-    rooms.look_up({endpoint for endpoint, *_ in earliest})
-    fitting = rooms.of_hosts(row for row, rank in _ranked(earliest) if rank <= rooms.of(row[0]))
-    if len(earliest) == LOOKED_AT and len(fitting) < limit:
-        waiting = list(_endpoints(claimable))
-        rooms.look_up(waiting)
-        hopped = [
-            (rank, due_at, id_, endpoint)
-            for endpoint in waiting
-            for rank, (due_at, id_) in enumerate(due.filter(endpoint=endpoint)[: rooms.of(endpoint)])
-        ]
-        fitting = rooms.of_hosts((endpoint, due_at, id_) for _, due_at, id_, endpoint in sorted(hopped))
-    return [Choice(id_, due_at, rooms.paces[endpoint]) for endpoint, due_at, id_ in fitting[:limit]]
-
-
-class _Rooms:
-    """How many more leases endpoints may have."""
-
-    def __init__(self, now: datetime) -> None:
-        self.paces: dict[int, Pace] = {}
-        counted = Delivery.objects.filter(lease_until__gte=now + LEASE - COUNTED)
-        leases = counted.values_list("endpoint").order_by()
-        self._leased = {
-            endpoint: (held, old)
-            for endpoint, held, old in leases.annotate(
-                held=Count("id"), old=Count("id", filter=Q(lease_until__lt=now + LEASE - SLOW))
-            )
-        }
-        self._held_by_all = sum(held for held, _ in self._leased.values())
-        self.look_up(self._leased)
-        self._crowded = self._crowded_servers()
-        self._busy: Counter[int] = Counter()
-        for endpoint, (held, _) in self._leased.items():
-            self._busy[host_of(endpoint)] += 0 if self.paces[endpoint] in PROVEN else held
-
-    def look_up(self, endpoints: Iterable[int]) -> None:
-        asked = [endpoint for endpoint in endpoints if endpoint not in self.paces]
-        known = dict(Endpoint.objects.filter(id__in=asked).values_list("id", "pace")) if asked else {}
-        self.paces |= {endpoint: Pace(known.get(endpoint, "")) for endpoint in asked}
-
-    def of(self, endpoint: int) -> int:
-        if server_of(endpoint) in self._crowded:
-            return 0
-        if self.paces[endpoint] not in PROVEN and self._busy[host_of(endpoint)] >= HOST_ATTEMPTS:
-            return 0
-        held, old = self._leased.get(endpoint, (0, 0))
-        allowed = leases_allowed(self.paces[endpoint], holds_old=old > 0, held_by_all=self._held_by_all)
-        return max(0, allowed - held)
-
-    def of_hosts(self, rows: Iterable["Row"]) -> list["Row"]:
-        """Those rows that fit into the room of their host, the first ones first."""
-        taken, fitting = self._busy.copy(), []
-        for row in rows:
-            is_proven = self.paces[row[0]] in PROVEN
-            taken[host_of(row[0])] += 0 if is_proven else 1
-            if is_proven or taken[host_of(row[0])] <= HOST_ATTEMPTS:
-                fitting.append(row)
-        return fitting
-
-    def _crowded_servers(self) -> set[int]:
-        uncertain: Counter[int] = Counter()
-        for endpoint, (held, old) in self._leased.items():
-            uncertain[server_of(endpoint)] += old if self.paces[endpoint] in PROVEN else held
-        return {server for server, leases in uncertain.items() if leases >= HOST_LEASES}
-
-
-Row = tuple[int, datetime | None, UUID]
-
-
-def _ranked(rows: Iterable[Row]) -> Iterator[tuple[Row, int]]:
-    """Each row with its rank, from 1, among the rows of its endpoint."""
-    ranks: dict[int, int] = {}
-    for row in rows:
-        ranks[row[0]] = ranks.get(row[0], 0) + 1
-        yield row, ranks[row[0]]
-
-
-def _endpoints(claimable: Any) -> Iterator[int]:
-    """The endpoints with waiting deliveries, with one index lookup each."""
-    by_endpoint = claimable.order_by("endpoint", "due_at", "id").values_list("endpoint", flat=True)
-    endpoint = by_endpoint.filter(endpoint__gte=LOWEST).first()
-    while endpoint is not None:
-        yield endpoint
-        endpoint = by_endpoint.filter(endpoint__gt=endpoint).first()
+def choose_plainly(limit: int, now: datetime) -> QuerySet[Delivery]:
+    """What to claim on SQLite: first in, first out, with at most `PLAIN_LEASES` of an endpoint at once. Call it under a lock
+    that keeps others from claiming.
+    """
+    held = Counter(Delivery.objects.filter(lease_until__isnull=False).values_list("endpoint", flat=True))
+    full = [endpoint for endpoint, leases in held.items() if leases >= PLAIN_LEASES]
+    due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
+    chosen = []
+    first = due.exclude(endpoint__in=full).order_by("due_at", "id")
+    for id_, endpoint in first.values_list("id", "endpoint")[:LOOKED_AT]:
+        held[endpoint] += 1
+        if held[endpoint] <= PLAIN_LEASES:
+            chosen.append(id_)
+    return Delivery.objects.filter(id__in=chosen[:limit])

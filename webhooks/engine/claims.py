@@ -1,36 +1,29 @@
 """Step 1, claim: leases due deliveries to a dispatcher, and ends leases.
 
-PostgreSQL claims in one statement. The portable form is for SQLite, where each transaction holds the only write lock
-from its start (IMMEDIATE). Both select the same deliveries.
+PostgreSQL claims in one statement. On SQLite each transaction holds the only write lock from its start (IMMEDIATE).
 """
 
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from time import monotonic
 from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from common.db.prepared import BoundStatement, Prepared, rows_of_each
 from installations.models import Installation
 from webhooks.engine import claim_selection, slots
-from webhooks.engine.claim_selection import EVER, LEASE, OlderLeases
-from webhooks.engine.lookback import Lookback
+from webhooks.engine.claim_selection import LEASE
 from webhooks.enums import WAITING, DeliveryStatus, HeldReason, Pace
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Delivery, Endpoint, Webhook
 
 log = logging.getLogger(__name__)
 
 CONFIRMED_AFTER: Final = 0.9  # seconds; a little less than the time between two checks
-RECENT: Final = timedelta(seconds=2)  # every claim finds what became due within this time
-# Seconds between two counts of the leases that began before `RECENT`, while looks are expensive.
-COUNT_OLDER_EVERY: Final = 0.5
-# Every check finds leases that began within this time. Those of a dispatcher that was killed are no older.
-RECENTLY_LEASED: Final = timedelta(seconds=24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,105 +52,34 @@ def claim_of(columns: Sequence[Any], pace: Pace) -> Claim:
     return Claim(id_, fence, event, webhook, endpoint, made, due_at, pace)
 
 
-@dataclass(slots=True)
-class Turn:
-    """A claim's turn: `taken` says whether it takes the lock that lets one dispatcher claim at a time, and `waited` is set to
-    the seconds that it waited for that lock.
-    """
-
-    taken: bool = True
-    waited: float = 0.0
-
-
-class Claimer:
-    """Makes the claims of a process's dispatchers, which may overlap."""
-
-    def __init__(self) -> None:
-        self._lookback = Lookback()
-        self._older: OlderLeases | None = None
-        self._count_older_at = 0.0
-
-    def claim(self, limit: int, now: datetime, slot: int) -> list[Claim]:
-        """Like `claim`, but leave out what has been due for longer than `RECENT` while looking for it takes long."""
-        if not self._lookback.is_due():
-            return claim(limit, now, slot, since=now - RECENT, older=self._older_leases(now))
-        turn = Turn(taken=not self._lookback.is_expensive)  # the others don't wait for a long look
-        began = monotonic()
-        claimed = claim(limit, now, slot, turn=turn)
-        if all(each.due_at > now - RECENT for each in claimed):
-            took = monotonic() - began - turn.waited
-            self._lookback.found_nothing_old(took=took, rows=len(claimed))
-        return claimed
-
-    def is_anything_due(self, now: datetime) -> bool:
-        """Whether `claim` might get something. Leaves out what it would leave out.
-
-        When it isn't known what looking all the way back costs now, a claim has to find out. On SQLite a claim asks itself.
-        """
-        if not connection.features.has_select_for_update_skip_locked:
-            return True
-        if self._lookback.is_expensive:
-            return self._lookback.is_due() or is_anything_due(now, now - RECENT)
-        return self._lookback.last_was_expensive or is_anything_due(now)
-
-    @property
-    def expected(self) -> float:
-        """How long the next claim may take, in seconds, by what it took to look all the way back."""
-        return self._lookback.expected
-
-    def _older_leases(self, now: datetime) -> OlderLeases:
-        """Those that began before `RECENT`, as of the last count."""
-        if self._older is None or monotonic() >= self._count_older_at:
-            self._older = claim_selection.older_leases(now, now - RECENT)
-            self._count_older_at = monotonic() + COUNT_OLDER_EVERY
-        return self._older
-
-
 _PEEK = Prepared(
     "webhooks_peek",
     """
 SELECT id FROM webhooks_delivery
-WHERE lease_until IS NULL AND due_at IS NOT NULL AND due_at BETWEEN %(since)s AND %(now)s
+WHERE lease_until IS NULL AND due_at IS NOT NULL AND due_at <= %(now)s
 ORDER BY due_at, id LIMIT 1
 """,
-    since="timestamptz",
     now="timestamptz",
 )
 
 
-def is_anything_due(now: datetime, since: datetime = EVER) -> bool:
-    """Whether a delivery has become due since then and isn't leased, on PostgreSQL. It may still be one that no claim gets,
-    because its endpoint has no room.
-    """
-    return bool(_PEEK.rows(since=since, now=now))
-
-
-def claim(
-    limit: int,
-    now: datetime,
-    slot: int,
-    *,
-    since: datetime = EVER,
-    older: OlderLeases | None = None,
-    turn: Turn | None = None,
-) -> list[Claim]:
-    """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile.
-
-    `since`: only those that became due since then, but older ones of other endpoints too if these are too few. `older`:
-    leases that have been counted already.
-    """
+def is_anything_due(now: datetime) -> bool:
+    """Whether a delivery is due and not leased. It may still be one that no claim gets, because its endpoint has no room."""
     if connection.features.has_select_for_update_skip_locked:
-        parameters = claim_selection.parameters(limit, now, since, older)
-        return _claim_in_one_statement(now, slot, parameters, turn or Turn())
-    return _claim_portably(limit, now, slot)  # without old index entries
+        return bool(_PEEK.rows(now=now))
+    return Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now).exists()
+
+
+def claim(limit: int, now: datetime, slot: int) -> list[Claim]:
+    """Lease up to `limit` due deliveries to the dispatcher of this slot. No other one can claim them meanwhile."""
+    if connection.features.has_select_for_update_skip_locked:
+        return _claim_in_one_statement(limit, now, slot)
+    return _claim_plainly(limit, now, slot)
 
 
 # Dispatchers that select at the same moment would select the same rows, and all but one of them would find these locked and
-# get nothing. So they select one after another, and each sees the leases of those before it. This gives the seconds waited.
-_ONE_AT_A_TIME: Final = BoundStatement("""
-SELECT extract(epoch FROM clock_timestamp() - statement_timestamp())::float
-FROM (SELECT pg_advisory_xact_lock(hashtext('webhooks_claim')) OFFSET 0) AS locked
-""")
+# get nothing. So they select one after another, and each sees the leases of those before it.
+_ONE_AT_A_TIME: Final = BoundStatement("SELECT pg_advisory_xact_lock(hashtext('webhooks_claim'))")
 
 # LATERAL makes PostgreSQL look up each row by its key, even when its statistics about the queue are wrong, as they usually
 # are. Its time is checked again there, since it may have been sent meanwhile; without COALESCE, PostgreSQL took three times as
@@ -189,30 +111,26 @@ RETURNING
 )
 
 
-def _claim_in_one_statement(now: datetime, slot: int, parameters: dict[str, Any], turn: Turn) -> list[Claim]:
+def _claim_in_one_statement(limit: int, now: datetime, slot: int) -> list[Claim]:
+    parameters = claim_selection.parameters(limit, now)
     claim = _CLAIM.call(**parameters, lease_until=now + LEASE, slot=slot)
-    if turn.taken:
-        [[turn.waited]], rows = rows_of_each(_ONE_AT_A_TIME, claim)
-    else:
-        [rows] = rows_of_each(claim)
+    _, rows = rows_of_each(_ONE_AT_A_TIME, claim)
     return [claim_of(columns, Pace(pace)) for *columns, pace in rows]
 
 
-def _claim_portably(limit: int, now: datetime, slot: int) -> list[Claim]:
-    due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
-    if not due.exists():  # this needs no lock, and usually nothing is due
-        return []
-    with transaction.atomic():
-        paces = {choice.delivery_id: choice.pace for choice in claim_selection.choose(limit, now)}
-        chosen = Delivery.objects.filter(id__in=paces)
-        chosen.update(lease_until=now + LEASE, leased_by=slot, fence=F("fence") + 1)
-        rows = chosen.values_list(*COLUMNS)
-        return [claim_of(row, paces[row[0]]) for row in rows]
+@transaction.atomic
+def _claim_plainly(limit: int, now: datetime, slot: int) -> list[Claim]:
+    chosen = claim_selection.choose_plainly(limit, now)
+    chosen.update(lease_until=now + LEASE, leased_by=slot, fence=F("fence") + 1)
+    pace = Endpoint.objects.filter(id=OuterRef("endpoint")).values("pace")
+    return [
+        claim_of(columns, Pace(known or ""))
+        for *columns, known in chosen.values_list(*COLUMNS, Subquery(pace))
+    ]
 
 
 class LostLeases:
-    """Frees the leases of dead dispatchers, and leases older than `LEASE`. Shared by a process's dispatchers, which may
-    overlap.
+    """Frees the leases of dead dispatchers, and leases older than `LEASE`.
 
     A slot counts as dead when a second check, `CONFIRMED_AFTER` later, still finds no heartbeat. After a database
     outage all heartbeats are old, so this gives each dispatcher time to beat again.
@@ -220,26 +138,16 @@ class LostLeases:
 
     def __init__(self) -> None:
         self._silent_since: dict[int, float] = {}  # by slot, in seconds of the monotonic clock
-        self._lookback = Lookback()
-
-    @property
-    def expected(self) -> float:
-        """How long the next `free` may take, in seconds."""
-        return self._lookback.expected
 
     def free(self, now: datetime) -> int:
         """Make such deliveries claimable again. Returns how many. Call it once a second.
 
         The fence doesn't change, so a late result still counts until another dispatcher claims the row.
         """
-        all_the_way, began = self._lookback.is_due(), monotonic()
-        since = EVER if all_the_way else now + LEASE - RECENTLY_LEASED
-        leased = Delivery.objects.filter(lease_until__gte=since)
+        leased = Delivery.objects.filter(lease_until__isnull=False)
         silent = ~Q(leased_by__in=slots.alive().values("id"))
         expired = Q(lease_until__lte=now) & ~Q(leased_by__in=slots.holding().values("id"))
         lost = set(leased.filter(expired | silent).values_list("leased_by", flat=True))
-        if all_the_way and not lost:
-            self._lookback.found_nothing_old(took=monotonic() - began)
         dead = self._dead(lost)
         if not lost:
             return 0

@@ -7,10 +7,10 @@ deliveries it had claimed but not recorded are resent under the same ids once th
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import chain
+from math import inf
 from time import monotonic, sleep
 from typing import Final, Protocol
 from uuid import UUID
@@ -22,13 +22,13 @@ from common.db.transactions import forbid_transaction
 from common.disks import is_full
 from common.metrics import PUT_OFF
 from webhooks.engine import claims, listeners, planning, preparation, recording
-from webhooks.engine.claims import Claim, Claimer, LostLeases
+from webhooks.engine.claims import Claim, LostLeases
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.engine.judging import Judge, due_again
 from webhooks.engine.outage import Guard
 from webhooks.engine.recording import Result
 from webhooks.engine.sending import Sender
-from webhooks.engine.slots import ALIVE_FOR, DISPATCHERS, Slot
+from webhooks.engine.slots import ALIVE_FOR, Slot
 from webhooks.message import Message
 
 log = logging.getLogger(__name__)
@@ -37,13 +37,14 @@ IN_FLIGHT: Final = 512  # attempts at once
 CLAIMED_AT_ONCE: Final = 128
 RECORDED_AT_ONCE: Final = 128
 # Times in seconds.
-PEEK: Final = 0.001  # before asking whether anything is due, soon after there was work
-POLL: Final = 0.003  # between claims while there is work
-IDLE_POLL: Final = 0.05  # the longest pause while there is none
-CLAIM_EVERY: Final = 0.5  # even if nothing seems due: claims measure what looking far back costs
-# Each pause in vain is longer than the one before.
-PEEKS_SLOW_DOWN: Final = 1.1
-CLAIMS_SLOW_DOWN: Final = 1.5
+REST: Final = 0.001  # between two looks for due deliveries, while they find some
+# A rest after a look that got none, to the one before it. When a claim gets none, others are at work, or endpoints have no room.
+PEEKS_SLOW_DOWN: Final = 1.25
+CLAIMS_SLOW_DOWN: Final = 2.0
+TURN: Final = (
+    0.003  # after a claim, for each two dispatchers beyond two: the others claim, and claims are large
+)
+LONGEST_REST: Final = 0.05  # of two; more dispatchers rest longer, so that together they ask as often
 # Once half of what it sent is answered, so that a slow machine doesn't write small batches.
 RECORD_AFTER: Final = 0.025
 RECORD_WITHIN: Final = 0.1
@@ -51,7 +52,6 @@ LOOK_AGAIN: Final = 0.005
 FREE_LOST_EVERY: Final = 1.0
 COMPARE_CLOCKS_EVERY: Final = 60.0
 GRACE: Final = 12.0  # for attempts in flight when we stop: a little over an attempt's deadline
-HOLD_FOR: Final = 10.0  # leases beyond a heartbeat, while results can't be recorded
 OUTAGE_PAUSE: Final = 0.5  # short enough that others don't take this dispatcher for dead
 
 
@@ -61,31 +61,14 @@ class Stop(Protocol):
     def is_set(self) -> bool: ...
 
 
-@dataclass(slots=True)
-class Learnt:
-    """What dispatchers have learnt of the database and the network. Those of a process share it, and each copies
-    `guard`.
-    """
-
-    claimer: Claimer = field(default_factory=Claimer)
-    lost_leases: LostLeases = field(default_factory=LostLeases)
-    guard: Guard = field(default_factory=lambda: Guard(room=IN_FLIGHT))
-
-
 class Dispatcher:
     """Claims, sends and records until it is stopped. Use it in one thread only."""
 
-    def __init__(
-        self, *, slot: Slot | None = None, stop: Stop | None = None, learnt: Learnt | None = None
-    ) -> None:
-        learnt = learnt or Learnt()
+    def __init__(self, *, slot: Slot | None = None, stop: Stop | None = None) -> None:
         self._slot = slot or Slot()
-        self._claimer = learnt.claimer
-        self._lost_leases = learnt.lost_leases
-        self._lost_leases.forget()
+        self._lost_leases = LostLeases()
         self._stop = stop or threading.Event()
-        # A copy, because the dispatcher before may still judge its last attempts.
-        self._guard = learnt.guard = learnt.guard.copy()
+        self._guard = Guard(room=IN_FLIGHT)
         self._clock = DatabaseClock()
         self._sender = Sender(self._clock)
         self._judge = Judge(self._guard)
@@ -95,56 +78,29 @@ class Dispatcher:
         self._planned = False
         self._may_have_lost_claims = False
         self._failing = False
-        self._rest = PEEK
-        self._expects_more = False
-        self._claim_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
-        self._claimed_at = 0.0
-        self._worked_at = self._in_vain_at = 0.0
+        self._rest = REST
+        self._look_at = self._record_at = self._free_lost_at = self._compare_clocks_at = 0.0
+        self._others_until = 0.0
+        self._idle_since = inf
 
-    def run(
-        self,
-        *,
-        idle: float | None = None,
-        limit: float | None = None,
-        start_next: Callable[[], bool] = lambda: True,
-    ) -> int:
-        """Work until there was nothing to do for `idle` seconds, `limit` seconds have passed, or `stop` is set.
+    def run(self, *, idle: float | None = None) -> int:
+        """Work until `stop` is set, or until there was nothing to do for `idle` seconds; None means no end.
 
-        None means no end. At the limit `start_next` starts another dispatcher; if it returns False, this one continues
-        for another `limit`. Returns the number of recorded attempts.
+        Returns the number of recorded attempts.
         """
         try:
-            while not self._serve(idle=idle, limit=limit) and not self._hand_over(start_next):
-                pass
+            while not self._stop.is_set():
+                with self._surviving_outages():
+                    self._step()
+                if idle is not None and self._idle_for() >= idle:
+                    break
+                self._collect(until=self._wake_at())
             self._finish()
         finally:
             with self._surviving_outages():
                 self._slot.leave()
                 planning.as_usual()
         return self._recorded
-
-    def _serve(self, *, idle: float | None, limit: float | None) -> bool:
-        """Work. Returns False if only the limit was reached."""
-        began = self._worked_at = monotonic()
-        while not self._stop.is_set():
-            with self._surviving_outages():
-                self._step()
-            if limit is not None and monotonic() - began >= limit:
-                return False
-            if idle is not None and self._idle_for() >= idle:
-                return True
-            self._collect(until=self._wake_at())
-        return True
-
-    def _hand_over(self, start_next: Callable[[], bool]) -> bool:
-        if self._failing:  # or more and more would wait for the database
-            return False
-        with self._surviving_outages():
-            self._slot.retire()
-            if start_next():
-                return True
-            self._slot.resume()
-        return False
 
     def _step(self) -> None:
         """Record pending results, then claim and send."""
@@ -159,15 +115,14 @@ class Dispatcher:
             self._compare_clocks_at = now + COMPARE_CLOCKS_EVERY
         if now >= self._free_lost_at:
             self._free_lost_at = now + FREE_LOST_EVERY
-            self._slot.beat(silent_for=self._lost_leases.expected)
             self._lost_leases.free(self._clock.now())
-        if now >= self._claim_at:
-            self._peek_and_claim()
+        if now >= self._look_at:
+            self._look()
         self._failing = False
 
     def _hold_and_record(self) -> None:
         """The heartbeat comes first: on a full disk results can't be recorded, and no other dispatcher may resend these deliveries."""
-        self._slot.beat(silent_for=HOLD_FOR if self._failing else 0.0)
+        self._slot.beat(holding=self._failing)
         self._record()
 
     def _free_lost_claims(self) -> None:
@@ -185,62 +140,28 @@ class Dispatcher:
         return {claim.delivery_id for claim in chain(self._sender.in_flight, answered)}
 
     def _idle_for(self) -> float:
-        """How long there had been no work at the last peek or claim. Negative while there is some."""
-        return -1.0 if self._busy() else self._in_vain_at - self._worked_at
+        """How long looks have found nothing, and nothing was recorded, in seconds. Negative while there is work."""
+        return -1.0 if self._busy() else monotonic() - self._idle_since
 
     # 1 claim, 2 prepare, 3 send
 
-    def _peek_and_claim(self) -> None:
-        """Claim if anything is due: a peek costs a quarter of a claim in vain. After much was due, and twice a second, claim
-        anyway.
-        """
-        room = min(self._guard.room(len(self._sender.in_flight), monotonic()), CLAIMED_AT_ONCE)
-        claims_anyway = self._expects_more or monotonic() - self._claimed_at >= CLAIM_EVERY
-        if not room or claims_anyway or self._claimer.is_anything_due(self._clock.now()):
-            self._claim_and_send(room)
-        else:
-            self._in_vain_at = monotonic()
-            self._claim_at = self._in_vain_at + self._pause_in_vain(PEEK, PEEKS_SLOW_DOWN)
-
-    def _claim_and_send(self, room: int) -> None:
-        """Claim and send at most so many deliveries."""
-        claimed: list[Claim] = []
-        if room:
-            self._slot.beat(silent_for=self._claimer.expected)
-        began = self._claimed_at = monotonic()
-        if room and self._slot.id:
-            claimed = self._claimer.claim(room, self._clock.now(), self._slot.id)
-        self._expects_more = len(claimed) > room / 2
-        self._claim_at = monotonic() + self._pause(bool(claimed))
-        if claimed:
+    def _look(self) -> None:
+        """Peek, and claim if anything is due. Then rest, for longer and longer while there is nothing to send."""
+        began = monotonic()
+        room = min(self._guard.room(len(self._sender.in_flight), began), CLAIMED_AT_ONCE)
+        if not (room and self._slot.id and claims.is_anything_due(self._clock.now())):
+            self._rest_longer(PEEKS_SLOW_DOWN)
+        elif claimed := claims.claim(room, self._clock.now(), self._slot.id):
+            self._rest, self._idle_since = REST, inf
+            self._others_until = began + TURN * (self._slot.share - 1)
             self._send(claimed, began)
-            self._worked_at = monotonic()
         else:
-            self._in_vain_at = monotonic()
+            self._rest_longer(CLAIMS_SLOW_DOWN)
+        self._look_at = max(monotonic() + self._rest, self._others_until)
 
-    def _pause(self, got_some: bool) -> float:
-        """The pause until the next peek or claim: none while much is due, short after some was, then longer and longer.
-
-        More dispatchers pause longer, so that together they ask the database as often as two. And those that find nothing
-        peek less and less often.
-        """
-        if not got_some:
-            return self._pause_in_vain(POLL * self._share(), CLAIMS_SLOW_DOWN)
-        self._rest = PEEK
-        return self._turn() if self._expects_more else POLL + self._turn()
-
-    def _pause_in_vain(self, least: float, slow_down: float) -> float:
-        pause = max(self._rest, least)
-        self._rest = min(pause * slow_down, IDLE_POLL * self._share())
-        return pause
-
-    def _share(self) -> float:
-        """How many dispatchers run for each one that is needed."""
-        return max(1.0, self._slot.claiming / DISPATCHERS)
-
-    def _turn(self) -> float:
-        """The shortest pause, in which the others claim. None for two dispatchers."""
-        return POLL * (self._share() - 1)
+    def _rest_longer(self, slow_down: float) -> None:
+        self._rest = min(self._rest * slow_down, LONGEST_REST * self._slot.share)
+        self._idle_since = min(self._idle_since, monotonic())
 
     def _send(self, claimed: list[Claim], claimed_at: float) -> None:
         forbid_transaction()
@@ -263,8 +184,8 @@ class Dispatcher:
     def _wake_at(self) -> float:
         """When to peek, claim or record next. Results that are late wait for more, and are looked at again soon."""
         if not self._results:
-            return self._claim_at
-        return min(self._claim_at, max(self._record_at, monotonic() + LOOK_AGAIN))
+            return self._look_at
+        return min(self._look_at, max(self._record_at, monotonic() + LOOK_AGAIN))
 
     def _collect(self, *, until: float) -> None:
         """Judge the attempts that are over by `until`."""
@@ -288,10 +209,8 @@ class Dispatcher:
             batch = self._results[:RECORDED_AT_ONCE]
             self._recorded += recording.record(batch)
             del self._results[:RECORDED_AT_ONCE]  # not earlier, so that they are kept if the database fails
-            self._worked_at = monotonic()
-            self._claim_at = max(
-                self._worked_at, self._claimed_at + self._turn()
-            )  # endpoints have room again
+            self._look_at = max(monotonic(), self._others_until)  # endpoints have room again
+            self._idle_since = inf
         if self._spared:
             claims.postpone(self._spared, due_again(self._clock.now()))
             PUT_OFF.labels("outage").inc(len(self._spared))
@@ -309,17 +228,14 @@ class Dispatcher:
     # Stopping
 
     def _finish(self) -> None:
-        """Wait for attempts in flight or in doubt, and release those that take too long to other dispatchers.
-
-        After a hand-over there is time to record results for as long as the database can't.
-        """
+        """Wait for attempts in flight or in doubt, and release those that take too long to other dispatchers."""
         end = monotonic() + GRACE
-        while self._busy() and (monotonic() < end or (self._results and not self._stop.is_set())):
+        while self._busy() and monotonic() < end:
             with self._surviving_outages():
                 self._hold_and_record()
                 self._free_lost_claims()
             if self._busy():
-                self._collect(until=min(end, monotonic() + POLL))
+                self._collect(until=min(end, monotonic() + LOOK_AGAIN))
         with self._surviving_outages():
             claims.release(list(self._sender.in_flight))
 

@@ -26,13 +26,6 @@ class Guard:
         self._began, self._ended = inf, -inf
         self._canary_at = -inf
 
-    def copy(self) -> "Guard":
-        """Another one that has noticed the same so far."""
-        other = Guard(room=self._full)
-        other._ceiling, other._heard = self._ceiling, self._heard.copy()
-        other._began, other._ended, other._canary_at = self._began, self._ended, self._canary_at
-        return other
-
     @property
     def outage(self) -> bool:
         return self._began < inf == self._ended

@@ -1,6 +1,6 @@
 """Step 5, record: writes attempts and updates their deliveries, in batches.
 
-PostgreSQL does it in one statement. The portable form is for SQLite. Both write the same.
+On PostgreSQL dispatchers do it in one statement. The portable form is for SQLite and for listeners. Both write the same.
 """
 
 import logging

@@ -1,7 +1,6 @@
 """Slots: a row with a heartbeat for each running dispatcher (docs/decisions/0024).
 
-A dispatcher leases deliveries under its slot. Once its heartbeat stops, others free its leases within five seconds, or
-when the statement that it announced should be over.
+A dispatcher leases deliveries under its slot. Once its heartbeat stops, others free its leases within five seconds.
 The rows also show whether enough dispatchers run, so that Celery starts no more. All times are the database's.
 """
 
@@ -10,18 +9,18 @@ import socket
 import threading
 from datetime import timedelta
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from webhooks.engine.claim_selection import LEASE
 from webhooks.models import DispatcherSlot
 
 DISPATCHERS: Final = 2  # that Celery starts
 BEAT_EVERY: Final = 1.0  # seconds
 COUNT_EVERY: Final = 5  # heartbeats; the second one counts too, since many dispatchers start together
 ALIVE_FOR: Final = timedelta(seconds=2.5)  # after the last heartbeat
+HOLD_FOR: Final = timedelta(seconds=10)  # beyond a heartbeat, while results can't be recorded
 REMOVED_AFTER: Final = timedelta(minutes=1)
 
 _taking = threading.Lock()
@@ -33,12 +32,12 @@ def alive() -> QuerySet[DispatcherSlot]:
 
 
 def holding() -> QuerySet[DispatcherSlot]:
-    """The slots whose leases don't end: they have announced a long statement, or can't record their results."""
-    return DispatcherSlot.objects.filter(seen_at__gt=Now(), seen_at__lte=Now() + LEASE)
+    """The slots whose leases don't end, because they can't record their results."""
+    return DispatcherSlot.objects.filter(seen_at__gt=Now(), seen_at__lte=Now() + HOLD_FOR)
 
 
 def claiming() -> QuerySet[DispatcherSlot]:
-    """The slots of dispatchers that claim deliveries. The others only finish their open requests."""
+    """The slots of dispatchers. The others are listeners'."""
     return alive().filter(is_claiming=True)
 
 
@@ -47,48 +46,29 @@ class Slot:
 
     def __init__(self) -> None:
         self.id: int | None = None
-        self.claiming = 1  # dispatchers, this one included, a few seconds ago
-        self._is_claiming = True
+        self.share = 1.0  # how many dispatchers ran for each one that is needed, a few seconds ago
         self._beats = 0
         self._beat_at = 0.0
 
-    def beat(self, *, silent_for: float = 0.0) -> None:
+    def beat(self, *, holding: bool = False) -> None:
         """Update the heartbeat, once a second at most. Call it often.
 
-        `silent_for`: the next statement may take so many seconds. If these are many, this heartbeat is valid for as long, but
-        for no longer than a lease.
-        Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
+        `holding`: results can't be recorded, so the leases last for `HOLD_FOR` from now, also beyond their end. This is written
+        at each call. Creates the row for a new dispatcher, or for one that was paused so long that its row was deleted.
         """
-        is_long = silent_for > BEAT_EVERY
-        if monotonic() < self._beat_at and not is_long:
+        if monotonic() < self._beat_at and not holding:
             return
-        seen_at = Now() + min(timedelta(seconds=silent_for if is_long else 0), LEASE)
-        if self.id is None or not self._update(seen_at=seen_at, is_claiming=self._is_claiming):
+        seen_at = Now() + (HOLD_FOR if holding else timedelta())
+        if not self._row().update(seen_at=seen_at):
             DispatcherSlot.objects.filter(seen_at__lt=Now() - REMOVED_AFTER).delete()
-            row = DispatcherSlot.objects.create(
-                process=_process(), seen_at=seen_at, is_claiming=self._is_claiming
-            )
-            self.id = row.pk
+            self.id = DispatcherSlot.objects.create(process=_process(), seen_at=seen_at).pk
         if self._beats == 1 or self._beats % COUNT_EVERY == 0:
-            self.claiming = max(1, claiming().count())
+            self.share = max(1.0, claiming().count() / DISPATCHERS)
         self._beats += 1
         self._beat_at = monotonic() + BEAT_EVERY
 
-    def retire(self) -> None:
-        """Let another dispatcher take over while this one finishes its open requests."""
-        self._update(is_claiming=False)
-        self._is_claiming = False  # if the database fails before, it still claims
-
-    def resume(self) -> None:
-        """Claim again, because no other dispatcher takes over."""
-        self._is_claiming = True
-        self._update(is_claiming=True)
-
     def leave(self) -> None:
         self._row().delete()
-
-    def _update(self, **changes: Any) -> bool:
-        return bool(self._row().update(**changes))
 
     def _row(self) -> QuerySet[DispatcherSlot]:
         return DispatcherSlot.objects.filter(pk=self.id or 0)

@@ -41,6 +41,7 @@ def test_operator_learns_of_overdue_deliveries_until_they_are_sent(
     assert state(client) == "ok"
 
 
+@pytest.mark.postgres
 def test_deliveries_that_wait_for_a_slow_endpoint_are_not_overdue(
     webhook: Webhook, sandbox: Business, client: Client
 ) -> None:
@@ -53,6 +54,7 @@ def test_deliveries_that_wait_for_a_slow_endpoint_are_not_overdue(
     assert state(client) == "ok"
 
 
+@pytest.mark.postgres
 def test_deliveries_that_wait_for_a_hanging_endpoint_are_not_overdue(
     webhook: Webhook, sandbox: Business
 ) -> None:

@@ -4,7 +4,6 @@ import logging
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 from typing import Any
 
 import orjson
@@ -15,6 +14,7 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import Business
+from common.http import transport
 from common.times import iso
 from installations.models import Installation
 from installations.signals import installation_removed
@@ -23,8 +23,8 @@ from tests.receivers import Answer, ReceivedRequest, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import add_copies, drain, is_signed, publish, published
 from webhooks import catalogue
-from webhooks.engine import claims, dispatcher, preparation, recording
-from webhooks.engine.claim_selection import HOST_ATTEMPTS, MOST_LEASES
+from webhooks.engine import claims, dispatcher, preparation, recording, slots
+from webhooks.engine.claim_selection import COUNTED, HOST_ATTEMPTS, LEASE, MOST_LEASES
 from webhooks.engine.claims import LostLeases
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.enums import DeliveryStatus
@@ -405,6 +405,23 @@ def test_claims_at_the_same_moment_share_the_rows(
     assert len({claim.delivery_id for claim in taken}) == len(taken) == 40
 
 
+def test_timers_leave_room_for_one_another() -> None:
+    """As `webhooks/engine/README.md` lists it."""
+    second = timedelta(seconds=1)
+    attempt, pause = transport.TIMEOUT * second, dispatcher.OUTAGE_PAUSE * second
+    assert attempt < COUNTED < LEASE, (
+        "A lease ends, and stops to count, only once no attempt can have it any more."
+    )
+    assert attempt < dispatcher.GRACE * second
+    assert pause + slots.BEAT_EVERY * second < slots.ALIVE_FOR, "A dispatcher that lives seems never dead."
+    assert pause + slots.BEAT_EVERY * second < slots.HOLD_FOR
+    looks = dispatcher.FREE_LOST_EVERY
+    assert looks > claims.CONFIRMED_AFTER, "Two looks in a row are enough,"
+    assert slots.ALIVE_FOR + 2 * looks * second < 5 * second, (
+        "so the leases of a dead one are free in five seconds."
+    )
+
+
 # The loop
 
 
@@ -588,26 +605,6 @@ def test_results_outlive_an_outage_of_the_database(
     assert (delivery.status, len(receiver.requests)) == ("SUCCEEDED", 1)
 
 
-@pytest.mark.timed
-def test_dispatcher_that_can_record_nothing_starts_no_other(
-    webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Otherwise more and more of them would wait in the threads of a worker."""
-    monkeypatch.setattr(dispatcher, "OUTAGE_PAUSE", 0.01)
-    published(sandbox)
-    record, fails_until = recording.record, monotonic() + 2.0
-
-    def failing(results: Any) -> int:
-        if monotonic() < fails_until:
-            raise OperationalError("no space left on the disk")
-        return record(results)
-
-    monkeypatch.setattr(recording, "record", failing)
-    started: list[float] = []
-    assert Dispatcher().run(limit=0.8, start_next=lambda: started.append(monotonic()) is None) == 1
-    assert started[0] > fails_until
-
-
 @pytest.mark.postgres
 def test_results_outlive_a_primary_that_becomes_a_standby(
     webhook: Webhook, receiver: Receiver, sandbox: Business, monkeypatch: pytest.MonkeyPatch
@@ -649,7 +646,7 @@ def test_claim_outlives_a_session_that_ends_before_its_attempt(
         return done
 
     monkeypatch.setattr(module, step, ending)
-    assert Dispatcher().run(idle=0.5, limit=5) == 1
+    assert Dispatcher().run(idle=0.5) == 1
     assert ended
     assert ids(receiver.requests) == [str(delivery.id)]
 
@@ -673,7 +670,7 @@ def test_claim_whose_session_ends_while_its_dispatcher_stops_is_free_for_others(
         return prepared
 
     monkeypatch.setattr(dispatcher.preparation, "prepare", ending)
-    assert Dispatcher(stop=stop).run(limit=5) == 1
+    assert Dispatcher(stop=stop).run() == 1
     (delivery,) = lost
     delivery.refresh_from_db()
     assert (delivery.status, delivery.fence, delivery.lease_until) == ("PENDING", 1, None)

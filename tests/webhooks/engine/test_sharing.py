@@ -151,7 +151,7 @@ def test_eight_dispatchers_cost_the_database_as_much_as_two_and_send_as_soon(
     Webhook.objects.all().delete()
     eight = cost(simulation, installation, sandbox, 8)
     assert eight.statements <= 1.15 * two.statements
-    assert eight.wait <= max(1.5 * two.wait, dispatcher.POLL)
+    assert eight.wait <= max(1.5 * two.wait, 3 * dispatcher.REST)
 
 
 @dataclass
@@ -221,17 +221,17 @@ def test_what_becomes_due_soon_after_work_is_found_by_peeks_which_cost_less_than
     simulation.sent.clear()
     asked.forget()
     simulation.run(simulation.now + 0.015, [], lambda: None)
-    assert len(asked.peeks) >= 7
+    assert len(asked.peeks) >= 4
     assert asked.claims == []
     published = simulation.now
     publish_now(simulation, sandbox)
     assert asked.claims == simulation.sent
-    assert simulation.sent[0] - published <= 4 * dispatcher.PEEK
+    assert simulation.sent[0] - published <= 8 * dispatcher.REST
 
 
-def test_idle_dispatcher_peeks_and_seldom_claims(simulation: Simulation, asked: Asked) -> None:
+def test_idle_dispatcher_peeks_and_never_claims(simulation: Simulation, asked: Asked) -> None:
     simulation.run(simulation.now + 2, [], lambda: None)
     asked.forget()
     simulation.run(simulation.now + 5, [], lambda: None)
-    assert 9 <= len(asked.claims) <= 10
-    assert 85 <= len(asked.peeks) <= 92
+    assert asked.claims == []
+    assert 85 <= len(asked.peeks) <= 101
