@@ -1,7 +1,7 @@
 """Placing an order: the one path for the storefront and the app API (contract, section 4)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -92,7 +92,6 @@ class Checkout:
     by: Actor = SHOPPER
     page_key: str = ""
     now: datetime | None = None
-    began: datetime = field(default_factory=timezone.now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +291,6 @@ def _unpriced(business: Business, request: OrderRequest) -> Order:
 
 
 def _write(checkout: Checkout, basket: Basket, terms: Terms, now: datetime) -> Order:
-    """`created_at` is when the checkout began, as its id, so that lists by id are the newest first."""
     order, method = _unpriced(checkout.business, checkout.request), checkout.method
     assert checkout.order_id is not None
     order.id = checkout.order_id
@@ -304,7 +302,7 @@ def _write(checkout: Checkout, basket: Basket, terms: Terms, now: datetime) -> O
     order.delivery_fee = terms.price.delivery_fee
     order.amount = order.subtotal - order.discount + order.delivery_fee
     order.validation = terms.validation
-    order.created_at, order.updated_at = checkout.now or checkout.began, now
+    order.created_at = order.updated_at = now
     order.number = count_order(checkout.business)
     order.lines = _items(order, basket)
     insert(order)
