@@ -14,10 +14,10 @@ from django.http import HttpRequest
 
 from accounts.enums import Role
 from accounts.models import Business, SecurityEvent, User
-from accounts.origins import origin_of
 from accounts.services import reviewers, second_factor
 from accounts.services.developer_tokens import end_tokens
 from accounts.services.throwaway import OWNER_EMAIL
+from accounts.sign_in.origins import origin_of
 
 RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 

@@ -42,7 +42,7 @@ class StaffSite(AdminSite):
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         from accounts.models import User  # models aren't loaded yet at the top
         from accounts.services.second_factor import must_set_up
-        from accounts.step_up import step_up
+        from accounts.sign_in.step_up import step_up
 
         inner = super().admin_view(view, cacheable)
         asking = step_up(inner)

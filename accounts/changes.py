@@ -14,8 +14,8 @@ from django.dispatch import receiver
 
 from accounts.enums import SecurityEventKind
 from accounts.models import User
-from accounts.origins import origin_of
 from accounts.services import security_log
+from accounts.sign_in.origins import origin_of
 
 FLAGS: Final = ("is_active", "is_staff", "is_superuser")
 DETAILS: Final = ("email", "name", "password")

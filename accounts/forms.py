@@ -13,13 +13,13 @@ from django.http import HttpRequest
 
 from accounts.enums import Role
 from accounts.models import User
-from accounts.origins import origin_of
 from accounts.services import Registration, choose_new_password, profile, register, second_factor
 from accounts.services.registration import register_in_vain
+from accounts.sign_in.origins import origin_of
 from accounts.validators import timezone_choices
-from common.background import enqueue_after_commit
 from common.currencies import currency_choices
 from common.errors import Invalid
+from common.processes.background import enqueue_after_commit
 from common.web.forms import RadioCards, add_service_errors
 
 HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from common.lookalikes import disguise_problem, edits, skeletons
+from common.text.lookalikes import disguise_problem, edits, skeletons
 
 PLATFORM: Final = "Extension Platform"
 PLATFORM_EDITS: Final = 2  # letters that may differ where it still reads like its name

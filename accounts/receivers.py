@@ -4,23 +4,19 @@ from typing import Any
 
 from allauth.account.signals import password_changed, password_reset, password_set
 from allauth.mfa.models import Authenticator
-from allauth.mfa.signals import (
-    authenticator_added,
-    authenticator_removed,
-    authenticator_reset,
-)
+from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import limits
 from accounts.enums import SecurityEventKind
 from accounts.models import User, normalize_email
-from accounts.origins import origin_of
 from accounts.services import security_log
 from accounts.sessions import DEVICE, NETWORK, SIGNED_IN_AT
-from common.background import enqueue_after_commit
+from accounts.sign_in import limits
+from accounts.sign_in.origins import origin_of
+from common.processes.background import enqueue_after_commit
 
 
 @receiver(user_logged_in)

@@ -8,9 +8,9 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import DeviceGrant, SignIn, User
-from accounts.origins import Origin
 from accounts.services import confirmation, passwords, profile, second_factor, security_log
 from accounts.sessions import SessionStore
+from accounts.sign_in.origins import Origin
 
 
 @shared_task

@@ -1,7 +1,7 @@
 """The queue between requests and the log: a request appends to it, and a thread of the process writes batches.
 
 A request never waits: a full queue drops the call and counts it. What the thread writes, and in which transaction, is in
-`activity.services.writing`; when it writes, in `common.write_behind`.
+`activity.services.writing`; when it writes, in `common.processes.write_behind`.
 """
 
 import atexit
@@ -16,8 +16,8 @@ from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
 
-from common.metrics import CALLS_NOT_LOGGED
-from common.write_behind import WriteBehind
+from common.observability.metrics import CALLS_NOT_LOGGED
+from common.processes.write_behind import WriteBehind
 
 log = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from django.http import HttpRequest
 
-from common.web.client_address import client_network
-from common.web.rate_limits import RateState, consume
+from common.web.limits.client_address import client_network
+from common.web.limits.rate_limits import RateState, consume
 from installations.models import Installation
 
 REQUESTS_A_MINUTE = 60

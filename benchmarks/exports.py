@@ -31,7 +31,7 @@ from common.secrets import digest
 from installations.models import Installation
 from stores.models import Product
 from stores.serializers import product_payload
-from stores.services.products import create_product, delete_product, update_product
+from stores.services.catalogue.products import create_product, delete_product, update_product
 from webhooks.models import Event
 from webhooks.positions import current_horizon
 

@@ -23,7 +23,7 @@ from extensions.hooks.skipped import flush
 from extensions.models import Breaker, HookCall
 from stores import hookpoints
 from stores.hookpoints import HookPoint
-from webhooks.signing import hook_signature_headers
+from webhooks.messages.signing import hook_signature_headers
 
 POINT = HookPoint.SHIPPING_RATES
 DATA = {"deliveryMethod": "DELIVERY", "subtotal": 2500, "builtInFee": 400}

@@ -19,8 +19,9 @@ from installations.models import Installation
 from marketplace.enums import Category
 from marketplace.models import App, AppVersion
 from stores.hookpoints import HookPoint
-from webhooks import catalogue, message
+from webhooks import catalogue
 from webhooks.enums import WAITING
+from webhooks.messages import message
 from webhooks.models import Attempt, Delivery, Event, Webhook
 
 EVENT_TYPE = "order.created"

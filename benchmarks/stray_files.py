@@ -14,7 +14,7 @@ from benchmarks.options import Options
 from benchmarks.processes import Failed
 from benchmarks.results import Goal, Row
 from common.ids import id_at
-from stores.services.pictures import FOLDER, IN_NAME, remove_stray_files
+from stores.services.catalogue.pictures import FOLDER, IN_NAME, remove_stray_files
 
 FEW: Final = 2_000
 MANY: Final = 20_000

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 
-from common.metrics import MAILS
+from common.observability.metrics import MAILS
 
 
 class CountedBackend(BaseEmailBackend):

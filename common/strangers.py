@@ -25,7 +25,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from common.errors import Unavailable
-from common.metrics import PLACES_TAKEN
+from common.observability.metrics import PLACES_TAKEN
 
 log = logging.getLogger(__name__)
 

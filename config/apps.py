@@ -10,14 +10,14 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         # They register the checks, and what listens to Celery.
-        from config import checks, counted_tasks, scheduler_seen, server_checks, server_versions  # noqa: F401
+        from config.checks import production as checks  # noqa: F401
 
         if settings.OTLP_ENDPOINT:
-            from config import otel  # of an extra
+            from config.observability import otel  # of an extra
 
             otel.start()
         if settings.SENTRY_DSN:
-            from config import sentry  # of an extra
+            from config.observability import sentry  # of an extra
 
             sentry.start(settings.SENTRY_DSN)
 

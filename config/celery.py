@@ -7,7 +7,7 @@ from celery import Celery
 from celery.signals import setup_logging, task_postrun, task_prerun, worker_process_init, worker_ready
 from django.db import close_old_connections
 
-from common.garbage import collect_regularly
+from common.observability.garbage import collect_regularly
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

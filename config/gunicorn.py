@@ -17,7 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 from django.conf import settings
 
 from common.db.postgresql.base import DatabaseWrapper
-from config.logs import log_crashes_and_warnings
+from config.observability.logs import log_crashes_and_warnings
 from config.web_worker import Worker
 
 log_crashes_and_warnings()

@@ -18,7 +18,7 @@ from celery.worker import state
 from django.conf import settings
 from gunicorn.systemd import sd_notify
 
-from common.disks import is_full
+from common.files.disks import is_full
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from common import sentinel
+from common.processes import sentinel
 from config.cores import cores
 from config.env.addresses import (
     base_url,
@@ -29,7 +29,7 @@ from config.env.servers import (
     replica_url,
     sentry_dsn,
 )
-from config.logs import log_settings
+from config.observability.logs import log_settings
 from config.schedule import SCHEDULE
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -115,10 +115,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "common.web.request_ids.RequestIdMiddleware",
-    "common.metrics.AnswersMiddleware",
+    "common.web.middleware.request_ids.RequestIdMiddleware",
+    "common.observability.metrics.AnswersMiddleware",
     "common.strangers.StrangersMiddleware",
-    "common.web.zones.ZoneMiddleware",
+    "common.web.middleware.zones.ZoneMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # leads to the page that asks for the password again
 ]
 
@@ -128,13 +128,13 @@ ZONES: dict[str, dict[str, Any]] = {
         "refuses_nul": True,  # views of APIs do it by themselves, with the path of the field
         "middleware": [
             "django.middleware.security.SecurityMiddleware",
-            "common.web.opener_policy.OpenerPolicyMiddleware",
+            "common.web.middleware.opener_policy.OpenerPolicyMiddleware",
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "django.middleware.gzip.GZipMiddleware",
-            "common.web.policy.ContentPolicy",
+            "common.web.middleware.policy.ContentPolicy",
             "django.contrib.sessions.middleware.SessionMiddleware",
             "django.middleware.common.CommonMiddleware",
-            "common.web.form_bodies.FormBodyMiddleware",
+            "common.web.middleware.form_bodies.FormBodyMiddleware",
             "django.middleware.csrf.CsrfViewMiddleware",
             "accounts.sessions.Authentication",
             "django.contrib.messages.middleware.MessageMiddleware",
@@ -165,13 +165,13 @@ ZONES: dict[str, dict[str, Any]] = {
         "urlconf": "config.store_urls",
         "middleware": [
             "django.middleware.security.SecurityMiddleware",
-            "common.web.opener_policy.OpenerPolicyMiddleware",
+            "common.web.middleware.opener_policy.OpenerPolicyMiddleware",
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "django.middleware.gzip.GZipMiddleware",
-            "common.web.policy.ContentPolicy",
+            "common.web.middleware.policy.ContentPolicy",
             "django.middleware.common.CommonMiddleware",
-            "common.web.same_origin.SameOriginMiddleware",
-            "common.web.form_bodies.FormBodyMiddleware",
+            "common.web.middleware.same_origin.SameOriginMiddleware",
+            "common.web.middleware.form_bodies.FormBodyMiddleware",
             "storefront.middleware.StoreMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],
@@ -251,7 +251,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 if REDIS_URL:
     # A list, since Django would split a text at commas.
-    CACHES = {"default": {"BACKEND": "common.redis_client.Cache", "LOCATION": [REDIS_URL]}}
+    CACHES = {"default": {"BACKEND": "common.processes.redis_client.Cache", "LOCATION": [REDIS_URL]}}
 else:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 CACHES["default"]["KEY_PREFIX"] = "extension-platform"
@@ -304,9 +304,9 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "common.hashers.RandomSecretHasher",
 ]
-# Sign-in pages of django-allauth (docs/decisions/0027). `accounts.limits` counts guesses instead of the library, whose
+# Sign-in pages of django-allauth (docs/decisions/0027). `accounts.sign_in.limits` counts guesses instead of the library, whose
 # counters would let strangers lock people out.
-ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_ADAPTER = "accounts.sign_in.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
@@ -316,7 +316,7 @@ ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = False
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 900  # seconds after a sign-in or step-up until people are asked again
-MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
+MFA_ADAPTER = "accounts.sign_in.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Extension Platform"
 MFA_RECOVERY_CODES_SHOW_ONCE = True
@@ -460,7 +460,7 @@ SECURE_HSTS_SECONDS = seconds("SECURE_HSTS_SECONDS", 31_536_000) if SECURE_BY_TL
 SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=True)
 SECURE_HSTS_PRELOAD = flag("SECURE_HSTS_PRELOAD")
 TRUSTED_PROXIES = trusted_proxies()
-# `common.web.zones` removes the header from requests of others.
+# `common.web.middleware.zones` removes the header from requests of others.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 # An app's page may be opened in a frame, and a window from there shows these only without an opener policy (docs/decisions/0070).
@@ -517,7 +517,7 @@ SILENCED_SYSTEM_CHECKS = [
     "oauth2_provider.W010",
 ]
 
-# Reports to systems of the operator (`config.otel`, `config.sentry`).
+# Reports to systems of the operator (`config.observability.otel`, `config.observability.sentry`).
 OTLP_ENDPOINT = collector_url()
 SENTRY_DSN = sentry_dsn()
 

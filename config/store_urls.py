@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from config import views
+from config.pages import views
 from merchants.products import pictures
 
 urlpatterns = [

@@ -6,7 +6,9 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from common.web.methods import require_safe
-from config import crawlers, health, metrics, styleguide, views
+from config import health
+from config.observability import metrics
+from config.pages import crawlers, styleguide, views
 from developers.portal.webhooks import inbox_receiver
 from merchants.marketplace import views as marketplace
 

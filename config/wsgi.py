@@ -8,8 +8,8 @@ import django
 from django.conf import settings
 from django.urls import get_resolver
 
-from common.garbage import collect_regularly
-from common.web.chunked_bodies import Application, Environ, Start, with_length
+from common.observability.garbage import collect_regularly
+from common.web.middleware.chunked_bodies import Application, Environ, Start, with_length
 from common.web.requests import RequestHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -25,7 +25,7 @@ from installations.queries import sandbox_installation
 from installations.services.check_installs import agree
 from marketplace.models import App
 from stores.models import Order, OrderChange
-from webhooks import message
+from webhooks.messages import message
 from webhooks.models import Event, Webhook
 from webhooks.queries import events_of
 

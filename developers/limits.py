@@ -8,7 +8,7 @@ from typing import Final
 
 from accounts.models import User
 from common.errors import TooManyRequests
-from common.web.rate_limits import consume
+from common.web.limits.rate_limits import consume
 
 REQUESTS: Final = 600  # calls of the developer API, and POSTs in the portal
 POLLS: Final = 1200  # of listeners: asking for work and reporting answers

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Case, Exists, F, OuterRef, Q, When
 from django.utils import timezone
 
-from extensions.capabilities import Capability, capabilities_of
+from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import ReachRequest
 from installations.models import RECONSENT_REST, Installation
 

@@ -11,7 +11,7 @@ from django.template.defaultfilters import pluralize
 from accounts.models import User
 from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked
-from common.background import enqueue_after_commit
+from common.processes.background import enqueue_after_commit
 from installations.models import Grant, Installation
 from installations.services.lifecycle import uninstall
 from installations.services.review_installs import end_of_review

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.db.finders import first_or_not_found, get_or_not_found
-from common.lookalikes import looks_like
+from common.text.lookalikes import looks_like
 from marketplace.enums import ReviewKind, SubmissionStatus
 from marketplace.models import App, AppQuerySet, AppVersion, ReviewMessage, Submission
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business
-from extensions.app_status import StoreAppStatus
+from extensions.in_store.app_status import StoreAppStatus
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from merchants.installed.app import InstalledApp

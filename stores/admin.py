@@ -13,16 +13,16 @@ from accounts.models import User
 from common.errors import ServiceError
 from stores.enums import OrderStatus
 from stores.models import Order, OrderItem, Payment, Product, Review, SitePage, StoreSettings
-from stores.services.history import staff
-from stores.services.orders import change_order_status
-from stores.services.pages import create_page, delete_page, update_page
-from stores.services.products import (
+from stores.services.catalogue.products import (
     archive_product,
     create_product,
     delete_product,
     restore_product,
     update_product,
 )
+from stores.services.history import staff
+from stores.services.orders import change_order_status
+from stores.services.pages import create_page, delete_page, update_page
 from stores.services.reviews import delete_review
 from stores.services.settings import set_delivery_fee
 

@@ -13,12 +13,12 @@ from django.template.defaultfilters import pluralize
 from accounts.models import Business, User
 from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked, business_created
-from common.background import enqueue_after_commit
+from common.processes.background import enqueue_after_commit
 from stores.enums import OPEN
 from stores.models import Order, ProductPicture, StoredPicture, StorePicture, StoreTotals
 from stores.sandbox import fill_store
+from stores.services.catalogue.pictures import delete_files
 from stores.services.order_mails import mail_status
-from stores.services.pictures import delete_files
 from stores.signals import order_status_changed
 
 

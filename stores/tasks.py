@@ -3,7 +3,8 @@
 from celery import shared_task
 
 from stores.models import StoreTotals
-from stores.services import carts, order_mails, payments, pictures, removal, totals
+from stores.services import carts, order_mails, payments, removal, totals
+from stores.services.catalogue import pictures
 
 
 @shared_task

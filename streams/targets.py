@@ -9,7 +9,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.base import File
 
-from common import buckets
+from common.files import buckets
 
 
 class Refused(Exception):
@@ -42,11 +42,11 @@ class Folder:
 
 
 class Bucket:
-    """One object for each batch. `url` is that of `common.buckets`, which raises `ValueError` for others."""
+    """One object for each batch. `url` is that of `common.files.buckets`, which raises `ValueError` for others."""
 
     def __init__(self, url: str) -> None:
         options = buckets.options_of(url) | settings.BUCKET_KEYS
-        from common.object_storage import ObjectStorage  # needs the extra `s3`
+        from common.files.object_storage import ObjectStorage  # needs the extra `s3`
 
         self._storage = ObjectStorage(
             **options, object_parameters={"ContentType": "application/x-ndjson"}, file_overwrite=True

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from activity.log import CallLog
-from common.web import rate_limits
+from common.processes.write_behind import WriteBehind
+from common.web.limits import rate_limits
 from common.web.requests import Request
-from common.write_behind import WriteBehind
 from config.celery import app as celery_app
 from extensions.hooks.skipped import SkippedCalls
 from installations.models import Installation

@@ -8,8 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from developers.docs.calls import data_schema
-from webhooks import catalogue, payloads, receivers
-from webhooks.services import samples
+from webhooks import catalogue, receivers
+from webhooks.messages import payloads
+from webhooks.services.sandbox import samples
 
 PUBLISHERS = ((receivers, "publish"), (samples, "publish_to"))
 BUILDERS = {"data_erasure": catalogue.DATA_ERASURE, "test_event": catalogue.WEBHOOK_TEST}

@@ -16,20 +16,12 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from config.celery import app as celery_app
 from config.schedule import SCHEDULE
 from stores.addresses import store_url
-from tests.businesses import (
-    OF_A_BUSINESS,
-    OF_A_PERSON,
-    OF_ALL,
-    OF_AN_APP,
-    models,
-    references,
-    split_models,
-)
+from tests.businesses import OF_A_BUSINESS, OF_A_PERSON, OF_ALL, OF_AN_APP, models, references, split_models
 from tests.webhooks.helpers import drain
 from tests.wire.pages import STORES, routes, subject_of, subjects_of
 from tests.wire.visitors import Visitor
 from tools.screenshots import cast as everybody
-from webhooks.services.samples import send_sample
+from webhooks.services.sandbox.samples import send_sample
 
 # References from tables that would not be split to those that would.
 INTO_A_BUSINESS = {

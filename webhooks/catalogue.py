@@ -1,6 +1,6 @@
 """Every event that can be sent: its name, the scope it needs, when it is sent, and what its `data` holds.
 
-Registration, publishing, the public documentation and the tests all read this table. `webhooks.payloads` builds
+Registration, publishing, the public documentation and the tests all read this table. `webhooks.messages.payloads` builds
 the `data`; the tests validate each payload against the JSON Schema that the documentation makes of its serializer.
 """
 
@@ -16,7 +16,7 @@ from common.rest.fields import example_of
 from common.times import duration
 from marketplace.scopes import SCOPE_OF_EVENT
 from stores.serializers import ProductSerializer, ReviewSerializer
-from webhooks import payloads
+from webhooks.messages import payloads
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,7 @@ from common.tracing import Trace, current_foreign_trace_id, current_request_id
 from installations.models import Installation
 from marketplace.models import App
 from webhooks.endpoints import EndpointField, endpoint_key
-from webhooks.enums import (
-    OPEN_ERASURES,
-    DeliveryStatus,
-    ErasureState,
-    HeldReason,
-    InboxAnswer,
-    Pace,
-    Stage,
-)
+from webhooks.enums import OPEN_ERASURES, DeliveryStatus, ErasureState, HeldReason, InboxAnswer, Pace, Stage
 from webhooks.fields import DeliveryIdField, EventTypeField, InstallationsField
 
 # Events, deliveries and attempts are split alike, by the time of the event, so that a week of all three goes at once.

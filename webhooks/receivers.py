@@ -21,7 +21,7 @@ from marketplace.signals import app_suspended, app_updated
 from stores import signals as shop
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
-from webhooks import payloads
+from webhooks.messages import payloads
 from webhooks.services import erasure
 from webhooks.services.app_defined import create_missing, follow_app
 from webhooks.services.deliveries import cancel_all, hold_paused, send_paused

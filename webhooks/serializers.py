@@ -10,9 +10,10 @@ from common.rest.fields import Boolean, Choice, Integer, Moment, StringList, Tex
 from common.times import iso, iso_or_none
 from installations.models import Installation
 from stores.serializers import Count
-from webhooks import catalogue, message
+from webhooks import catalogue
 from webhooks.catalogue import EVENTS, SUBSCRIBABLE
 from webhooks.enums import WAITING, DeliveryStatus
+from webhooks.messages import message
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import events_of, may_read_payload
 

@@ -9,8 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from accounts import limits, tokens
-from accounts.adapter import WRONG_CREDENTIALS
 from accounts.api.serializers import (
     LoginBody,
     RefreshTokenBody,
@@ -19,10 +17,12 @@ from accounts.api.serializers import (
     TokenPairSerializer,
 )
 from accounts.models import Business, User
-from accounts.origins import origin_of
 from accounts.services import register
 from accounts.services.second_factor import has_second_factor, use_code
-from accounts.tokens import TokenPair
+from accounts.sign_in import limits, tokens
+from accounts.sign_in.adapter import WRONG_CREDENTIALS
+from accounts.sign_in.origins import origin_of
+from accounts.sign_in.tokens import TokenPair
 from common.errors import Unauthenticated
 from common.rest.schema import problem
 from common.rest.views import JsonView

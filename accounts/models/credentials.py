@@ -58,7 +58,7 @@ class SignInQuerySet(models.QuerySet["SignIn"]):
 
 
 class SignIn(models.Model):
-    """One sign-in to the developer API and all tokens that came from it. Written by `accounts.tokens`.
+    """One sign-in to the developer API and all tokens that came from it. Written by `accounts.sign_in.tokens`.
 
     Each access and refresh token names its sign-in and works until that ends: by signing out, by the second use of
     a refresh token, or by another password. `refresh_jti` is the id of the one refresh token that has not been used.

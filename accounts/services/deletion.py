@@ -23,8 +23,8 @@ from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
 from accounts.signals import account_deleted, account_deletion_asked
-from common.background import enqueue_after_commit
 from common.errors import Conflict
+from common.processes.background import enqueue_after_commit
 
 NAME: Final = "Deleted account"
 STORE_NAME: Final = "Deleted store"

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from accounts.enums import SecurityEventKind, TokenRight
 from accounts.models import DeveloperToken, DeviceGrant, User
-from accounts.origins import NOWHERE, Origin, device_name
 from accounts.services import security_log
 from accounts.services.confirmation import is_confirmed, require_confirmed
 from accounts.services.security_mails import mail_security_change
+from accounts.sign_in.origins import NOWHERE, Origin, device_name
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound, Unauthenticated
 from common.secrets import digest, last_four, new_developer_token

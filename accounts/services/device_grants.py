@@ -14,9 +14,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import DeveloperToken, DeviceGrant, User
-from accounts.origins import Origin
 from accounts.services.confirmation import require_confirmed
 from accounts.services.developer_tokens import IssuedToken, create_developer_token, lock_owner
+from accounts.sign_in.origins import Origin
 from common.errors import NotFound, ServiceError
 from common.secrets import digest
 

@@ -13,12 +13,12 @@ from django.urls import reverse
 
 from accounts.enums import MailKind, Role, SecurityEventKind
 from accounts.models import User, normalize_email
-from accounts.origins import Origin
 from accounts.public_names import check_public_name
 from accounts.services import confirmation, security_log
 from accounts.services.security_mails import mail_security_change
-from common.background import enqueue_after_commit
+from accounts.sign_in.origins import Origin
 from common.errors import Conflict, Invalid
+from common.processes.background import enqueue_after_commit
 
 LINK_LIFETIME: Final = 3 * 24 * 3600  # seconds
 _SALT: Final = "accounts.new-email"

@@ -17,8 +17,8 @@ from accounts.models import Business, User, normalize_email
 from accounts.public_names import check_public_name
 from accounts.services import security_log
 from accounts.services.businesses import create_business
-from common.background import enqueue_after_commit
 from common.errors import Conflict, ErrorDetail, Invalid
+from common.processes.background import enqueue_after_commit
 from common.validation import field_problems
 
 USER_FIELDS = {"email": "email", "name": "name"}

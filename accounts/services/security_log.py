@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
 from accounts.models import SecurityEvent, User
-from accounts.origins import NOWHERE, Origin
+from accounts.sign_in.origins import NOWHERE, Origin
 from common.times import iso
 
 # The database refuses to remove what is younger than 365 days.

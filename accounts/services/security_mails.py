@@ -5,8 +5,8 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.origins import Origin, device_name
-from common.background import enqueue_after_commit
+from accounts.sign_in.origins import Origin, device_name
+from common.processes.background import enqueue_after_commit
 
 SUBJECT = "The security of your account at Extension Platform has changed"
 WRONG_CODES = "Wrong codes were entered for your account at Extension Platform"

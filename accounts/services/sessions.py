@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
 from accounts.models import DeviceGrant, Session, SignIn, User
-from accounts.origins import device_name
 from accounts.services import security_log
 from accounts.services.developer_tokens import end_tokens
+from accounts.sign_in.origins import device_name
 from common.ids import parse_id
 from common.secrets import digest
 

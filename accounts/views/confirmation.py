@@ -6,10 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from accounts import limits
 from accounts.models import User
-from common.background import enqueue_after_commit
+from accounts.sign_in import limits
 from common.errors import TooManyRequests
+from common.processes.background import enqueue_after_commit
 from common.web.own_pages import is_own_page
 
 

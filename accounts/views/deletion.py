@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import Business, User, normalize_email
 from accounts.services.deletion import NotDeletableError, delete_account, obstacles_of
-from accounts.step_up import step_up
+from accounts.sign_in.step_up import step_up
 from common.web.methods import require_safe
 
 UNPROCESSABLE = 422

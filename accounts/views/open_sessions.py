@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from accounts.models import DeveloperToken, SecurityEvent, User
-from accounts.origins import device_name
 from accounts.services import sessions
+from accounts.sign_in.origins import device_name
 from common.web.pagination import page_request
 
 

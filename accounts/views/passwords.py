@@ -3,9 +3,9 @@
 from allauth.account import views as allauth
 from django.http import HttpRequest, HttpResponse
 
-from accounts import limits
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
+from accounts.sign_in import limits
 from accounts.views.refusals import LimitedForm
 
 

@@ -7,12 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import limits
 from accounts.forms import NoticesForm
 from accounts.models import User
-from accounts.origins import origin_of
 from accounts.services import profile as services
-from accounts.step_up import step_up
+from accounts.sign_in import limits
+from accounts.sign_in.origins import origin_of
+from accounts.sign_in.step_up import step_up
 from common.errors import Conflict, Invalid, TooManyRequests
 from common.web.methods import require_safe
 

@@ -9,14 +9,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts import limits
 from accounts.enums import SELF_REGISTERED
 from accounts.forms import RegisterForm
 from accounts.models import normalize_email
 from accounts.services import Registration
+from accounts.sign_in import limits
 from accounts.views.refusals import LimitedForm
-from common.background import enqueue_after_commit
 from common.errors import Conflict
+from common.processes.background import enqueue_after_commit
 
 
 class RegisterView(LimitedForm, SignupView):

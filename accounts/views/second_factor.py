@@ -10,11 +10,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts import limits
-from accounts.adapter import WRONG_PASSKEY, passkey_domain
 from accounts.forms import AddPasskeyForm, ProveByCodeForm, SecondStepForm
 from accounts.models import User
 from accounts.services.second_factor import must_set_up, signs_in_alone
+from accounts.sign_in import limits
+from accounts.sign_in.adapter import WRONG_PASSKEY, passkey_domain
 from accounts.views.refusals import LimitedForm
 from common.errors import TooManyRequests
 

@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import NoReverseMatch, reverse
 
-from accounts import limits
-from accounts.adapter import passkey_domain
 from accounts.forms import SignInForm
 from accounts.models import User
+from accounts.sign_in import limits
+from accounts.sign_in.adapter import passkey_domain
 from accounts.views.refusals import LimitedForm
 
 

@@ -14,13 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.enums import TokenRight
 from accounts.models import DeveloperToken, User
-from accounts.origins import Origin, origin_of
-from accounts.services.developer_tokens import (
-    IssuedToken,
-    create_developer_token,
-    revoke_developer_token,
-)
-from accounts.step_up import step_up
+from accounts.services.developer_tokens import IssuedToken, create_developer_token, revoke_developer_token
+from accounts.sign_in.origins import Origin, origin_of
+from accounts.sign_in.step_up import step_up
 from common.errors import Conflict, Invalid
 
 LIFETIMES = [(30, "30 days"), (90, "90 days"), (365, "One year")]

@@ -17,7 +17,7 @@ from django.db.models import Q
 
 from activity.log import Batch, RecordedCall, Use, uses_of
 from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse
-from common.masking import mask, mask_path
+from common.observability.masking import mask, mask_path
 from installations.models import Installation
 
 KEPT_OF_BODY: Final = 4 * 1024  # bytes

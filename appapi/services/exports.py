@@ -26,11 +26,11 @@ from django.utils import timezone
 
 from appapi.enums import ExportResource, ExportStatus
 from appapi.models import Export
-from common import disks
-from common.background import enqueue_after_commit
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, NotAllowed
-from common.metrics import EXPORTS
+from common.files import disks
+from common.observability.metrics import EXPORTS
+from common.processes.background import enqueue_after_commit
 from installations.authentication import refusal
 from installations.models import Installation
 from stores import queries

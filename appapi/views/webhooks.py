@@ -10,7 +10,7 @@ from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
 from common.web.pagination import page_body
 from webhooks.enums import DeliveryStatus
-from webhooks.history import deliveries_to, delivery_to
+from webhooks.insight.history import deliveries_to, delivery_to
 from webhooks.models import Webhook
 from webhooks.queries import webhook_of, webhooks_of
 from webhooks.serializers import (
@@ -28,7 +28,7 @@ from webhooks.serializers import (
 )
 from webhooks.services.deliveries import recover, redeliver
 from webhooks.services.registration import change_webhook, create_webhook, delete_webhook
-from webhooks.services.testing import send_test
+from webhooks.services.sandbox.testing import send_test
 
 
 class WebhookView(AppApiView):

@@ -18,7 +18,6 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 from rest_framework.response import Response
 
-from common import disks
 from common.db.outages import is_outage
 from common.errors import (
     ERROR_CODE_HEADER,
@@ -30,6 +29,7 @@ from common.errors import (
     error_body,
     summary,
 )
+from common.files import disks
 
 log = logging.getLogger(__name__)
 

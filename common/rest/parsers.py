@@ -8,8 +8,8 @@ import orjson
 from rest_framework import parsers
 from rest_framework.exceptions import APIException, ParseError
 
-from common.nesting import MAX_DEPTH, MAX_VALUES, has_too_many_values, is_too_deep
-from common.web.form_bodies import check_escapes
+from common.text.nesting import MAX_DEPTH, MAX_VALUES, has_too_many_values, is_too_deep
+from common.web.middleware.form_bodies import check_escapes
 
 MAX_BODY = 1024 * 1024  # bytes
 RAW_BODY = "common.rest.raw_body"  # what was parsed, in the request's environ

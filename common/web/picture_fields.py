@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.base import File
 from django.core.files.uploadedfile import UploadedFile
 
-from common.pictures import BadPicture, Decoded
+from common.files.pictures import BadPicture, Decoded
 
 
 class PicturesInput(forms.FileInput):

@@ -5,9 +5,9 @@ import threading
 
 from celery.beat import Service
 
-from common import exposition
-from config import gauges
+from common.observability import exposition
 from config.celery import app
+from config.observability import gauges
 from webhooks.tasks import stopping
 
 log = logging.getLogger(__name__)

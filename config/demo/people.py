@@ -9,7 +9,7 @@ from accounts.services import create_reviewer, register
 from accounts.services.confirmation import confirm
 from stores.models import StorePicture, StoreSettings
 from stores.sandbox import fill_store
-from stores.services.pictures import decode, save_picture
+from stores.services.catalogue.pictures import decode, save_picture
 
 PASSWORD = "extension-demo"  # noqa: S105  the demo prints it at every start
 DEVELOPER = "developer@example.com"

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from common import buckets, sentinel
+from common.files import buckets
+from common.processes import sentinel
 from config.env.reading import checked_url, env, of_extra, required
 
 NO_REDIS = "memory://"
@@ -83,11 +84,11 @@ def email_url(*, debug: bool) -> str:
 def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
     """Where pictures and the files of exports are: `MEDIA_STORAGE_URL`, or folders under `var_dir`.
 
-    The URL is that of `common.buckets`.
+    The URL is that of `common.files.buckets`.
     """
     url = of_extra("MEDIA_STORAGE_URL", extra="s3", package="django-storages")
     if not url:
-        on_disk = "common.disks.DiskStorage"
+        on_disk = "common.files.disks.DiskStorage"
         return {
             "default": {"BACKEND": on_disk},
             "exports": {
@@ -105,7 +106,7 @@ def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
         raise ImproperlyConfigured(f"MEDIA_STORAGE_URL {error}.") from error
     return {
         name: {
-            "BACKEND": "common.object_storage.ObjectStorage",
+            "BACKEND": "common.files.object_storage.ObjectStorage",
             "OPTIONS": {**options, "location": f"{options['location']}/{below}".lstrip("/"), **more},
         }
         for name, below, more in (
@@ -116,7 +117,7 @@ def media_storages(*, var_dir: Path) -> dict[str, dict[str, Any]]:
 
 
 def bucket_keys() -> dict[str, str]:
-    """Options of `common.object_storage.ObjectStorage`. Empty: its library finds the keys of the machine's role."""
+    """Options of `common.files.object_storage.ObjectStorage`. Empty: its library finds the keys of the machine's role."""
     return {option: key for option, name in S3_KEYS.items() if (key := env.str(name, default=""))}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.checks import run_checks
 from django.core.management.base import BaseCommand
 
-from config.logs import log_crashes_and_warnings
+from config.observability.logs import log_crashes_and_warnings
 
 log = logging.getLogger(__name__)
 

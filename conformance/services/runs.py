@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.services.throwaway import open_throwaway_store
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, TooManyRequests
-from common.web.rate_limits import consume
+from common.web.limits.rate_limits import consume
 from conformance.enums import Outcome, RunStatus, Sender
 from conformance.models import Run
 from conformance.probes import Answer, Probe, findings_of, probe_of

@@ -15,7 +15,7 @@ from conformance.models import Run
 from conformance.probes import Answer, Probe
 from conformance.services.runs import LONGEST, admit, advance, pending, start
 from marketplace.models import App
-from webhooks.diagnosis import in_short
+from webhooks.insight.diagnosis import in_short
 
 ON_A_PAGE: Final = timedelta(seconds=15)  # while somebody waits for it
 

@@ -13,8 +13,8 @@ from conformance.steps.webhooks import valid
 from conformance.subject import Subject
 from installations.models import Installation
 from installations.services import lifecycle
-from webhooks import payloads
 from webhooks.catalogue import DATA_ERASURE
+from webhooks.messages import payloads
 from webhooks.models import Webhook
 
 

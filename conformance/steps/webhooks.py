@@ -11,10 +11,10 @@ from conformance.enums import Expected, Outcome
 from conformance.probes import Finding, Probe
 from conformance.steps.base import Answers, Step, skipped
 from conformance.subject import OLD, SIGNATURES, Subject
-from webhooks import payloads
 from webhooks.catalogue import DATA_ERASURE, WEBHOOK_TEST
-from webhooks.services.samples import sample_data
-from webhooks.signing import signature_headers
+from webhooks.messages import payloads
+from webhooks.messages.signing import signature_headers
+from webhooks.services.sandbox.samples import sample_data
 
 UNKNOWN: Final = "order.unheard_of"
 UNKNOWN_FIELD: Final = {"addedLater": {"by": "a newer version of the platform"}}

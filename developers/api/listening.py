@@ -14,15 +14,15 @@ from typing import Final
 
 from django.conf import settings
 
-from common import wakeups
 from common.errors import Coded, Conflict, NotFound
+from common.processes import wakeups
 from extensions.hooks import relaying as calls
 from extensions.hooks.relaying import Handed
 from marketplace.models import App
 from webhooks.engine import listeners
 from webhooks.engine import relaying as deliveries
 from webhooks.engine.claims import Claim
-from webhooks.message import Message
+from webhooks.messages.message import Message
 
 BEAT_EVERY: Final = 1.0  # seconds
 PAUSE: Final = 1.0  # seconds until the next request of a listener for which no thread was free

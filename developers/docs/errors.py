@@ -13,7 +13,7 @@ from common.errors import error_body, status_name
 from common.rest import schema
 from developers.docs import reference
 from extensions.enums import CallOutcome
-from webhooks.diagnosis import Diagnosis, diagnose
+from webhooks.insight.diagnosis import Diagnosis, diagnose
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,18 @@ from typing import Any
 from django.conf import settings
 from django.urls import resolve
 
-from accounts import limits as sign_in_limits
-from accounts import tokens
 from accounts.services import developer_tokens, device_grants, second_factor
+from accounts.sign_in import limits as sign_in_limits
+from accounts.sign_in import tokens
 from activity.services import retention as log_retention
 from activity.services import writing
 from common import strangers
 from common.http import transport, url_policy
-from common.nesting import MAX_DEPTH, MAX_VALUES
 from common.rest import parsers
+from common.text.nesting import MAX_DEPTH, MAX_VALUES
 from common.times import duration
-from common.web import auth_limits, rate_limits
-from common.web.form_bodies import MAX_ESCAPES
+from common.web.limits import auth_limits, rate_limits
+from common.web.middleware.form_bodies import MAX_ESCAPES
 from conformance.services import disposal, runs
 from developers import limits as developer_limits
 from developers.docs import reference
@@ -37,10 +37,12 @@ from installations.services import authorization
 from marketplace import rules
 from marketplace.services import apps, pictures
 from stores import hookpoints
-from webhooks import health, message
+from webhooks import health
 from webhooks.engine import claim_selection, listeners, retry
-from webhooks.services import deliveries, inboxes, registration, testing
+from webhooks.messages import message
+from webhooks.services import deliveries, inboxes, registration
 from webhooks.services import retention as delivery_retention
+from webhooks.services.sandbox import testing
 
 IDEMPOTENCY_KEPT = timedelta(hours=24)
 EXPORT_KEPT = timedelta(hours=24)

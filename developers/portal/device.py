@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts.services import device_grants
-from accounts.step_up import step_up
+from accounts.sign_in.step_up import step_up
 from common.errors import NotFound
-from common.web.auth_limits import limit
+from common.web.limits.auth_limits import limit
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, current_developer, developer_page
 
 CODES_A_MINUTE = 10  # that one person may try

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from common.background import enqueue_after_commit
+from common.processes.background import enqueue_after_commit
 from developers.review import risks
 from marketplace.models import Submission
 from marketplace.signals import app_submitted

@@ -13,7 +13,7 @@ from django.conf import settings
 from jsonschema import Draft202012Validator
 
 from common.http.url_policy import InvalidUrl, check_page_url
-from common.nesting import MAX_DEPTH, is_too_deep
+from common.text.nesting import MAX_DEPTH, is_too_deep
 from common.times import parse_moment
 from extensions.enums import CallOutcome
 from extensions.hooks.schemas import ANSWER_SCHEMAS

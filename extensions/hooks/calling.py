@@ -20,7 +20,7 @@ from extensions.enums import CallOutcome
 from extensions.hooks.answers import MAX_BYTES, BadAnswer, read
 from extensions.hooks.live import LiveHook
 from stores.hookpoints import HookPoint
-from webhooks.signing import hook_signature_headers
+from webhooks.messages.signing import hook_signature_headers
 
 log = logging.getLogger(__name__)
 

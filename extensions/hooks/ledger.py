@@ -5,7 +5,7 @@ from typing import Final
 
 from django.db import transaction
 
-from common.metrics import HOOK_CALLS, HOOK_SECONDS
+from common.observability.metrics import HOOK_CALLS, HOOK_SECONDS
 from extensions.enums import SKIPPED
 from extensions.hooks import skipped
 from extensions.hooks.calling import Call

@@ -17,8 +17,8 @@ from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Now
 
 from accounts.models import Business
-from common import wakeups
 from common.http.exchanges import Exchange
+from common.processes import wakeups
 from extensions.hooks.calling import SignedRequest
 from extensions.models import RelayedCall
 from marketplace.models import App

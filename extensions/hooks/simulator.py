@@ -14,7 +14,7 @@ from django.utils import timezone
 from common import strangers
 from common.errors import Conflict, TooManyRequests
 from common.http.exchanges import Exchange
-from common.web.rate_limits import consume
+from common.web.limits.rate_limits import consume
 from extensions.addresses import hook_address
 from extensions.definitions import hook as read_hook
 from extensions.hooks import relaying

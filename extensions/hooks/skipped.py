@@ -12,7 +12,7 @@ from typing import Final
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 
-from common.write_behind import WriteBehind
+from common.processes.write_behind import WriteBehind
 from extensions.models import HookCall
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from common.errors import ErrorDetail
 from extensions.enums import ExtensionType
 from extensions.json_documents import path_of, problems_of_json
 from extensions.manifest.shapes import LISTED, TOP_LEVEL, Shape, shape_of
+from extensions.manifest.suggestions import closest, quoted
 from extensions.manifest.values import Wrong
 from extensions.schemas import problems_of_schema, problems_of_values
-from extensions.suggestions import closest, quoted
 
 MAX_BYTES: Final = 256 * 1024  # as JSON without white space
 MAX_DEPTH: Final = 64

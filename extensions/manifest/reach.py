@@ -19,7 +19,7 @@ _ASKED_ONE_BY_ONE: Final = (ExtensionType.HOOK, ExtensionType.EMBED)
 class Facts:
     """What merchants read about one definition beside its developer's texts. Empty: it has no such fact.
 
-    The sentences of `extensions.capabilities` are made from these alone, so whatever they name is part of the reach.
+    The sentences of `extensions.in_store.capabilities` are made from these alone, so whatever they name is part of the reach.
     `script` is a script's URL and `pin` its `integrity`, `corner` a widget's position, `host` the origin that a browser loads from:
     another scheme or port is another server.
     """

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from common.nesting import has_too_many_values
+from common.text.nesting import has_too_many_values
 from extensions.json_documents import path_of
 from extensions.manifest.problems import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS, Problem, every_problem, too_many
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from common.http import url_policy
 from common.http.own_urls import is_own
 from extensions.enums import EmbedKind
-from extensions.suggestions import closest, quoted
+from extensions.manifest.suggestions import closest, quoted
 from stores.hookpoints import HookPoint
 
 MAX_KEY: Final = 100  # characters; the column of `Definition.key`

@@ -8,13 +8,13 @@ from jsonschema.exceptions import ValidationError
 
 from common.errors import ErrorDetail
 from extensions.json_documents import path_of, problems_of_json
+from extensions.manifest.suggestions import closest, quoted
 from extensions.schemas.defaults import is_present, misfits
 from extensions.schemas.keywords import DIALECT, KEYWORDS, ROOT_KEYWORDS, Problem, Schema
 from extensions.schemas.messages import message_for
 from extensions.schemas.patterns import InvalidPattern, compiled
 from extensions.schemas.references import MAX_SUBSCHEMAS, Resolution, resolved
 from extensions.schemas.validator import TooMuchWork, errors_of
-from extensions.suggestions import closest, quoted
 
 MAX_PROBLEMS: Final = 100
 MAX_PATTERNS: Final = 100

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
-from extensions.app_status import statuses_of
-from extensions.capabilities import capabilities_of
+from extensions.in_store.app_status import statuses_of
+from extensions.in_store.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
 from extensions.reach_requests import requested_capabilities
 from installations.models import Installation, running

@@ -10,11 +10,11 @@ from django.utils.safestring import SafeString
 from accounts.models import Business
 from common.http.url_policy import origin_of
 from common.templatetags.ui import icon
-from common.web.policy import allow_frame
+from common.web.middleware.policy import allow_frame
 from extensions.addresses import SANDBOX, frame_url
 from extensions.definitions import Block
-from extensions.embeds_and_blocks import PlacedBlock
 from extensions.icons import icon_or_neutral
+from extensions.in_store.embeds_and_blocks import PlacedBlock
 
 register = template.Library()
 

@@ -17,8 +17,8 @@ from oauth2_provider.views.mixins import OAuthLibMixin
 from common.errors import ERROR_CODE_HEADER, default_code, error_body
 from common.rest.errors import code_of, headers_of, status_and_message
 from common.rest.schema import problem
-from common.web.auth_limits import limit_by_address
-from common.web.form_bodies import FORM, check_form
+from common.web.limits.auth_limits import limit_by_address
+from common.web.middleware.form_bodies import FORM, check_form
 from installations import code_replay
 from installations.oauth import CodeUsedAgain, WrongRedirectUri
 from installations.serializers import (

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
-from common.background import enqueue_after_commit
+from common.processes.background import enqueue_after_commit
 from marketplace.enums import Criterion, SubmissionStatus, Verdict
 from marketplace.models import Submission
 

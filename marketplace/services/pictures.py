@@ -8,8 +8,8 @@ from typing import Final
 from django.core.files.base import ContentFile, File
 from django.db import transaction
 
-from common import pictures
-from common.pictures import CONTENT_TYPES, BadPicture, Decoded
+from common.files import pictures
+from common.files.pictures import CONTENT_TYPES, BadPicture, Decoded
 from marketplace.models import App, Picture
 
 __all__ = ["MAX_BYTES", "BadPicture", "Decoded", "decode", "drop_unused", "store"]

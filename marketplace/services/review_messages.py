@@ -13,8 +13,8 @@ from django.utils import timezone
 from accounts.enums import MailKind
 from accounts.models import User
 from accounts.services.profile import wants_mail
-from common.background import enqueue_after_commit
 from common.errors import Conflict
+from common.processes.background import enqueue_after_commit
 from marketplace import rules
 from marketplace.enums import SubmissionStatus
 from marketplace.models import App, ReviewMessage, Submission

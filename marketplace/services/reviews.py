@@ -30,13 +30,7 @@ from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Subm
 from marketplace.scopes import in_order
 from marketplace.services import notifications
 from marketplace.services.locks import lock_app
-from marketplace.signals import (
-    app_approved,
-    app_reinstated,
-    app_submitted,
-    app_suspended,
-    submission_closed,
-)
+from marketplace.signals import app_approved, app_reinstated, app_submitted, app_suspended, submission_closed
 
 Check = Callable[[App], Iterable[ErrorDetail]]
 """A check by a higher-level app for what a submission lacks. It runs with the app's row locked, so it must be fast."""

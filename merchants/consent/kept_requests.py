@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from common.secrets import digest
-from common.web.auth_limits import limit_by_address
+from common.web.limits.auth_limits import limit_by_address
 
 LONG: Final = 1000  # characters of an address, from which it is kept
 MOST: Final = 3  # of one session; the oldest goes

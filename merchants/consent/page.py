@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from accounts.models import Business
-from extensions.capabilities import Capability, offered_capabilities
+from extensions.in_store.capabilities import Capability, offered_capabilities
 from extensions.reach_requests import requested_capabilities
 from installations.models import Installation
 from installations.queries import scope_reason

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from extensions.capabilities import Capability
+from extensions.in_store.capabilities import Capability
 from extensions.reach_requests import requested_capabilities
 from installations.models import HistoryEntry, Installation
 from installations.queries import asked_scopes, scope_reason

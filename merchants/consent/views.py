@@ -23,7 +23,7 @@ from oauthlib.oauth2.rfc6749.errors import (
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from common.errors import Conflict, NotFound
-from common.web.auth_limits import limit
+from common.web.limits.auth_limits import limit
 from common.web.methods import require_safe
 from common.web.own_pages import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core

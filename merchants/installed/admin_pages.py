@@ -8,7 +8,7 @@ from django.shortcuts import render
 from common.errors import NotFound
 from common.http.url_policy import origin_of
 from common.web.methods import require_safe
-from common.web.policy import allow_frame
+from common.web.middleware.policy import allow_frame
 from extensions.addresses import SANDBOX, frame_url
 from extensions.session_tokens import session_token
 from installations.models import Installation

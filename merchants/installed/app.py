@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from accounts.models import Business
 from extensions import definitions
-from extensions.app_status import StoreAppStatus, statuses_of
-from extensions.capabilities import Capability, capabilities_of
 from extensions.definitions import AdminPage
 from extensions.enums import ExtensionType
 from extensions.hooks import health
+from extensions.in_store.app_status import StoreAppStatus, statuses_of
+from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import Definition
 from extensions.queries import Extension, running_definitions
 from installations.models import Installation

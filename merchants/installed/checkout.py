@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from common.web.forms import RadioLines
 from common.web.methods import require_safe
 from extensions.hooks import breaker, health
-from extensions.switches import switched_off
+from extensions.in_store.switches import switched_off
 from installations.models import Installation
 from merchants.access import MerchantRequest, active_page, app_page
 from merchants.installed.app import InstalledApp

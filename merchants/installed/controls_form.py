@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.html import escape
 
 from common.web.forms import SwitchInput
-from extensions.switches import Controls
+from extensions.in_store.switches import Controls
 
 MOST = "most_discount"
 CAP = "Most this app may take off an order (%)"

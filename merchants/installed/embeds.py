@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 from common.errors import NotFound
 from common.ids import parse_id
 from common.web.methods import require_safe
-from extensions.embeds_and_blocks import StoreEmbed, embeds_among
+from extensions.in_store.embeds_and_blocks import StoreEmbed, embeds_among
 from extensions.models import Definition
 from extensions.schema_forms import settings_form
 from extensions.services.extension_states import save_embed_settings

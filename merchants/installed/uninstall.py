@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict
 from common.web.methods import require_safe
-from extensions.capabilities import placed
+from extensions.in_store.capabilities import placed
 from installations import services
 from installations.enums import HistoryKind
 from installations.models import Installation

@@ -7,8 +7,8 @@ from django.views.decorators.http import require_http_methods
 
 from common.web.methods import require_safe
 from common.web.pagination import page_request
+from extensions.in_store.switches import controls_of, switched_off
 from extensions.services.extension_states import change_controls
-from extensions.switches import controls_of, switched_off
 from installations.queries import granted_by, history_of, installations_of
 from marketplace.scopes import SCOPES
 from merchants.access import MerchantRequest, app_page, merchant_page

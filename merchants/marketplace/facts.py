@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from extensions.capabilities import Capability
 from extensions.enums import ExtensionType
 from extensions.hooks.health import health_of
+from extensions.in_store.capabilities import Capability
 from extensions.models import HookCall
 from marketplace.models import App
-from webhooks.analytics import thirty_days
+from webhooks.insight.analytics import thirty_days
 
 ENOUGH: Final = 100  # calls or deliveries; of fewer, a page claims nothing
 

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from accounts.models import User
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from extensions.capabilities import offered_capabilities
+from extensions.in_store.capabilities import offered_capabilities
 from marketplace import listing
 from marketplace.models import App, AppVersion
 from marketplace.queries import own_apps

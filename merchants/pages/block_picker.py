@@ -7,9 +7,9 @@ from django.db.models import QuerySet
 from accounts.models import Business
 from extensions import definitions
 from extensions.definitions import Block
-from extensions.embeds_and_blocks import PlacedBlock, settings_in_force
 from extensions.enums import ExtensionType
 from extensions.icons import icon_or_neutral
+from extensions.in_store.embeds_and_blocks import PlacedBlock, settings_in_force
 from extensions.models import Definition
 from extensions.queries import extensions_on
 from installations.models import Installation

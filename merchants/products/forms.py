@@ -11,8 +11,8 @@ from common.web.forms import SwitchInput
 from common.web.picture_fields import PicturesField
 from merchants.money_field import MoneyField
 from stores.models import Product, ProductPicture
-from stores.services.pictures import decode
-from stores.services.product_pictures import MAX_ALT, MAX_PICTURES, PictureChanges
+from stores.services.catalogue.pictures import decode
+from stores.services.catalogue.product_pictures import MAX_ALT, MAX_PICTURES, PictureChanges
 
 MOST_STOCK = 2_147_483_647  # what the column holds
 

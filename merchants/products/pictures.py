@@ -7,7 +7,7 @@ from django.http import FileResponse, Http404, HttpRequest
 
 from common.web.methods import require_safe
 from marketplace.models import Picture
-from stores.services.pictures import picture_by_id
+from stores.services.catalogue.pictures import picture_by_id
 
 ONE_YEAR = 31_536_000  # seconds
 
@@ -33,7 +33,7 @@ def store_picture(request: HttpRequest, picture_id: UUID, *, small: bool = False
 def _served(file: FieldFile, content_type: str) -> FileResponse:
     """The bytes behind a picture's address, which never change: another picture has another address.
 
-    They were written by us (`common.pictures`), and still get no right to do anything in a browser.
+    They were written by us (`common.files.pictures`), and still get no right to do anything in a browser.
     """
     try:
         response = FileResponse(file.open(), content_type=content_type)

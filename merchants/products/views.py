@@ -17,7 +17,7 @@ from merchants.store.queries import categories_in_use, products_found
 from stores import queries
 from stores.enums import ProductStatus
 from stores.models import Product
-from stores.services import products
+from stores.services.catalogue import products
 
 COLUMNS = {wire: column for column, wire in products.WIRE_NAMES.items()}
 

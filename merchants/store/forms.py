@@ -14,7 +14,7 @@ from common.web.picture_fields import PictureField
 from merchants.money_field import MoneyField
 from stores.enums import Accent
 from stores.models import StoreSettings
-from stores.services.pictures import decode
+from stores.services.catalogue.pictures import decode
 
 ABOUT_TIME_ZONES = "Used for the times on your pages and the days of your reports."
 

@@ -9,12 +9,12 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from common.templatetags.ui import app_icon, icon, pill
-from extensions.app_status import AppState, StoreAppStatus
-from extensions.capabilities import Capability
 from extensions.definitions import AdminPage
 from extensions.enums import ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
 from extensions.icons import icon_or_neutral
+from extensions.in_store.app_status import AppState, StoreAppStatus
+from extensions.in_store.capabilities import Capability
 from extensions.models import Breaker
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation

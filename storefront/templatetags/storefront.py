@@ -12,9 +12,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts.models import Business
-from common.web.policy import allow_frame, allow_script
-from extensions.embeds_and_blocks import StoreEmbed, blocks_on, embeds_on
+from common.web.middleware.policy import allow_frame, allow_script
 from extensions.enums import EmbedKind
+from extensions.in_store.embeds_and_blocks import StoreEmbed, blocks_on, embeds_on
 from stores.enums import ProductStatus, is_low
 from stores.models import Payment, Product, SitePage
 

@@ -15,7 +15,7 @@ from accounts.models import Business
 from accounts.services.confirmation import is_open
 from common.db.finders import first_or_not_found
 from common.errors import NotFound
-from common.web.auth_limits import limit_by_address
+from common.web.limits.auth_limits import limit_by_address
 from storefront.cart import ShopperCart
 from stores import queries
 

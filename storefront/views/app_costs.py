@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_POST
 
 from common.errors import Invalid
-from common.web.auth_limits import limit_by_address
+from common.web.limits.auth_limits import limit_by_address
 from extensions.services.costs import MOST_APPS, Measured, record_visit
 from storefront.views.access import ShopRequest, shop_page
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from common.errors import Conflict, TooManyRequests
-from common.web.auth_limits import limit_by_address
+from common.web.limits.auth_limits import limit_by_address
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from storefront.forms import QuantityForm, ReviewForm

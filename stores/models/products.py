@@ -11,7 +11,7 @@ from stores.models.settings import StoredPicture
 
 
 class Product(models.Model):
-    """A product. Changed only by `stores.services.products` and `.stock`."""
+    """A product. Changed only by `stores.services.catalogue.products` and `.stock`."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="products")
@@ -83,7 +83,7 @@ class Product(models.Model):
 
 
 class ProductPicture(StoredPicture):
-    """A picture of a product. Changed only by `stores.services.product_pictures`, which keeps the path of the first
+    """A picture of a product. Changed only by `stores.services.catalogue.product_pictures`, which keeps the path of the first
     in `Product.image`, so that lists of products need no further query.
     """
 

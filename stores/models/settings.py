@@ -40,7 +40,7 @@ class StoreTotals(models.Model):
 
 
 class StoredPicture(models.Model):
-    """An uploaded picture, re-encoded by `stores.services.pictures`. Its file never changes; another picture is another row."""
+    """An uploaded picture, re-encoded by `stores.services.catalogue.pictures`. Its file never changes; another picture is another row."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     file = models.FileField(upload_to="stores/", storage=default_storage, max_length=200)

@@ -9,7 +9,7 @@ from common.errors import Conflict, Invalid, NotFound
 from stores.enums import ProductStatus
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product
-from stores.services.stock import find_products
+from stores.services.catalogue.stock import find_products
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from stores.enums import DeliveryMethod, OrderChangeKind, OrderValidation
 from stores.hookpoints import Budget, HookPart, PaymentMethod
 from stores.models import Order, OrderItem
 from stores.services.basket import Basket, OrderLine, find_basket, lock_basket, merge, read_basket
+from stores.services.catalogue.stock import announce, move_stock
 from stores.services.history import SHOPPER, Actor, record, record_parts
 from stores.services.payments import chosen_method, make_payment, open_payment, require_time_for_payment
-from stores.services.stock import announce, move_stock
 from stores.services.totals import count_order
 
 __all__ = ["PRICES_CHANGED", "OrderLine", "OrderRequest", "Price", "place_order", "quote"]

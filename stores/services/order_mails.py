@@ -21,10 +21,10 @@ from django.utils import timezone
 
 from accounts.models import Business
 from accounts.public_names import PLATFORM
-from common.background import enqueue_after_commit
 from common.db.fields import decrypt, encrypt
 from common.errors import TooManyRequests
-from common.web.auth_limits import limit_failures
+from common.processes.background import enqueue_after_commit
+from common.web.limits.auth_limits import limit_failures
 from stores import queries
 from stores.addresses import store_url
 from stores.enums import DeliveryMethod, OrderStatus

@@ -10,8 +10,8 @@ from common.errors import Conflict
 from stores import signals
 from stores.enums import OrderChangeKind, OrderStatus, may_move
 from stores.models import LINES, Order
+from stores.services.catalogue.stock import announce, give_back
 from stores.services.history import SYSTEM, Actor, record
-from stores.services.stock import announce, give_back
 
 
 @transaction.atomic

@@ -15,11 +15,11 @@ from common.errors import Conflict
 from stores.enums import ActorKind, BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review
 from stores.services.basket import OrderLine
+from stores.services.catalogue.products import create_product, delete_product, update_product
 from stores.services.checkout import OrderRequest, place_order
 from stores.services.history import Actor
 from stores.services.orders import change_order_status
 from stores.services.payments import MAKING, expire_payment, open_payment, settle_payment
-from stores.services.products import create_product, delete_product, update_product
 from stores.services.reviews import create_review, delete_review
 
 TEST = Actor(ActorKind.SYSTEM, name="the test store")

@@ -10,12 +10,12 @@ from accounts.models import Business
 from accounts.services import update_business
 from accounts.services.businesses import BusinessChanges
 from common.errors import Conflict, Invalid
+from common.files.pictures import Decoded
 from common.money import decimals
-from common.pictures import Decoded
 from common.validation import check_fields
 from stores.hookpoints import MAX_MINOR
 from stores.models import Product, StorePicture, StoreSettings, StoreTotals
-from stores.services.pictures import save_picture
+from stores.services.catalogue.pictures import save_picture
 
 LOGO_SIDE: Final = 800  # pixels
 WIRE_NAMES: Final = {

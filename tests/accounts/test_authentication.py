@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import DeveloperAuthentication, IsDeveloper
 from accounts.models import User
+from accounts.sign_in.authentication import DeveloperAuthentication, IsDeveloper
 from tests.accounts.api import assert_error, sign_in
 
 

@@ -7,7 +7,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import SignIn, User
-from common.web import rate_limits
+from common.web.limits import rate_limits
 from tests.accounts.api import assert_error, post, sign_in
 from tests.factories import PASSWORD
 from tests.ports import free_port

@@ -10,9 +10,9 @@ from django.core import mail
 from django.test import TestCase
 
 from accounts.models import User
-from accounts.origins import Origin
 from accounts.services import confirmation, deletion, passwords, profile, security_mails
 from accounts.services.confirmation import is_confirmed
+from accounts.sign_in.origins import Origin
 
 HOSTILE = "the parcel is blocked, release it at evil.example"
 pytestmark = pytest.mark.usefixtures("tasks_run_at_once")

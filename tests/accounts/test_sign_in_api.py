@@ -12,8 +12,8 @@ from django.utils.timezone import now
 
 from accounts.enums import Role
 from accounts.models import Business, Session, SignIn, User
+from accounts.sign_in.tokens import read_access_token
 from accounts.tasks import remove_ended_sign_ins
-from accounts.tokens import read_access_token
 from tests import factories
 from tests.accounts.api import assert_error, post, refresh, sign_in
 

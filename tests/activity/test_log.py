@@ -21,7 +21,7 @@ from activity.services import writing
 from activity.services.retention import remove_old
 from installations.models import Installation
 from installations.services.lifecycle import issue_token, uninstall
-from stores.services.products import delete_product
+from stores.services.catalogue.products import delete_product
 from tests import factories
 from tests.appapi.conftest import client_of
 from tests.webhooks.helpers import drain, wait_until

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts import tokens
 from accounts.models import Business, User
+from accounts.sign_in import tokens
 from common.http import transport
 from common.ids import id_at
 from installations.models import Installation

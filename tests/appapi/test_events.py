@@ -25,7 +25,7 @@ from webhooks import feed
 from webhooks.feed import Cursor
 from webhooks.models import Event
 from webhooks.positions import current_horizon
-from webhooks.services.samples import send_sample
+from webhooks.services.sandbox.samples import send_sample
 
 # An event is seen once its transaction is over, which a test's own never is.
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -24,7 +24,7 @@ from appapi.services import exports
 from appapi.services.exports import delete_expired, make_exports
 from installations.models import Installation
 from stores.models import Product
-from stores.services.products import create_product, delete_product, update_product
+from stores.services.catalogue.products import create_product, delete_product, update_product
 from tests import factories
 from tests.appapi.conftest import client_of
 from tests.webhooks.helpers import wait_until

@@ -13,7 +13,7 @@ from appapi import pages
 from common.db import totals
 from installations.models import Installation
 from stores.models import Product
-from stores.services.products import archive_product, delete_product, restore_product
+from stores.services.catalogue.products import archive_product, delete_product, restore_product
 from stores.services.totals import recount
 from tests import factories
 

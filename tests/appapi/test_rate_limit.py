@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from appapi.limits import REQUESTS_A_MINUTE
-from common.web import rate_limits
+from common.web.limits import rate_limits
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Business
 from installations.models import Installation
 from stores.models import Product
-from stores.services.products import delete_product
+from stores.services.catalogue.products import delete_product
 from stores.services.reviews import create_review, delete_review
 from tests import factories
 

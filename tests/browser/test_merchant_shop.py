@@ -5,9 +5,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import Business, User
 from stores.models import Order, Product, Review, SitePage
+from stores.services.catalogue.products import archive_product
 from stores.services.checkout import place_order
 from stores.services.pages import create_page
-from stores.services.products import archive_product
 from stores.services.reviews import create_review
 from tests import factories
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 
 from accounts import tasks
-from common.background import enqueue_after_commit
+from common.processes.background import enqueue_after_commit
 from config.celery import app as celery_app
 
 TASK = "accounts.tasks.mail_password_reset"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.circuit import Circuit
+from common.processes.circuit import Circuit
 
 
 class Silence(Exception):

@@ -10,7 +10,7 @@ from types import TracebackType
 
 import orjson
 
-from common.logs import JsonFormatter
+from common.observability.logs import JsonFormatter
 
 Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 

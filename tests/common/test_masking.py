@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from common.masking import mask, mask_path
+from common.observability.masking import mask, mask_path
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ from PIL import Image
 
 from accounts.models import Business, User
 from appapi.services.exports import delete_expired, files
-from common import object_storage
+from common.files import object_storage
 from config.env.servers import media_storages
 from installations.models import Installation
 from marketplace.models import App, Picture
 from marketplace.services import pictures as app_pictures
 from stores.models import ProductPicture
 from stores.queries import store_settings
-from stores.services.pictures import remove_stray_files
+from stores.services.catalogue.pictures import remove_stray_files
 from tests.appapi import test_exports
 from tests.appapi.conftest import client_of
 from tests.merchants import test_store_settings

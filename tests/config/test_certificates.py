@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import trustme
 
-from config import certificates
+from config.observability import certificates
 from tests.ports import free_port
 from tests.receivers import Receiver
 

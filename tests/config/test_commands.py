@@ -17,7 +17,7 @@ import requests
 from celery.worker import state
 
 from accounts.models import Business
-from common.exposition import NAME
+from common.observability.exposition import NAME
 from config import heartbeat
 from config.cores import cores
 from config.management.commands.work import OPEN_FILES

@@ -9,7 +9,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from accounts.models import User
-from common.crashes import SAME_AFTER, CrashFilter, CrashMail
+from common.observability.crashes import SAME_AFTER, CrashFilter, CrashMail
 from installations.models import Installation
 from tests import factories
 from tests.appapi.conftest import client_of
@@ -119,7 +119,7 @@ def test_storm_of_crashes_makes_few_mails(
     monkeypatch: pytest.MonkeyPatch, mailoutbox: list[EmailMessage]
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr("common.crashes.monotonic", lambda: now[0])
+    monkeypatch.setattr("common.observability.crashes.monotonic", lambda: now[0])
 
     def fail(error: Exception) -> None:
         try:

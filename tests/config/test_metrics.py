@@ -17,10 +17,10 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry
 
 from accounts.models import Business
-from common import exposition
-from common.metrics import ROOTS, root_of
-from config import gauges
+from common.observability import exposition
+from common.observability.metrics import ROOTS, root_of
 from config.env.keys import metrics_token
+from config.observability import gauges
 from installations.models import Installation
 from tests.developers.conftest import Api
 from tests.developers.conftest import api as api
@@ -144,8 +144,8 @@ def test_weak_token_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_processes_that_share_a_directory_are_added_up(tmp_path: Path) -> None:
     """As gunicorn's workers do; each line below is a process of its own."""
     environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
-    count = "from common.metrics import ANSWERS; ANSWERS.labels('auth', '2xx').inc()"
-    show = "from common.exposition import text; print(text().decode())"
+    count = "from common.observability.metrics import ANSWERS; ANSWERS.labels('auth', '2xx').inc()"
+    show = "from common.observability.exposition import text; print(text().decode())"
     start = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup(); "
     for code in (count, count):
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils import timezone
 
-from config.checks import production_settings
+from config.checks.production import production_settings
 from config.env.addresses import security_txt
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,8 +11,8 @@ from django.test import Client
 
 from accounts.models import User
 from common.errors import Conflict
-from config import views
 from config.env.addresses import public_link
+from config.pages import views
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = {"Accept": "text/html"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from common import sentinel
+from common.processes import sentinel
 from config.env import servers
 
 URL = "sentinel://:pass%2Fword@10.0.0.1:26380,redis.internal/2?master=main"

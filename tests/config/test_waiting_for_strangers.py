@@ -26,9 +26,9 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver
 from django.utils import timezone
 
-from accounts import tokens
 from accounts.models import Business, User
 from accounts.services import reviewers
+from accounts.sign_in import tokens
 from common import strangers
 from common.ids import new_id
 from common.secrets import digest
@@ -46,9 +46,9 @@ from tests.storefront.shopping import Shopper
 from tests.webhooks import helpers
 from tests.webhooks.helpers import wait_until
 from webhooks.enums import InboxAnswer
+from webhooks.messages.signing import signature_headers
 from webhooks.models import Inbox, Webhook
 from webhooks.services import inboxes
-from webhooks.signing import signature_headers
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 

@@ -20,10 +20,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import Business
 from common.http.exchanges import ErrorClass
-from common.metrics import EXPORTS, HOOK_CALLS, HOOK_SECONDS, MAILS, NOT_LIMITED, PUT_OFF, TASKS
-from config import certificates, gauges, scheduler_seen
+from common.observability.metrics import EXPORTS, HOOK_CALLS, HOOK_SECONDS, MAILS, NOT_LIMITED, PUT_OFF, TASKS
 from config.celery import app as celery_app
 from config.models import BackupRecord
+from config.observability import certificates, gauges, scheduler_seen
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition
 from installations.models import Installation

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass, field
 
 from django.contrib.auth.hashers import make_password
 
-from accounts import tokens
 from accounts.models import Business
 from accounts.services import device_grants
+from accounts.sign_in import tokens
 from conformance.enums import Sender
 from conformance.services.runs import start
 from installations.models import Installation

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts import tokens
 from accounts.models import User
 from accounts.services import create_reviewer
+from accounts.sign_in import tokens
 from marketplace.models import App
 from tests import documented, factories
 from tests.developers.review.reviewing import client_of

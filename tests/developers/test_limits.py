@@ -20,7 +20,7 @@ from tests.developers.portal.test_apps import HTML, signed_in, text_of
 from webhooks import catalogue
 from webhooks.engine import listeners
 from webhooks.models import DispatcherSlot, Event
-from webhooks.services.sandbox_changes import SCENARIOS
+from webhooks.services.sandbox.changes import SCENARIOS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.spec("Contract 15 Doors", "Limits of a developer")]
 

@@ -8,9 +8,9 @@ from django.apps import apps
 from django.db import connection
 
 from accounts.models import Business, User
-from extensions.capabilities import offered_capabilities
 from extensions.enums import ExtensionType
 from extensions.hooks.live import live_hooks
+from extensions.in_store.capabilities import offered_capabilities
 from extensions.manifest.content import definitions_in
 from extensions.manifest.reach import added_reach
 from extensions.models import LiveDefinition, ReachRequest

@@ -47,10 +47,10 @@ PROTECTIONS: Final = {
     ),
     "epoch of the feed": Change("webhooks.feed", "if epoch < settings.FEED_EPOCH or", "if"),
     "disk without space as an outage": Change(
-        "common.disks", "    while error is not None:\n", "    while False:\n"
+        "common.files.disks", "    while error is not None:\n", "    while False:\n"
     ),
     "whole files only": Change(
-        "common.disks", "                self.delete(name)\n", "                pass\n"
+        "common.files.disks", "                self.delete(name)\n", "                pass\n"
     ),
     "exports put off": Change("appapi.services.exports", "if disks.is_full(error) and", "if False and"),
     "schedule that may wait": Change(
@@ -70,7 +70,7 @@ PROTECTIONS: Final = {
         'url = ""',
     ),
     "master that the sentinels name": Change(
-        "common.sentinel",
+        "common.processes.sentinel",
         "        return SentinelConnectionPool(self.master, sentinels, db=self.database, **options)\n",
         "        from redis import ConnectionPool\n\n"
         "        host, port = sentinels.discover_master(self.master)\n"
@@ -120,7 +120,9 @@ PROTECTIONS: Final = {
         'Delivery.objects.filter(lease_until=None).aggregate(first=Min("due_at"))["first"]',
     ),
     "rate limit that fails open": Change(
-        "common.web.rate_limits", "except redis.RedisError as error:", "except ZeroDivisionError as error:"
+        "common.web.limits.rate_limits",
+        "except redis.RedisError as error:",
+        "except ZeroDivisionError as error:",
     ),
     "results kept over an outage": Change(
         "webhooks.engine.dispatcher",
@@ -196,7 +198,7 @@ PROTECTIONS: Final = {
         "if missed >= HOSTS and missed >= SHARE * count:\n                return True",
         "if False:\n                return True",
     ),
-    "NUL in a query": Change("common.web.zones", "    refuse_nul(request.GET)\n", ""),
+    "NUL in a query": Change("common.web.middleware.zones", "    refuse_nul(request.GET)\n", ""),
     "budget of a flow's hooks": Change(
         "extensions.hooks.asking", "min(hook.timeout, question.budget.left)", "hook.timeout"
     ),
@@ -218,7 +220,7 @@ PROTECTIONS: Final = {
         "[Fernet(key) for key in keys[:1]]",
     ),
     "keys that verify beside the first": Change(
-        "accounts.tokens",
+        "accounts.sign_in.tokens",
         "keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]\n",
         "keys = [settings.SECRET_KEY]\n",
     ),
@@ -232,7 +234,7 @@ PROTECTIONS: Final = {
         "is_full = False",
     ),
     "two test calls of an app": Change(
-        "webhooks.services.testing",
+        "webhooks.services.sandbox.testing",
         '    if taken is None:\n        raise TooManyRequests(TOO_MANY, retry_after=FORGOTTEN_AFTER, code="too_many_tests")\n',
         "    taken = taken or keys[0]\n",
     ),
@@ -285,7 +287,7 @@ PROTECTIONS: Final = {
         "    if False:\n",
     ),
     "network of a guess": Change(
-        "accounts.limits",
+        "accounts.sign_in.limits",
         'return f"{normalize_email(email)} {client_subnet(request)}"',
         "return normalize_email(email)",
     ),
@@ -319,33 +321,35 @@ PROTECTIONS: Final = {
         "accounts.services.second_factor", "return not passkey.data.get(NOT_ALONE)", "return True"
     ),
     "right of a token": Change(
-        "accounts.authentication",
+        "accounts.sign_in.authentication",
         "if right is None or not isinstance(request.auth, DeveloperToken) or right in request.auth.rights:",
         "if True:",
     ),
     "proof of the administration": Change(
         "accounts.admin_site", "return request.resolver_match.url_name in FREE", "return True"
     ),
-    "step-up": Change("accounts.step_up", "return bool(settings.STEP_UP)", "return False"),
+    "step-up": Change("accounts.sign_in.step_up", "return bool(settings.STEP_UP)", "return False"),
     "confirmed address": Change(
         "accounts.services.confirmation",
         "return bool(settings.CONFIRM_ADDRESSES) and not is_confirmed(user)",
         "return False",
     ),
     "family of refresh tokens": Change(
-        "accounts.tokens", "    if not rotated:\n        _end_family(sign_in)\n", "    if not rotated:\n"
+        "accounts.sign_in.tokens",
+        "    if not rotated:\n        _end_family(sign_in)\n",
+        "    if not rotated:\n",
     ),
     "own zone of the stores": Change(
-        "common.web.zones", "            request.urlconf = zone.urlconf\n", "            pass\n"
+        "common.web.middleware.zones", "            request.urlconf = zone.urlconf\n", "            pass\n"
     ),
     "origin of a form": Change(
-        "common.web.same_origin", 'return site in ("same-origin", "none")', "return True"
+        "common.web.middleware.same_origin", 'return site in ("same-origin", "none")', "return True"
     ),
     "cleaned markup": Change(
         "stores.services.pages", "return nh3.clean(content, url_schemes=URL_SCHEMES)", "return content"
     ),
     "way back on this site": Change(
-        "config.views",
+        "config.pages.views",
         "if not is_own_page(target, request):",
         "if False:",
     ),

@@ -15,7 +15,7 @@ from tests import factories
 from tests.faults.servers import Postgres, Standby
 from tests.webhooks import helpers
 from tests.webhooks.helpers import wait_until
-from webhooks.analytics import analytics
+from webhooks.insight.analytics import analytics
 from webhooks.models import Webhook
 
 pytestmark = [

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts import tokens
 from accounts.models import User
+from accounts.sign_in import tokens
 from marketplace.models import App
 from tests import factories
 from tests.installations.oauth_client import address, answer, browser, exchange

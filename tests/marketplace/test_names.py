@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.models import Business, User
 from accounts.services import create_reviewer, profile
-from common.lookalikes import looks_like
+from common.text.lookalikes import looks_like
 from conformance.enums import Outcome
 from developers.review.checks import name as name_check
 from developers.review.risks import assess, risks_of

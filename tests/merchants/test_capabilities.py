@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Business, User
-from extensions.capabilities import Capability, offered_capabilities
+from extensions.in_store.capabilities import Capability, offered_capabilities
 from extensions.models import Definition, Placement
 from extensions.services.manifests import save_manifest
 from marketplace.models import App

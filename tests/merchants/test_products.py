@@ -10,9 +10,9 @@ from django.utils import timezone
 from PIL import Image
 
 from stores.models import Order, Product, ProductPicture, Review
+from stores.services.catalogue.pictures import BATCH, remove_stray_files
+from stores.services.catalogue.products import update_product
 from stores.services.checkout import place_order
-from stores.services.pictures import BATCH, remove_stray_files
-from stores.services.products import update_product
 from stores.services.reviews import create_review
 from tests import factories
 from tests.merchants.counting import statements_of

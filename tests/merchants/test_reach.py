@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import Business, User
-from extensions.capabilities import SENTENCES
 from extensions.hooks.live import live_hooks
+from extensions.in_store.capabilities import SENTENCES
 from extensions.services.manifests import Saved, save_manifest
 from installations.models import Installation
 from installations.services.approval import follow_all

@@ -11,8 +11,8 @@ from django.core import mail
 from django.core.mail import EmailMessage
 from django.test import Client
 
-from accounts import tokens
 from accounts.models import Business, User
+from accounts.sign_in import tokens
 from extensions.services import notices
 from extensions.tasks import notify_merchants
 from installations.enums import HistoryKind

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from common import garbage
+from common.observability import garbage
 
 
 def pytest_collection_finish() -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from waitress.server import create_server
 
 from accounts.models import Business
-from common.web.chunked_bodies import Application
+from common.web.middleware.chunked_bodies import Application
 from tests.browser.chromium import launch
 from tests.faults.processes import Processes
 from tests.ports import free_port

@@ -94,7 +94,7 @@ def hook_answer(body: bytes) -> None:
 
 
 def shown_json(body: bytes) -> None:
-    from common.nesting import indented
+    from common.text.nesting import indented
 
     indented(body.decode())
 
@@ -109,13 +109,13 @@ def pasted_request(body: bytes) -> None:
 
 
 def log_of_calls(body: bytes) -> None:
-    from common.masking import mask
+    from common.observability.masking import mask
 
     mask(body.decode(), personal=True)
 
 
 def markdown(body: bytes) -> None:
-    from common.markdown import render
+    from common.text.markdown import render
 
     render(body.decode())
 
@@ -129,7 +129,7 @@ def feed_query(body: bytes) -> None:
 
 
 def picture(body: bytes) -> None:
-    from stores.services.pictures import decode
+    from stores.services.catalogue.pictures import decode
     from tests.pictures import upload
 
     decode(upload(body))

@@ -10,10 +10,10 @@ from django.db import connections
 from django.db.models.functions import Now
 from django.test import Client
 
-from accounts import tokens
 from accounts.models import Business, DeveloperToken, User
 from accounts.services import choose_new_password
 from accounts.services.developer_tokens import create_developer_token
+from accounts.sign_in import tokens
 from developers import limits
 from extensions.services.extension_states import limit_discount
 from installations.models import Installation

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from common import pictures
-from common.nesting import MAX_VALUES
-from common.web.form_bodies import FORM, MAX_ESCAPES
-from stores.services.pictures import decode
+from common.files import pictures
+from common.text.nesting import MAX_VALUES
+from common.web.middleware.form_bodies import FORM, MAX_ESCAPES
+from stores.services.catalogue.pictures import decode
 from tests.pictures import upload
 from tests.security.memory import CASES, FREE
 from tests.storefront.shopping import STORES_HOST

@@ -11,10 +11,10 @@ from common.errors import Conflict, ServiceError
 from stores import signals
 from stores.hookpoints import Verdict, filled
 from stores.models import Order, Product
+from stores.services.catalogue.products import delete_product, update_product
 from stores.services.checkout import place_order
 from stores.services.orders import change_order_status
 from stores.services.payments import expire_payments, settle_payment
-from stores.services.products import delete_product, update_product
 from stores.services.reviews import create_review
 from tests import factories
 from tests.factories import order_request

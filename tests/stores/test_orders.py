@@ -6,9 +6,9 @@ from common.errors import Conflict, NotFound
 from stores import signals
 from stores.enums import OrderStatus, may_move
 from stores.models import Order, Product
+from stores.services.catalogue.products import delete_product, update_product
 from stores.services.checkout import place_order
 from stores.services.orders import change_order_status
-from stores.services.products import delete_product, update_product
 from tests import factories
 from tests.factories import order_request
 from tests.signals import breaking, connected

@@ -5,14 +5,14 @@ import pytest
 from common.errors import Conflict, Invalid, NotFound
 from stores import signals
 from stores.models import Order, Product
-from stores.services.checkout import place_order
-from stores.services.products import (
+from stores.services.catalogue.products import (
     archive_product,
     create_product,
     delete_product,
     restore_product,
     update_product,
 )
+from stores.services.checkout import place_order
 from stores.services.reviews import create_review
 from tests import factories
 from tests.factories import order_request

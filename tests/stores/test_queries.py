@@ -6,8 +6,8 @@ import pytest
 from common.errors import NotFound
 from stores import queries
 from stores.models import StoreTotals
+from stores.services.catalogue.products import archive_product
 from stores.services.pages import create_page
-from stores.services.products import archive_product
 from stores.services.reviews import create_review
 from stores.services.settings import set_delivery_fee
 from tests import factories

@@ -1,6 +1,6 @@
 from stores.models import Order, Product, Review, StoreTotals
+from stores.services.catalogue.products import archive_product, create_product, delete_product
 from stores.services.checkout import place_order
-from stores.services.products import archive_product, create_product, delete_product
 from stores.services.reviews import create_review, delete_review
 from stores.services.totals import recount
 from stores.tasks import recount_totals

@@ -29,7 +29,7 @@ from tests.webhooks.helpers import publish, wait_until
 from webhooks.models import Attempt, Delivery, Event
 from webhooks.positions import current_horizon
 from webhooks.services.retention import remove_old
-from webhooks.services.samples import send_sample
+from webhooks.services.sandbox.samples import send_sample
 
 # An event is seen once its transaction is over, which a test's own never is.
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,16 +11,18 @@ from jsonschema import Draft202012Validator, ValidationError
 from accounts.models import Business
 from installations.models import Installation
 from stores.models import Payment
-from stores.services import orders, products, reviews
+from stores.services import orders, reviews
+from stores.services.catalogue import products
 from stores.services.checkout import OrderLine, OrderRequest, place_order
 from stores.signals import product_created
 from tests import factories
 from tests.payloads import hold_to_schemas, validate, validator_of
 from tests.webhooks import helpers
-from webhooks import catalogue, payloads
+from webhooks import catalogue
+from webhooks.messages import payloads
 from webhooks.models import Event
 from webhooks.receivers import on_payment_completed, on_payment_expired
-from webhooks.services import samples
+from webhooks.services.sandbox import samples
 
 CONTRACT_FIELDS = {
     "order.created": "orderId orderNumber amount deliveryFee deliveryMethod paymentMethod isGuest createdAt",

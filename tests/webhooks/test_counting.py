@@ -10,7 +10,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.webhooks import helpers
-from webhooks.analytics import DeliveryDay, delivery_days, thirty_days_before
+from webhooks.insight.analytics import DeliveryDay, delivery_days, thirty_days_before
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
 from webhooks.services.retention import remove_old

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from common.http.exchanges import ErrorClass
-from webhooks.diagnosis import diagnose, in_short
+from webhooks.insight.diagnosis import diagnose, in_short
 
 UNANSWERED = sorted(set(get_args(ErrorClass)) - {"redirect", "http_4xx", "http_5xx"})
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from webhooks.message import render_body
+from webhooks.messages.message import render_body
 
 AT = datetime(2026, 11, 20, 15, 4, 5, 123456, tzinfo=UTC)
 

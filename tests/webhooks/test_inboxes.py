@@ -25,7 +25,7 @@ from webhooks.enums import DeliveryStatus, InboxAnswer
 from webhooks.models import Attempt, Delivery, Inbox, InboxEntry, Webhook
 from webhooks.services import inboxes
 from webhooks.services.disabling import judge_webhooks
-from webhooks.services.testing import send_test
+from webhooks.services.sandbox.testing import send_test
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 

@@ -13,7 +13,7 @@ from accounts.models import Business, User
 from installations.models import Installation
 from installations.signals import installation_removed
 from marketplace.models import App
-from stores.services.products import create_product
+from stores.services.catalogue.products import create_product
 from tests import factories
 from tests.webhooks.helpers import publish, published, webhook
 from webhooks import queries

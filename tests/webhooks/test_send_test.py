@@ -10,7 +10,7 @@ from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, is_signed
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, Event, Webhook
-from webhooks.services.testing import send_test
+from webhooks.services.sandbox.testing import send_test
 
 
 @pytest.mark.spec("Contract 5 Webhooks", "The test call sends webhook.test now and returns its outcome")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client, override_settings
 
-from accounts import tokens
 from accounts.models import Business, User
+from accounts.sign_in import tokens
 from appapi import limits
 from developers import limits as developer_limits
 from developers.docs.errors import CODES
@@ -72,7 +72,7 @@ def everything(django_db_setup: None, django_db_blocker: Any) -> Iterator[Sweep]
     """One cast for all tests here, since each request is rolled back."""
     lenient = override_settings(DEBUG=True, ALLOW_LOCAL_DESTINATIONS=True, AUTH_RATE_LIMITS=False)
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch, lenient, rolled_back():
-        patch.setattr("common.write_behind.WriteBehind.start", lambda self: None)
+        patch.setattr("common.processes.write_behind.WriteBehind.start", lambda self: None)
         yield Sweep()
 
 

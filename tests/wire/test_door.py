@@ -9,8 +9,8 @@ from django.contrib.auth.models import Group
 from django.db import DataError, connections
 from django.test import Client
 
-from accounts import tokens
 from accounts.models import Business, User
+from accounts.sign_in import tokens
 from common.rest.errors import status_and_message
 from common.web.requests import accepted_codings, without_charset
 from config.wsgi import application

@@ -8,13 +8,13 @@ import pytest
 from django.http import HttpResponse, JsonResponse
 from django.test import Client, RequestFactory
 
-from accounts import tokens
 from accounts.models import User
+from accounts.sign_in import tokens
 from activity import log
 from activity.models import ApiCall
 from common.errors import Conflict, default_code
-from common.web import zones
-from common.web.chunked_bodies import with_length
+from common.web.middleware import zones
+from common.web.middleware.chunked_bodies import with_length
 from developers.docs.errors import CODES
 from installations.models import Installation
 from tests import factories

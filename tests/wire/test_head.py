@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connections
 
-from common.web.chunked_bodies import Environ, Start
+from common.web.middleware.chunked_bodies import Environ, Start
 from config.wsgi import without_body_to_head
 from tests.security.conftest import waitress
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts import tokens
 from accounts.models import Business, User
+from accounts.sign_in import tokens
 from appapi import limits
 from common.rest.parsers import MAX_BODY
 from marketplace.models import App

@@ -10,8 +10,8 @@ from django.test import Client
 from prometheus_client import REGISTRY
 
 from accounts.models import User
-from common import redis_client as cache_server
-from common.web import rate_limits
+from common.processes import redis_client as cache_server
+from common.web.limits import rate_limits
 from installations.models import Installation
 from tests import factories
 from tests.accounts.api import sign_in
@@ -27,7 +27,7 @@ def use(settings: Any, url: str) -> None:
     """As if the process had been started with this `REDIS_URL`."""
     settings.REDIS_URL = url
     settings.CACHES = {
-        "default": {"BACKEND": "common.redis_client.Cache", "LOCATION": url, "KEY_PREFIX": "test"}
+        "default": {"BACKEND": "common.processes.redis_client.Cache", "LOCATION": url, "KEY_PREFIX": "test"}
     }
     rate_limits.counter.cache_clear()
 

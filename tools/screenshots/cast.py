@@ -74,7 +74,7 @@ def with_second_factor(user: Any) -> Any:
 
 def without_embeds(shop: Any) -> None:
     """No picture of a store asks the hosts that example manifests name."""
-    from extensions.embeds_and_blocks import embeds_on
+    from extensions.in_store.embeds_and_blocks import embeds_on
     from extensions.models import Definition
     from extensions.services.extension_states import switch_extensions
 
@@ -183,8 +183,8 @@ def framed(developer: Any, merchant: Any, app_url: str) -> dict[str, Any]:
     from extensions.enums import ExtensionType
     from extensions.services.extension_states import switch_extensions
     from extensions.services.placements import add_block
+    from stores.services.catalogue.products import create_product
     from stores.services.pages import create_page
-    from stores.services.products import create_product
     from tests.extensions.cast import define
     from tests.merchants.pages import installed, listed_app
 

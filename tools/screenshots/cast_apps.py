@@ -103,7 +103,8 @@ def received(installation: Any) -> None:
 
     from common.ids import id_at
     from tests.webhooks.helpers import webhook as registered
-    from webhooks import catalogue, message
+    from webhooks import catalogue
+    from webhooks.messages import message
     from webhooks.models import Event, Inbox, InboxEntry
     from webhooks.services import inboxes
 

@@ -36,9 +36,9 @@ def on_the_desk(developer: Any) -> dict[str, Any]:
 
 def _with_pictures(product: Any) -> Any:
     """A wide, a high and a square picture, of which one has a description."""
-    from common.pictures import Decoded
-    from stores.services.product_pictures import PictureChanges
-    from stores.services.products import edit_product
+    from common.files.pictures import Decoded
+    from stores.services.catalogue.product_pictures import PictureChanges
+    from stores.services.catalogue.products import edit_product
     from tests.pictures import picture
 
     sizes = ((1600, 900), (600, 900), (700, 700))

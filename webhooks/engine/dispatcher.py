@@ -19,8 +19,8 @@ from django.db import Error, connection
 
 from common.db.outages import is_outage
 from common.db.transactions import forbid_transaction
-from common.disks import is_full
-from common.metrics import PUT_OFF
+from common.files.disks import is_full
+from common.observability.metrics import PUT_OFF
 from webhooks.engine import claims, listeners, planning, preparation, recording
 from webhooks.engine.claims import Claim, LostLeases
 from webhooks.engine.clocks import DatabaseClock
@@ -29,7 +29,7 @@ from webhooks.engine.outage import Guard
 from webhooks.engine.recording import Result
 from webhooks.engine.sending import Sender
 from webhooks.engine.slots import ALIVE_FOR, Slot
-from webhooks.message import Message
+from webhooks.messages.message import Message
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from common.http.exchanges import ErrorClass, Exchange
-from webhooks import message
 from webhooks.engine import retry
 from webhooks.engine.claim_selection import FAST, SLOW
 from webhooks.engine.claims import Claim
@@ -18,6 +17,7 @@ from webhooks.engine.outage import DOUBT, Guard
 from webhooks.engine.recording import Result
 from webhooks.engine.sending import Answered
 from webhooks.enums import DeliveryStatus, Pace
+from webhooks.messages import message
 
 log = logging.getLogger(__name__)
 

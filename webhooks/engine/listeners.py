@@ -15,8 +15,8 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from accounts.models import User
-from common import wakeups
 from common.errors import Coded, TooManyRequests
+from common.processes import wakeups
 from marketplace.models import App
 from webhooks.engine import slots
 from webhooks.engine.claim_selection import LEASE

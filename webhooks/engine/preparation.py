@@ -15,14 +15,14 @@ from django.utils import timezone
 
 from common.db.compiled import AmongIds, Compiled, Param, rows_of_each
 from common.db.fields import decrypt
-from common.metrics import PUT_OFF
+from common.observability.metrics import PUT_OFF
 from installations.models import JUDGED_BY
-from webhooks import message
 from webhooks.engine import claims as leases
 from webhooks.engine import listeners
 from webhooks.engine.claims import Claim
 from webhooks.enums import HeldReason
-from webhooks.message import Message
+from webhooks.messages import message
+from webhooks.messages.message import Message
 from webhooks.models import Event, Webhook
 from webhooks.queries import destination, may_receive, reason_to_hold
 

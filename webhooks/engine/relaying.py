@@ -22,7 +22,7 @@ from webhooks.engine.claim_selection import LEASE
 from webhooks.engine.claims import COLUMNS, Claim, claim_of
 from webhooks.engine.judging import result_of
 from webhooks.enums import WAITING, Pace
-from webhooks.message import Message
+from webhooks.messages.message import Message
 from webhooks.models import Delivery
 
 RENEWED_BELOW: Final = LEASE / 2

@@ -15,7 +15,7 @@ from common.http import transport
 from common.http.exchanges import Exchange
 from webhooks.engine.claims import Claim
 from webhooks.engine.clocks import DatabaseClock
-from webhooks.message import Message
+from webhooks.messages.message import Message
 
 WORTH_WAKING: Final = 64  # outcomes, or all in flight: the dispatcher stops waiting then
 

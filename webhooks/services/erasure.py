@@ -26,9 +26,9 @@ from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
 from marketplace.models import App
-from webhooks import payloads
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.enums import OPEN_ERASURES, WAITING, DeliveryStatus, ErasureState
+from webhooks.messages import payloads
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 from webhooks.positions import Horizon, Position
 from webhooks.services import deliveries, erasure_mails

@@ -8,7 +8,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg.errors import ConnectionTimeout
 
-from common.circuit import Circuit
+from common.processes.circuit import Circuit
 
 READ_ONLY: Final = ("in_hot_standby", "default_transaction_read_only")
 PAUSE: Final = 2.0  # seconds without a try to connect, after one that was not answered

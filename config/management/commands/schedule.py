@@ -7,12 +7,12 @@ from typing import Any, Final
 from celery.signals import beat_init
 from django.conf import settings
 
-from common import exposition
 from common.db.postgresql.base import DatabaseWrapper
 from common.db.schema import require_migrations
-from config import gauges
+from common.observability import exposition
 from config.celery import app
 from config.management.servers import ServerCommand
+from config.observability import gauges
 
 log = logging.getLogger(__name__)
 ANSWERS_WITHIN: Final = 8.0  # seconds; Prometheus waits for ten

@@ -10,8 +10,8 @@ from typing import Any, Final
 from celery.signals import worker_ready, worker_shutdown
 from django.conf import settings
 
-from common import exposition
 from common.db.schema import require_migrations
+from common.observability import exposition
 from config.celery import app
 from config.heartbeat import WorkerHeartbeat
 from config.management.servers import ServerCommand

@@ -20,7 +20,7 @@ from marketplace.services.pictures import BadPicture, Decoded, decode
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
 from webhooks.serializers import InstallationId
-from webhooks.services.samples import SAMPLES
+from webhooks.services.sandbox.samples import SAMPLES
 
 # The part of the rules that JSON Schema can express. One line of text, and several lines.
 _LINE: Final = r"[^\x00-\x1f\x7f]*"

@@ -165,7 +165,7 @@ class DeliveryFiguresSerializer(serializers.Serializer):
 
 
 class AnalyticsSerializer(ApiSerializer):
-    """Of a `webhooks.analytics.Analytics`."""
+    """Of a `webhooks.insight.analytics.Analytics`."""
 
     totalInstalls = Count("All installations ever.", 12)
     activeInstalls = Count("Installations without an uninstall.", 9)

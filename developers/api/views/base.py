@@ -7,9 +7,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from accounts.authentication import DeveloperAuthentication, HasTokenRight, IsDeveloper
 from accounts.enums import TokenRight
 from accounts.models import User
+from accounts.sign_in.authentication import DeveloperAuthentication, HasTokenRight, IsDeveloper
 from common.errors import ServiceError
 from common.rest.schema import problem
 from common.rest.views import JsonView

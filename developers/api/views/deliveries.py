@@ -11,10 +11,10 @@ from developers import limits
 from developers.api.serializers.bodies import DeliveryLogFilters, SampleEvent
 from developers.api.serializers.responses import AnalyticsSerializer, SentSampleSerializer
 from developers.api.views.base import NOT_INSTALLED, DeveloperView, validated
-from webhooks.analytics import analytics
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
-from webhooks.history import deliveries_of_app, delivery_of_app
+from webhooks.insight.analytics import analytics
+from webhooks.insight.history import deliveries_of_app, delivery_of_app
 from webhooks.serializers import (
     DeliveryId,
     DeliverySerializer,
@@ -23,7 +23,7 @@ from webhooks.serializers import (
     delivery_with_attempts,
 )
 from webhooks.services.deliveries import redeliver
-from webhooks.services.samples import send_sample
+from webhooks.services.sandbox.samples import send_sample
 
 TAG = "Deliveries and analytics"
 DELIVERY = DeveloperView.path_fields | {"delivery_id": DeliveryId()}

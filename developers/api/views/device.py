@@ -9,14 +9,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.origins import origin_of
 from accounts.services import device_grants
+from accounts.sign_in.origins import origin_of
 from common.errors import ERROR_CODE_HEADER
 from common.rest.parsers import FormParser, JsonParser
 from common.rest.schema import problem
 from common.rest.views import JsonView
-from common.web.auth_limits import limit_by_address
-from common.web.form_bodies import FORM
+from common.web.limits.auth_limits import limit_by_address
+from common.web.middleware.form_bodies import FORM
 from developers.api.serializers.device import (
     DeviceBody,
     DeviceCodesSerializer,

@@ -10,13 +10,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import DeveloperAuthentication
 from accounts.models import Business, User
+from accounts.sign_in.authentication import DeveloperAuthentication
 from common.errors import Coded, Conflict, NotFound
 from common.http.transport import usual_headers
 from common.ids import parse_id
 from common.rest.schema import problem
-from common.web.hang_up import has_hung_up
+from common.web.middleware.hang_up import has_hung_up
 from developers import limits
 from developers.api import listening
 from developers.api.serializers.listeners import (

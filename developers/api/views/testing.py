@@ -36,10 +36,10 @@ from extensions.queries import manifest_document
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE
-from webhooks.headlines import headline
+from webhooks.insight.headlines import headline
 from webhooks.models import Delivery
-from webhooks.services import sandbox_changes
-from webhooks.services.sandbox_changes import ACTS, SCENARIOS, StepResult
+from webhooks.services.sandbox import changes as sandbox_changes
+from webhooks.services.sandbox.changes import ACTS, SCENARIOS, StepResult
 
 ERASURE_TITLE = "Uninstall the app, and erase its data now instead of in 48 hours"
 

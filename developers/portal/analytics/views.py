@@ -18,7 +18,7 @@ from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.access import app_page
 from marketplace.models import App, AppVersion
-from webhooks.analytics import Analytics, analytics
+from webhooks.insight.analytics import Analytics, analytics
 
 CSV_HEADER: Final = (
     "date", "installs", "uninstalls", "successful_deliveries", "failed_deliveries", "average_latency_ms",

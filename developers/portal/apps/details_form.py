@@ -7,7 +7,7 @@ from uuid import UUID
 from django import forms
 from django.shortcuts import resolve_url
 
-from common.pictures import Decoded
+from common.files.pictures import Decoded
 from common.web.forms import CheckboxLines
 from common.web.picture_fields import PictureField, PicturesField
 from developers.portal.forms import AppForm, Lines, address, event_group, text, validator

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods
 
-from accounts.step_up import step_up
+from accounts.sign_in.step_up import step_up
 from common.errors import ServiceError
 from common.web.forms import add_service_errors
 from common.web.methods import require_safe

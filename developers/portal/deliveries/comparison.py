@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from webhooks.message import Message
+from webhooks.messages.message import Message
 
 # These differ in every request, and explain nothing.
 ALWAYS_DIFFERENT: Final = frozenset(

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import orjson
 
 from common.times import short_duration
-from webhooks.diagnosis import Diagnosis, diagnose
 from webhooks.engine import retry
 from webhooks.enums import WAITING, DeliveryStatus
-from webhooks.message import EXCERPT_BYTES, Message, compose
+from webhooks.insight.diagnosis import Diagnosis, diagnose
+from webhooks.messages.message import EXCERPT_BYTES, Message, compose
 from webhooks.models import Attempt, Delivery
 from webhooks.queries import destination
 

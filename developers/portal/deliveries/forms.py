@@ -14,7 +14,7 @@ from developers.portal.forms import Lines
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
-from webhooks.services.samples import SAMPLES
+from webhooks.services.sandbox.samples import SAMPLES
 
 MAX_CHOICES: Final = 100  # in a drop-down; others are found by ID
 MAX_PASTED: Final = 256 * 1024  # characters; our bodies are far smaller

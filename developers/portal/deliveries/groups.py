@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from developers.portal.deliveries import log as delivery_log
 from marketplace.models import App
-from webhooks.diagnosis import Diagnosis, diagnose
+from webhooks.insight.diagnosis import Diagnosis, diagnose
 from webhooks.models import Attempt, Delivery, Webhook
 
 WINDOW: Final = timedelta(days=7)

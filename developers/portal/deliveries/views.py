@@ -23,10 +23,10 @@ from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, Rec
 from developers.portal.deliveries.groups import group_of, groups
 from marketplace.models import App
 from webhooks import catalogue
-from webhooks.diagnosis import diagnose, in_short
 from webhooks.engine import retry
 from webhooks.enums import WAITING
-from webhooks.headlines import headline
+from webhooks.insight.diagnosis import diagnose, in_short
+from webhooks.insight.headlines import headline
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import may_read_payload, resend_refusal
 from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver

@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
-from common.nesting import MAX_DEPTH, is_too_deep
 from common.strangers import may_wait_for_strangers
+from common.text.nesting import MAX_DEPTH, is_too_deep
 from common.web.methods import require_safe
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from extensions.addresses import hook_address

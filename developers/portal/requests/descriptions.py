@@ -12,7 +12,7 @@ from django.urls import reverse
 from activity.feed import used_in_window
 from activity.models import ApiCall
 from activity.services.writing import KEPT_OF_BODY
-from common.masking import MASK
+from common.observability.masking import MASK
 from developers.portal.apps.details_form import field_url
 from developers.portal.sandbox.first_calls import TO_FILL_IN
 from marketplace.models import App

@@ -13,7 +13,7 @@ from activity.scope_use import scope_use
 from activity.threads import thread_of
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
-from common.nesting import indented
+from common.text.nesting import indented
 from common.web.methods import require_safe
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES
@@ -22,7 +22,7 @@ from developers.portal.requests import descriptions as request_descriptions
 from developers.portal.requests.forms import RequestFilterForm
 from marketplace.models import App
 from marketplace.services.apps import update_app
-from webhooks.diagnosis import in_short
+from webhooks.insight.diagnosis import in_short
 
 MAX_NEW: Final = 100  # counted for the link to new requests
 FILTER_NAMES: Final = ("q", "kind", "status", "endpoint", "installation", "range", "since", "until")

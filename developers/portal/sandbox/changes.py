@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.http import HttpRequest
 
 from marketplace.models import App
-from webhooks.services.sandbox_changes import ACTS, Act, ChangeRun, ChangeStep
+from webhooks.services.sandbox.changes import ACTS, Act, ChangeRun, ChangeStep
 
 KEY: Final = "test_run"
 

@@ -30,8 +30,9 @@ from installations.queries import sandbox_installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES, in_order
 from webhooks.engine import listeners
-from webhooks.services import inboxes, sandbox_changes
-from webhooks.services.samples import send_sample
+from webhooks.services import inboxes
+from webhooks.services.sandbox import changes as sandbox_changes
+from webhooks.services.sandbox.samples import send_sample
 
 NOTHING_SENT: Final = (
     "Nothing was sent: no active webhook on your sandbox store is registered for {event}, or the install lacks the scope "

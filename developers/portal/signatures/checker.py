@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import product
 from typing import Any, Final
 
-from common.nesting import is_too_deep
+from common.text.nesting import is_too_deep
 
 TOLERANCE: Final = 300  # seconds that a timestamp may be off
 PREFIXES: Final = ("whsec_test_", "whsec_")

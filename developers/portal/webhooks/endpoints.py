@@ -20,11 +20,11 @@ from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks.enums import WAITING, DeliveryStatus
-from webhooks.last_day import last_days
+from webhooks.insight.last_day import last_days
 from webhooks.models import Delivery, Webhook
 from webhooks.queries import repeats, webhook_of
 from webhooks.services.registration import MAX_WEBHOOKS, change_webhook, create_webhook, delete_webhook
-from webhooks.services.testing import send_test
+from webhooks.services.sandbox.testing import send_test
 
 ALREADY_ADDED: Final = (
     "This endpoint was added before, and its secret was shown then. If you didn't store the secret, delete the endpoint "

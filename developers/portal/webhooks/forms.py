@@ -12,7 +12,8 @@ from common.web.forms import CheckboxLines
 from developers.portal.forms import OneTimeForm
 from installations.models import Installation
 from marketplace.scopes import SCOPE_OF_EVENT
-from webhooks import catalogue, message
+from webhooks import catalogue
+from webhooks.messages import message
 from webhooks.models import Webhook
 from webhooks.queries import events_of
 

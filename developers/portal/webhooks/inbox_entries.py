@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from common.nesting import indented
+from common.text.nesting import indented
 from webhooks.enums import InboxAnswer
 from webhooks.models import Inbox, InboxEntry
 

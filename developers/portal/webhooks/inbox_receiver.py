@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from common import strangers
 from common.strangers import may_wait_for_strangers
 from common.web.errors import error_response
-from common.web.hang_up import hang_up
+from common.web.middleware.hang_up import hang_up
 from webhooks.enums import InboxAnswer
 from webhooks.services import inboxes
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from developers.portal.analytics.bars import StackedBar, stacked
-from webhooks.last_day import MOST, LastDay
+from webhooks.insight.last_day import MOST, LastDay
 
 STEP: Final = 8
 

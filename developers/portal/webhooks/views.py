@@ -30,14 +30,14 @@ from developers.portal.webhooks.last_day_strip import Strip
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import catalogue, health
-from webhooks.diagnosis import diagnose
 from webhooks.engine import retry
 from webhooks.enums import WAITING, DeliveryStatus, Stage
-from webhooks.last_day import last_days
+from webhooks.insight.diagnosis import diagnose
+from webhooks.insight.last_day import last_days
 from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import RepeatedUrl, erasures_of, events_of, repeats
 from webhooks.services.registration import change_webhook
-from webhooks.services.testing import send_test
+from webhooks.services.sandbox.testing import send_test
 
 PER_PAGE: Final = 20
 MAX_COUNTED: Final = 1000

@@ -17,7 +17,7 @@ from tests.developers.conftest import Api
 from tests.payloads import validate
 from tests.webhooks import helpers
 from webhooks.models import Attempt, Delivery, Event, Webhook
-from webhooks.services.samples import SAMPLES, sample_data
+from webhooks.services.sandbox.samples import SAMPLES, sample_data
 
 URL = "https://127.0.0.1:9/hook"
 NOW = datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC)

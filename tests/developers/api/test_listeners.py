@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token, revoke_developer_token
-from common import wakeups
+from common.processes import wakeups
 from developers.api import listening
 from extensions.hooks.asking import Asking
 from extensions.models import HookCall, RelayedCall

@@ -7,8 +7,8 @@ import pytest
 import time_machine
 from django.test import Client
 
-from accounts import tokens
 from accounts.models import User
+from accounts.sign_in import tokens
 from marketplace.models import App, Submission
 from marketplace.services import reviews
 from tests import factories

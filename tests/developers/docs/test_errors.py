@@ -9,23 +9,23 @@ from pathlib import Path
 from django.conf import settings
 from django.test import Client
 
-from accounts.authentication import IsDeveloper
+from accounts.sign_in.authentication import IsDeveloper
 from common import errors as raised
 from developers.docs import errors, openapi
 from developers.docs.fields import resolved
 from extensions.enums import CallOutcome
 from marketplace.services.apps import SlugTaken
-from webhooks.diagnosis import diagnose
+from webhooks.insight.diagnosis import diagnose
 
 # Modules whose services the APIs call. Errors of pages for merchants, reviewers and shoppers don't reach developers' apps.
 REACHED = (
-    "appapi", "developers/api", "accounts/api", "accounts/tokens.py", "accounts/authentication.py", "installations/authentication.py",
+    "appapi", "developers/api", "accounts/api", "accounts/sign_in/tokens.py", "accounts/sign_in/authentication.py", "installations/authentication.py",
     "accounts/services/developer_tokens.py", "installations/services/sandbox.py", "webhooks/services/registration.py",
-    "webhooks/services/deliveries.py", "webhooks/services/samples.py", "webhooks/services/testing.py", "webhooks/queries.py",
+    "webhooks/services/deliveries.py", "webhooks/services/sandbox/samples.py", "webhooks/services/sandbox/testing.py", "webhooks/queries.py",
     "webhooks/feed.py", "stores/queries.py", "stores/services/basket.py", "stores/services/checkout.py", "stores/services/orders.py",
     "stores/services/payments.py", "marketplace/queries.py", "marketplace/services/apps.py", "marketplace/services/reviews.py",
     "marketplace/services/versions.py", "extensions/services/manifests.py", "extensions/services/versions.py", "common/rest", "conformance/services/runs.py",
-    "common/web/auth_limits.py",
+    "common/web/limits/auth_limits.py",
 )  # fmt: skip
 # Raised there for pages only.
 PAGES = (

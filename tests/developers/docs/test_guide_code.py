@@ -13,7 +13,7 @@ import pytest
 
 from developers.docs import guides
 from extensions.manifest.problems import problems_of_manifest
-from webhooks.signing import hook_signature_headers
+from webhooks.messages.signing import hook_signature_headers
 
 SECRET, BODY = (
     "whsec_test_c2VjcmV0IG9mIDMyIGJ5dGVzIGZvciB0ZXN0cw==",

@@ -9,7 +9,7 @@ from accounts.models import Business
 from installations.models import Installation
 from stores.models import Product
 from stores.serializers import product_payload
-from stores.services.products import archive_product, create_product, delete_product, update_product
+from stores.services.catalogue.products import archive_product, create_product, delete_product, update_product
 from tests import factories
 from tests.developers.docs.test_guide_code import code
 from tests.receivers import Receiver

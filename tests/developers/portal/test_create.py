@@ -19,9 +19,9 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.developers.portal.test_apps import signed_in, text_of
+from webhooks.messages.signing import hook_signature_headers
 from webhooks.models import Webhook
 from webhooks.services import inboxes
-from webhooks.signing import hook_signature_headers
 
 LOCAL = "http://127.0.0.1:8000"
 

@@ -19,7 +19,7 @@ from tests.developers.portal.test_apps import signed_in, text_of
 from tests.state import unchanged
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
-from webhooks.message import compose
+from webhooks.messages.message import compose
 from webhooks.models import Delivery, Event, Webhook
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)

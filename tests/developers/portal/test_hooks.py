@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business, User
-from common.web import rate_limits
+from common.web.limits import rate_limits
 from extensions.models import Breaker, Definition, ExtensionState, HookCall
 from installations.models import Installation
 from marketplace.models import App

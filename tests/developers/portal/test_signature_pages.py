@@ -16,8 +16,8 @@ from tests.deliveries import TIMEOUT, UNAUTHORIZED, delivery
 from tests.developers.portal.test_apps import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
+from webhooks.messages.signing import signature_headers
 from webhooks.models import Webhook
-from webhooks.signing import signature_headers
 
 SECRET = new_webhook_secret(test=False)
 BODY = '{"event":"order.created"}'

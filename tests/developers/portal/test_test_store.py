@@ -23,8 +23,8 @@ from webhooks.enums import ErasureState
 from webhooks.models import Delivery, Erasure, Event, Inbox
 from webhooks.services import erasure as erasures
 from webhooks.services import inboxes
-from webhooks.services.samples import NEVER
-from webhooks.services.sandbox_changes import ACTS, SCENARIOS
+from webhooks.services.sandbox.changes import ACTS, SCENARIOS
+from webhooks.services.sandbox.samples import NEVER
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,7 +18,7 @@ from tests.developers.portal.test_apps import signed_in, text_of
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
-from webhooks.last_day import last_days
+from webhooks.insight.last_day import last_days
 from webhooks.models import Webhook
 
 
@@ -193,7 +193,7 @@ def test_strip_shows_the_last_24_hours(
     with time_machine.travel(now, tick=False):
         page = text_of(browser.get(at(app)))
         edit = text_of(browser.get(at(app, f"{webhook.pk}/edit/")))
-        monkeypatch.setattr("webhooks.last_day.MOST", 2)
+        monkeypatch.setattr("webhooks.insight.last_day.MOST", 2)
         bounded = last_days([webhook.pk])[webhook.pk]
     summary = "5 delivered, 2 failed, 1 being retried"
     earlier, later = (f"1 from {now - timedelta(hours=hours):%H}:00" for hours in (5, 2))

@@ -24,8 +24,8 @@ from tests import factories
 from tests.sdk.cli.conftest import Run
 from tests.webhooks.helpers import drain, webhook
 from tools.sdk_types import SDK
+from webhooks.messages.signing import signature_headers
 from webhooks.models import Delivery
-from webhooks.signing import signature_headers
 
 pytestmark = pytest.mark.timed
 

@@ -39,7 +39,7 @@ DEFECTS: Final = {
         "stock that is off",
         (
             Change(
-                "stores.services.stock",
+                "stores.services.catalogue.stock",
                 "    if moved:\n        _save_stock",
                 "    if False:\n        _save_stock",
             ),
@@ -177,7 +177,7 @@ DEFECTS: Final = {
         "pictures that were not served as uploaded",
         (
             Change(
-                "stores.services.pictures",
+                "stores.services.catalogue.pictures",
                 "ContentFile(small.content), save=False)",
                 "ContentFile(small.content[:-40]), save=False)",
             ),

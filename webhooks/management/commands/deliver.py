@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from common import exposition
 from common.db.schema import require_migrations
-from common.garbage import collect_regularly
+from common.observability import exposition
+from common.observability.garbage import collect_regularly
 from webhooks.engine.dispatcher import Dispatcher
 from webhooks.management.keys import require_keys
 from webhooks.management.sessions import require_whole_sessions

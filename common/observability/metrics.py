@@ -1,0 +1,110 @@
+"""What each process counts for operators. `config.observability.metrics` serves it, and docs/operations.md explains it.
+
+Gauges have the sum of the processes that live, where several share what they count.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from prometheus_client import Counter, Gauge, Histogram
+
+from common import counts  # noqa: F401  before anything is counted
+
+# Every first part in config/urls.py but those of probes and crawlers.
+ROOTS: Final = frozenset(
+    "app-api webhooks developer auth oauth .well-known portal merchant marketplace media static docs licenses theme "
+    "store admin accounts inbox".split()
+)
+LONG_POLL: Final = "developer_api:listener_work"  # waits for work up to 20 seconds: slow on purpose
+
+ANSWERS: Final = Counter(
+    "extension_platform_http_answers",
+    "Answers to HTTP requests, by route class and the class of the status.",
+    ["root", "status"],
+)
+SECONDS: Final = Histogram(
+    "extension_platform_http_seconds",
+    "Seconds until a response was ready, by route class.",
+    ["root"],
+    buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+NOT_LIMITED: Final = Counter(
+    "extension_platform_rate_limit_failed_open",
+    "Requests that were not counted for all processes together, because the cache server did not respond.",
+    ["limit"],
+)
+CALLS_NOT_LOGGED: Final = Counter(
+    "extension_platform_api_calls_not_logged",
+    "Calls of apps that the log lacks, because the database did not keep up.",
+)
+THREADS: Final = Gauge(
+    "extension_platform_threads", "Threads for requests or tasks.", multiprocess_mode="livesum"
+)
+THREADS_BUSY: Final = Gauge(
+    "extension_platform_threads_busy", "Threads that have a request or a task.", multiprocess_mode="livesum"
+)
+PLACES_TAKEN: Final = Gauge(
+    "extension_platform_places_taken",
+    "Requests that wait for servers of apps for longer than half a second.",
+    multiprocess_mode="livesum",
+)
+TASKS: Final = Counter(
+    "extension_platform_tasks", "Tasks of Celery, by what they came to.", ["task", "outcome"]
+)
+TASK_WAIT: Final = Histogram(
+    "extension_platform_task_wait_seconds",
+    "Seconds from sending a task to its start.",
+    buckets=(0.1, 0.5, 1, 5, 15, 60, 300),
+)
+HOOK_CALLS: Final = Counter(
+    "extension_platform_hook_calls",
+    "Hook calls, made and skipped, by what they came to.",
+    ["point", "outcome"],
+)
+HOOK_SECONDS: Final = Histogram(
+    "extension_platform_hook_seconds",
+    "Seconds of hook calls that were made.",
+    ["point"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+MAILS: Final = Counter("extension_platform_mails", "Mails given to the mail server, or not.", ["outcome"])
+EXPORTS: Final = Counter("extension_platform_exports", "Exports of lists for apps.", ["outcome"])
+PUT_OFF: Final = Counter(
+    "extension_platform_deliveries_put_off",
+    "Deliveries that were due and were postponed without an attempt that counts.",
+    ["reason"],
+)
+
+
+def root_of(path: str) -> str:
+    """The first part of a known path, "home" without one, else "other", so that strangers can't add labels."""
+    first = path[1:].partition("/")[0]
+    return first if first in ROOTS else "other" if first else "home"
+
+
+def _class_of(request: HttpRequest) -> str:
+    if request.zone == "stores":  # type: ignore[attr-defined]
+        return "store"
+    if request.resolver_match and request.resolver_match.view_name == LONG_POLL:
+        return "listener"
+    return root_of(request.path)
+
+
+class AnswersMiddleware:
+    """Counts every response, the time that it took, and the threads that are busy. It is the outermost middleware."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+        THREADS.set(settings.WEB_THREADS)
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        began = perf_counter()
+        with THREADS_BUSY.track_inprogress():
+            response = self.get_response(request)
+        root = _class_of(request)
+        ANSWERS.labels(root, f"{response.status_code // 100}xx").inc()
+        SECONDS.labels(root).observe(perf_counter() - began)
+        return response

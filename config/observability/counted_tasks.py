@@ -1,0 +1,59 @@
+"""Counts Celery's tasks by what they came to, and how long they waited for a worker."""
+
+import time
+from typing import Any, Final
+
+from celery.signals import (
+    before_task_publish,
+    task_failure,
+    task_postrun,
+    task_prerun,
+    task_revoked,
+    task_success,
+    worker_init,
+)
+from django.conf import settings
+
+from common.observability.metrics import TASK_WAIT, TASKS, THREADS, THREADS_BUSY
+
+SENT_AT: Final = "sent_at"  # a header of each message: seconds since 1970 by the sender's clock
+
+
+@worker_init.connect
+def _begin(**_: Any) -> None:
+    THREADS.set(settings.WORKER_THREADS)
+
+
+@before_task_publish.connect
+def _sent(headers: dict[str, Any] | None = None, **_: Any) -> None:
+    if headers is not None:
+        headers[SENT_AT] = time.time()
+
+
+@task_prerun.connect
+def _started(sender: Any, **_: Any) -> None:
+    THREADS_BUSY.inc()
+    if sent_at := sender.request.get(SENT_AT):
+        TASK_WAIT.observe(max(0.0, time.time() - sent_at))
+
+
+@task_postrun.connect
+def _ended(**_: Any) -> None:
+    THREADS_BUSY.dec()
+
+
+@task_success.connect
+def _succeeded(sender: Any, **_: Any) -> None:
+    TASKS.labels(sender.name, "succeeded").inc()
+
+
+@task_failure.connect
+def _failed(sender: Any, **_: Any) -> None:
+    TASKS.labels(sender.name, "failed").inc()
+
+
+@task_revoked.connect
+def _revoked(sender: Any, expired: bool = False, **_: Any) -> None:
+    """It waited for longer than it counts."""
+    if expired:
+        TASKS.labels(sender.name, "expired").inc()

@@ -1,0 +1,76 @@
+"""Pictures that merchants upload: of products, and for the store itself."""
+
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from common.files import pictures
+from common.files.file_walk import walk
+from common.files.pictures import CONTENT_TYPES, Decoded
+from common.ids import parse_id
+from stores.models import ProductPicture, StoredPicture, StorePicture
+
+MAX_BYTES: Final = 5 * 1024 * 1024
+MAX_PIXELS: Final = 25_000_000  # phones take 24 million; a file of 5 MiB may decode to gigabytes
+SIDE: Final = 2000  # pixels that are kept
+THUMBNAIL_SIDE: Final = 480
+FOLDER: Final = "stores/"  # `upload_to` of the models
+IN_NAME: Final = 6  # first digits of an id that name a folder, so that it has the pictures of some five hours
+BATCH: Final = 500
+
+Stored = TypeVar("Stored", bound=StoredPicture)
+
+
+def decode(upload: File) -> Decoded:
+    """Decode an uploaded picture, at most 2,000 pixels wide and high. Raises `BadPicture`."""
+    return pictures.decode(upload, max_bytes=MAX_BYTES, max_pixels=MAX_PIXELS, side=SIDE)
+
+
+def save_picture(row: Stored, decoded: Decoded) -> Stored:
+    """Save a new row with its two files. If the row is rolled back, `remove_stray_files` removes the files later."""
+    row.content_type = CONTENT_TYPES[decoded.format]
+    row.width, row.height = decoded.width, decoded.height
+    ending, name = decoded.format.lower(), f"{str(row.id)[:IN_NAME]}/{row.id}"
+    row.file.save(f"{name}.{ending}", ContentFile(decoded.content), save=False)
+    small = decoded.scaled(THUMBNAIL_SIDE)
+    row.thumbnail.save(f"{name}-small.{ending}", ContentFile(small.content), save=False)
+    row.save(force_insert=True)
+    return row
+
+
+def picture_by_id(picture_id: UUID) -> StoredPicture | None:
+    found: Any = ProductPicture.objects.filter(pk=picture_id).first()
+    return found or StorePicture.objects.filter(pk=picture_id).first()
+
+
+def delete_files(picture: StoredPicture) -> None:
+    """After the row's deletion was committed."""
+    for file in (picture.file, picture.thumbnail):
+        file.delete(save=False)
+
+
+def remove_stray_files(*, now: datetime | None = None) -> int:
+    """Remove files that no row refers to, such as those of a transaction that was rolled back. Returns their number.
+
+    Files of the last day are left alone: their transaction may still be running.
+    """
+    now = now or timezone.now()
+    old = (file.name for file in walk(default_storage, FOLDER) if (now - file.changed_at).days >= 1)
+    removed = 0
+    while batch := list(islice(old, BATCH)):
+        pictures_of = {name: parse_id(name.rpartition("/")[2][:36]) for name in batch}
+        ids = [found for found in pictures_of.values() if found]
+        known = {
+            picture
+            for model in (ProductPicture, StorePicture)
+            for picture in model.objects.filter(pk__in=ids).values_list("pk", flat=True)
+        }
+        for name in (name for name, picture in pictures_of.items() if picture not in known):
+            default_storage.delete(name)
+            removed += 1
+    return removed

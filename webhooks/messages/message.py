@@ -1,0 +1,75 @@
+"""Composes the request of one attempt: its URL, headers and body."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from uuid import UUID
+
+from common.times import iso
+from webhooks.feed import Cursor
+from webhooks.messages.signing import signature_headers
+from webhooks.models import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    url: str
+    headers: dict[str, str]
+    body: bytes
+
+
+def compose(
+    *, event: Event, delivery_id: UUID, webhook_id: UUID, url: str, secret: str, now: datetime
+) -> Message:
+    """The request for an attempt at `now`. Each attempt has the same body, and a new timestamp and signature."""
+    webhook, business, delivery = str(webhook_id), str(event.business_id), str(delivery_id)
+    body = render_body(event.type, event.occurred_at, webhook, business, event.data)
+    timestamp = int(now.timestamp())
+    headers = {
+        "Content-Type": "application/json",
+        "X-Webhook-Id": webhook,
+        "X-Webhook-Event": event.type,
+        "X-Webhook-Event-Uid": str(event.id),
+        "X-Webhook-Business-Id": business,
+        "X-Service-Event-Id": delivery,
+        "X-Feed-Cursor": str(Cursor.before(event.horizon, event.occurred_at)),
+        **event.trace.headers(_span(delivery_id, timestamp)),
+        **signature_headers(secret, delivery, timestamp, body),
+    }
+    return Message(url, headers, body)
+
+
+def body_of(event: Event, webhook_id: UUID) -> bytes:
+    return render_body(event.type, event.occurred_at, str(webhook_id), str(event.business_id), event.data)
+
+
+def _span(delivery_id: UUID, timestamp: int) -> bytes:
+    """The attempt's id in its trace. It is derived, so that the portal can show the headers as they were sent."""
+    return blake2b(delivery_id.bytes + timestamp.to_bytes(8), digest_size=8).digest()
+
+
+def render_body(
+    event_type: str, occurred_at: datetime, webhook_id: str, business_id: str, data_text: str
+) -> bytes:
+    """The UTF-8 JSON text `{"event", "timestamp", "webhookId", "businessId", "data"}` (contract, section 5).
+
+    Every attempt of a delivery renders the same bytes: `data_text` is the event's stored JSON text, and the rest has a
+    fixed order and form. Receivers may compare or store bodies, so a change here changes retries of older events.
+    """
+    head = {
+        "event": event_type,
+        "timestamp": iso(occurred_at),
+        "webhookId": webhook_id,
+        "businessId": business_id,
+    }
+    fields = ",".join(f'"{name}":{json.dumps(value)}' for name, value in head.items())
+    return f'{{{fields},"data":{data_text}}}'.encode()
+
+
+EXCERPT_BYTES = 4096
+
+
+def excerpt(answer: bytes) -> str:
+    """The start of a response body, as text that the database can store and people can read."""
+    return answer[:EXCERPT_BYTES].decode("utf-8", "replace").replace("\x00", "")

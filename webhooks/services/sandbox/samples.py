@@ -1,0 +1,88 @@
+"""Publishes sample events on a developer's sandbox, so that developers can see how their app handles them."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Business, User
+from common.errors import Conflict, Invalid
+from common.times import iso
+from installations.queries import sandbox_installation
+from marketplace.models import App
+from stores.models import Order, Product, Review
+from webhooks import catalogue
+from webhooks.messages import payloads
+from webhooks.models import Event
+from webhooks.services.publishing import publish_to
+
+# These two are only sent by a test and an uninstall.
+NEVER: Final = (catalogue.WEBHOOK_TEST, catalogue.DATA_ERASURE)
+SAMPLES: Final = tuple(name for name in catalogue.EVENTS if name not in NEVER)
+
+
+@transaction.atomic
+def send_sample(
+    *, app: App, developer: User, event_type: str, now: datetime | None = None
+) -> tuple[Event, int]:
+    """Publish an event with sample data, only to the app's installation on the developer's own sandbox.
+
+    Returns the event and the number of its deliveries, which is 0 if no active webhook there lists the event or the
+    app lacks its scope. The sandbox's own data doesn't change. Raises Invalid for an event that can't be sampled, and
+    Conflict if the app is not installed there.
+    """
+    if event_type not in SAMPLES:
+        raise Invalid.field("event", f"Must be one of: {', '.join(SAMPLES)}.")
+    installation = sandbox_installation(app=app, developer=developer)
+    if installation is None:
+        raise Conflict(
+            "The app is not installed on your sandbox. Install it there for testing first.",
+            code="not_on_sandbox",
+        )
+    now = now or timezone.now()
+    data = sample_data(installation.business, event_type, now)
+    return publish_to(installation=installation, event_type=event_type, data=data, now=now)
+
+
+def sample_data(business: Business, event_type: str, now: datetime) -> dict[str, Any]:
+    """The catalogue's example with current times, and with a real record of the sandbox if there is one."""
+    example = catalogue.EVENTS[event_type].example
+    return {**example, **_facts(business, event_type, now), **_times(example, now)}
+
+
+def _times(example: dict[str, Any], now: datetime) -> dict[str, str]:
+    return {name: iso(now) for name in ("changedAt", "occurredAt", "deletedAt") if name in example}
+
+
+def _facts(business: Business, event_type: str, now: datetime) -> dict[str, Any]:
+    kind = event_type.partition(".")[0]
+    if kind in ("order", "payment"):
+        return _of_order(business, event_type)
+    return _of_product(business, event_type) if kind == "product" else _of_review(business, event_type)
+
+
+def _of_order(business: Business, event_type: str) -> dict[str, Any]:
+    order = Order.objects.filter(business=business).order_by("-id").first()
+    if order is None:
+        return {}
+    payload = payloads.order_created(order)
+    shared = catalogue.EVENTS[event_type].example.keys() & payload.keys()
+    return {name: payload[name] for name in shared}
+
+
+def _of_product(business: Business, event_type: str) -> dict[str, Any]:
+    """A deleted product can't be read, so product.deleted keeps the example's."""
+    rows = Product.objects.select_related("business").filter(business=business)
+    product = None if event_type == "product.deleted" else rows.order_by("-id").first()
+    if product is None:
+        return {}
+    if event_type in ("product.created", "product.updated"):
+        return payloads.product_created(product)
+    return {"productId": str(product.id), "name": product.name}
+
+
+def _of_review(business: Business, event_type: str) -> dict[str, Any]:
+    rows = Review.objects.filter(business=business).order_by("-id")
+    review = None if event_type == "review.deleted" else rows.first()
+    return payloads.review_created(review) if review else {}
