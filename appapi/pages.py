@@ -14,7 +14,7 @@ from django.db.models import DateTimeField, Field, QuerySet, Subquery, UUIDField
 
 from common.db.compiled import Compiled, Param
 from common.db.page_bookmarks import PageBookmarks
-from common.db.times import IsoText
+from common.rest.iso_text import IsoText
 from common.web.pagination import PageRequest, page_body
 from stores.models import StoreTotals
 from stores.queries import AnyList, WholeList, counted

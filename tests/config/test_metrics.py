@@ -161,7 +161,7 @@ def test_full_disk_ends_no_process(tmp_path: Path, space: str) -> None:
     if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("makes a mount namespace, which isn't allowed here")
     count = """
-from common.metrics import ANSWERS
+from common.observability.metrics import ANSWERS
 labels = [(f"root {number}", f"{number}xx") for number in range(2000)]
 for each in labels * 2:
     ANSWERS.labels(*each).inc()

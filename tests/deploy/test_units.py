@@ -44,7 +44,7 @@ from cryptography.fernet import Fernet
 from django.core.files.base import ContentFile
 from PIL import Image
 import re2
-from common.pictures import decode
+from common.files.pictures import decode
 
 ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)()
 ec.generate_private_key(ec.SECP256R1())
