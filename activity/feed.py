@@ -41,7 +41,7 @@ _FAILED_DELIVERIES: Final = (DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED)
 
 
 @dataclass(frozen=True, slots=True)
-class ActivityFilters:
+class ActivityQuery:
     """Search criteria. Empty ones match everything.
 
     `status` is a key of `CLASSES`, or `FAILED`. `endpoint` is a documented path, a hook point or an event. `text` is an id, or
@@ -57,7 +57,7 @@ class ActivityFilters:
     text: str = ""
 
     def __bool__(self) -> bool:
-        return self != ActivityFilters()
+        return self != ActivityQuery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class ActivityPage:
 
 
 def page(
-    app: App, filters: ActivityFilters, *, before: FeedPosition | None = None, now: datetime | None = None
+    app: App, filters: ActivityQuery, *, before: FeedPosition | None = None, now: datetime | None = None
 ) -> ActivityPage:
     """The newest entries, or those before a position."""
     since = max(filters.since or _EPOCH, (now or timezone.now()) - KEPT)
@@ -122,7 +122,7 @@ def page(
     return ActivityPage(entries, has_older=len(found) > PAGE)
 
 
-def count_newer(app: App, filters: ActivityFilters, *, after: FeedPosition, most: int) -> int:
+def count_newer(app: App, filters: ActivityQuery, *, after: FeedPosition, most: int) -> int:
     """How many entries are newer than a position, at most `most`."""
     found = _merged(app, filters, after.at, before=None, limit=most + 1)
     order = ActivityEntry(after.kind, after.at, after.id, None).order
@@ -171,7 +171,7 @@ def used_in_window(call: ApiCall) -> list[tuple[str, str, int]]:
 
 
 def _merged(
-    app: App, filters: ActivityFilters, since: datetime, *, before: FeedPosition | None, limit: int
+    app: App, filters: ActivityQuery, since: datetime, *, before: FeedPosition | None, limit: int
 ) -> list[ActivityEntry]:
     kinds = [filters.kind] if filters.kind else list(KINDS)
     of_endpoint = _kind_of(filters.endpoint)
@@ -204,7 +204,7 @@ def _before(kind: str, at: str, before: FeedPosition | None) -> Q:
 
 
 def _calls(
-    app: App, filters: ActivityFilters, since: datetime, before: FeedPosition | None, limit: int
+    app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[ActivityEntry]:
     rows = ApiCall.objects.filter(_before(API, "at", before), app=app, at__gte=since)
     if filters.installation:
@@ -235,7 +235,7 @@ def _with_text(rows: QuerySet[ApiCall], text: str) -> QuerySet[ApiCall]:
 
 
 def _hook_calls(
-    app: App, filters: ActivityFilters, since: datetime, before: FeedPosition | None, limit: int
+    app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[ActivityEntry]:
     """One query for each hook, since the index is by hook."""
     rows = HookCall.objects.filter(_before(HOOK, "called_at", before), called_at__gte=since)
@@ -270,7 +270,7 @@ def _hooks(app: App) -> QuerySet[Definition]:
 
 
 def _deliveries(
-    app: App, filters: ActivityFilters, since: datetime, before: FeedPosition | None, limit: int
+    app: App, filters: ActivityQuery, since: datetime, before: FeedPosition | None, limit: int
 ) -> Iterable[ActivityEntry]:
     """By id, which begins with the time, to the millisecond: an index has the ids of an app in this order."""
     rows = Delivery.objects.filter(app_id=app.pk, id__gte=first_id_at(since))
@@ -288,7 +288,7 @@ def _deliveries(
     return [ActivityEntry(WEBHOOK, moment_of(row.pk), row.pk, row) for row in lean]
 
 
-def _matching(rows: QuerySet[Delivery], filters: ActivityFilters) -> QuerySet[Delivery]:
+def _matching(rows: QuerySet[Delivery], filters: ActivityQuery) -> QuerySet[Delivery]:
     if filters.endpoint:
         rows = rows.filter(event_type=filters.endpoint)
     if filters.status == "2xx":

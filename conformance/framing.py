@@ -17,7 +17,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class FramedPage:
     """What a browser would load, for the definitions that name it. `framed_by` are the origins of the pages around it."""
 
     url: str
@@ -26,7 +26,7 @@ class Address:
     framed_by: Sequence[str]
 
 
-def addresses_of(all_defined: Iterable[Defined]) -> list[Address]:
+def addresses_of(all_defined: Iterable[Defined]) -> list[FramedPage]:
     """Each address once."""
     found: dict[tuple[str, bool], list[Defined]] = {}
     for defined in all_defined:
@@ -34,7 +34,7 @@ def addresses_of(all_defined: Iterable[Defined]) -> list[Address]:
             if url := defined.content.get(name):
                 found.setdefault((url, name == "scriptUrl"), []).append(defined)
     return [
-        Address(url, is_script, ", ".join(each.name for each in users), _framed_by(users))
+        FramedPage(url, is_script, ", ".join(each.name for each in users), _framed_by(users))
         for (url, is_script), users in found.items()
     ]
 

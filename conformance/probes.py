@@ -36,7 +36,7 @@ def probe_of(stored: Mapping[str, Any]) -> Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AppResponse:
     """The response to a probe. Without one, `status` is None and `error` says why. Header names are in lower case."""
 
     status: int | None
@@ -68,7 +68,7 @@ def findings_of(stored: Iterable[Mapping[str, str]]) -> list[Finding]:
     return [Finding(each["rule"], Outcome(each["outcome"]), each["text"]) for each in stored]
 
 
-def judged(probe: Probe, answer: Answer) -> Finding:
+def judged(probe: Probe, answer: AppResponse) -> Finding:
     """Compares the response with the expected one."""
     if answer.status is None:
         return Finding(probe.rule, Outcome.FAIL, f"{probe.title}: no response ({answer.error}).")
@@ -82,7 +82,7 @@ def judged(probe: Probe, answer: Answer) -> Finding:
     return Finding(probe.rule, Outcome.PASS, f"{said}.")
 
 
-def _is_expected(expected: Expected, answer: Answer) -> bool:
+def _is_expected(expected: Expected, answer: AppResponse) -> bool:
     assert answer.status is not None
     if expected == Expected.REFUSED:
         return answer.status == 401
@@ -93,7 +93,7 @@ def _is_expected(expected: Expected, answer: Answer) -> bool:
     return answer.status < 500
 
 
-def _surprise(probe: Probe, answer: Answer, said: str) -> Finding:
+def _surprise(probe: Probe, answer: AppResponse, said: str) -> Finding:
     assert answer.status is not None
     if probe.expected == Expected.REFUSED and 400 <= answer.status < 500:
         return Finding(probe.rule, Outcome.WARN, f"{said}. It is refused, but with another status than 401.")

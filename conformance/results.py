@@ -11,7 +11,7 @@ from conformance.rules import RULES, Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RuleResult:
     """`findings` are the ones that decide: those with the worst outcome."""
 
     rule: Rule
@@ -26,19 +26,19 @@ class Result:
         return [finding.text for finding in self.findings]
 
 
-def results_of(run: Run) -> list[Result]:
+def results_of(run: Run) -> list[RuleResult]:
     """Of each rule with a finding, in the order of the rules."""
     found = findings_of(run.findings)
     return [
-        Result(rule, worst)
+        RuleResult(rule, worst)
         for rule in RULES.values()
         if (worst := _worst(finding for finding in found if finding.rule == rule.id))
     ]
 
 
-def by_reason(results: Iterable[Result]) -> list[list[Result]]:
+def by_reason(results: Iterable[RuleResult]) -> list[list[RuleResult]]:
     """Results in groups: those that weren't tried for one reason together, each other one alone."""
-    groups: dict[object, list[Result]] = {}
+    groups: dict[object, list[RuleResult]] = {}
     for result in results:
         reason = tuple(result.details) if result.outcome == Outcome.SKIPPED else result.rule.id
         groups.setdefault(reason, []).append(result)

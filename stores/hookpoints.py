@@ -146,7 +146,7 @@ class ShippingRate:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class OrderVerdict:
     """Whether an order may be placed. `all_heard` is False if an app that should have been asked didn't answer; the
     order is then marked as not validated.
     """
@@ -209,11 +209,11 @@ SHIPPING_RATES: Declaration[ShippingRate | None] = Declaration(
     unfilled=None,
     failed=None,
 )
-VALIDATE: Declaration[Verdict] = Declaration(
+VALIDATE: Declaration[OrderVerdict] = Declaration(
     HookPoint.VALIDATE,
     combining="The first refusal counts, and no further app is asked; a failing app counts as not heard.",
-    unfilled=Verdict(),
-    failed=Verdict(all_heard=False),
+    unfilled=OrderVerdict(),
+    failed=OrderVerdict(all_heard=False),
 )
 DISCOUNTS: Declaration[Discount] = Declaration(
     HookPoint.DISCOUNTS,
@@ -344,7 +344,7 @@ def ask_verdict(
     delivery_method: str,
     budget: Budget,
     order_id: UUID | None = None,
-) -> Asked[Verdict]:
+) -> Asked[OrderVerdict]:
     """Whether an order of these lines may be placed."""
     data = {"items": _items(lines), "subtotal": subtotal, "deliveryMethod": delivery_method}
     return _ask(VALIDATE, business, data, budget=budget, order_id=order_id)

@@ -18,7 +18,7 @@ from common.errors import Conflict, Invalid, TooManyRequests
 from common.web.limits.rate_limits import consume
 from conformance.enums import Outcome, RunStatus, Sender
 from conformance.models import Run
-from conformance.probes import Answer, Probe, findings_of, probe_of
+from conformance.probes import AppResponse, Probe, findings_of, probe_of
 from conformance.rules import RULES
 from conformance.steps import STEPS
 from conformance.steps.base import skipped
@@ -91,7 +91,7 @@ def find_run(*, app: App, run_id: object) -> Run:
 
 
 @transaction.atomic
-def advance(*, run: Run, step: int, answers: Mapping[str, Answer], now: datetime | None = None) -> Run:
+def advance(*, run: Run, step: int, answers: Mapping[str, AppResponse], now: datetime | None = None) -> Run:
     """Judge the responses of a step, and prepare the next one that has requests. After the last one, the run ends.
 
     Raises `Conflict` if the run has ended or is at another step.
@@ -128,7 +128,7 @@ def end_overdue(*, now: datetime | None = None) -> int:
 # Steps
 
 
-def _judge(run: Run, probes: Sequence[Probe], answers: Mapping[str, Answer], now: datetime) -> None:
+def _judge(run: Run, probes: Sequence[Probe], answers: Mapping[str, AppResponse], now: datetime) -> None:
     subject = Subject(run, now)
     step = STEPS[run.step - 1]
     run.findings += [finding.as_json() for finding in step.judge(subject, probes, answers)]

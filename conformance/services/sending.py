@@ -12,7 +12,7 @@ from common.http import transport
 from common.http.exchanges import Exchange
 from conformance.enums import RunStatus, Sender
 from conformance.models import Run
-from conformance.probes import Answer, Probe
+from conformance.probes import AppResponse, Probe
 from conformance.services.runs import LONGEST, admit, advance, pending, start
 from marketplace.models import App
 from webhooks.insight.diagnosis import in_short
@@ -45,7 +45,7 @@ def check_app(*, app: App, origin: str = "", lasts: timedelta = LONGEST, now: da
     return run
 
 
-def send(probes: Sequence[Probe], seconds: float, app: App) -> list[Answer]:
+def send(probes: Sequence[Probe], seconds: float, app: App) -> list[AppResponse]:
     """Send all at once. None of them takes longer than `seconds`. Raises `strangers.NoPlace`, and breaks off all of them then."""
     under_way = [_submit(probe, max(0.1, min(probe.seconds, seconds))) for probe in probes]
     try:
@@ -66,8 +66,8 @@ def _submit(probe: Probe, seconds: float) -> transport.Coming:
     )
 
 
-def _answer(exchange: Exchange) -> Answer:
-    return Answer(
+def _answer(exchange: Exchange) -> AppResponse:
+    return AppResponse(
         status=exchange.status,
         headers=exchange.headers,
         body=exchange.body.decode("utf-8", "replace").replace("\x00", ""),

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import urljoin, urlsplit
 
 from conformance.enums import Outcome
-from conformance.probes import Answer, Finding, Probe, judged
+from conformance.probes import AppResponse, Finding, Probe, judged
 from conformance.subject import Subject
 
-NO_ANSWER = Answer(None, error="nothing was sent")
-Answers = Mapping[str, Answer]
+NO_ANSWER = AppResponse(None, error="nothing was sent")
+Answers = Mapping[str, AppResponse]
 
 
 class Step:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from common.secrets import new_webhook_secret
 from conformance.enums import Expected, Outcome
-from conformance.probes import Answer, Finding, Probe, judged
+from conformance.probes import AppResponse, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, skipped
 from conformance.subject import OLD, SIGNATURES, Subject
 from extensions.definitions import Hook
@@ -81,7 +81,7 @@ class Responses(Step):
                 subject.state["method"] = _first_method(answer)
 
 
-class Payment(Step):
+class PayByHook(Step):
     def prepare(self, subject: Subject) -> Iterable[Probe]:
         method = subject.state.get("method", "")
         for hook in subject.hooks:
@@ -97,7 +97,7 @@ class Payment(Step):
             yield Finding("HK001", Outcome.PASS, text)
 
 
-class Signatures(Step):
+class HookSignatures(Step):
     """Forged calls. Where the app couldn't be installed, of its test install."""
 
     needs_install = False
@@ -129,7 +129,7 @@ def _patient(probe: Probe) -> Probe:
     return replace(probe, seconds=10.0)
 
 
-def _examined(probe: Probe, answer: Answer) -> Iterator[Finding]:
+def _examined(probe: Probe, answer: AppResponse) -> Iterator[Finding]:
     finding = judged(probe, answer)
     yield finding
     if finding.outcome == Outcome.FAIL:
@@ -146,7 +146,7 @@ def _examined(probe: Probe, answer: Answer) -> Iterator[Finding]:
         yield Finding("HK002", Outcome.PASS, f"{probe.title}: the response is what the hook point expects.")
 
 
-def _first_method(answer: Answer) -> str:
+def _first_method(answer: AppResponse) -> str:
     try:
         methods = parse(answer.body.encode())["methods"]
         return str(methods[0]["id"])

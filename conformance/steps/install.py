@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.conf import settings
 
 from conformance.enums import Expected, Outcome
-from conformance.probes import Answer, Finding, Probe, judged
+from conformance.probes import AppResponse, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, joined
 from conformance.subject import Subject
 from installations.models import Grant
@@ -167,7 +167,7 @@ def _visit(subject: Subject, rule: str, url: str) -> Probe:
     )
 
 
-def _follow(subject: Subject, probe: Probe, answer: Answer) -> None:
+def _follow(subject: Subject, probe: Probe, answer: AppResponse) -> None:
     """Keeps what the browser would keep, and where it would go."""
     install = subject.state["install"]
     finding = judged(probe, answer)

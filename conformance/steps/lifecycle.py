@@ -88,7 +88,7 @@ class ForgedErasure(Step):
             yield from skipped("The app receives no webhooks.", "ER001", "ER002", "ER003")
 
 
-class Erasure(Step):
+class EraseData(Step):
     """Uninstalls, and sends at once what otherwise comes 48 hours later."""
 
     def prepare(self, subject: Subject) -> Iterable[Probe]:

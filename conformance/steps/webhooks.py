@@ -41,7 +41,7 @@ def valid(subject: Subject, rule: str, title: str, **more: Any) -> Probe:
     return subject.delivery(rule=rule, title=title, event=event, data=usual_data(subject, event), **more)
 
 
-class Signatures(Step):
+class WebhookSignatures(Step):
     """Where the app couldn't be installed, a `webhook.test` of its test install."""
 
     needs_install = False

@@ -19,11 +19,11 @@ from stores.hookpoints import (
     Discount,
     HookPart,
     HookPoint,
+    OrderVerdict,
     PaymentDetails,
     PaymentMethod,
     Question,
     ShippingRate,
-    Verdict,
 )
 
 # Recorded as the store's fallback.
@@ -139,7 +139,7 @@ def shipping_rate(question: Question) -> Asked[ShippingRate | None]:
     return Asked(rate, tuple(parts))
 
 
-def verdict(question: Question) -> Asked[Verdict]:
+def verdict(question: Question) -> Asked[OrderVerdict]:
     """The first refusal in order counts, and no later group is asked. A failing app counts as satisfied but not heard, or
     refuses if the merchant chose that.
     """
@@ -159,10 +159,10 @@ def verdict(question: Question) -> Asked[Verdict]:
                     refuses, reason = not call.answer["valid"], call.answer.get("reason") or ""
                 parts.append(_part(question, call))
                 if refuses and refusal is None:
-                    refusal = Verdict(valid=False, reason=reason.strip()[:300], all_heard=all_heard)
+                    refusal = OrderVerdict(valid=False, reason=reason.strip()[:300], all_heard=all_heard)
             if refusal:
                 return Asked(refusal)
-    return Asked(Verdict(all_heard=all_heard), tuple(parts))
+    return Asked(OrderVerdict(all_heard=all_heard), tuple(parts))
 
 
 def _strict_among(calls: list[Call]) -> set[UUID]:

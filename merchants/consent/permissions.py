@@ -9,7 +9,7 @@ from common.errors import ServiceError
 from installations.queries import granted_by
 from installations.services.consent import approve_scopes, decline_scopes
 from merchants.access import MerchantRequest, app_page
-from merchants.consent.question import Question, question_of
+from merchants.consent.question import PermissionRequest, question_of
 from merchants.installed.app import InstalledApp
 
 APPROVE, DECLINE = "approve", "decline"
@@ -31,7 +31,7 @@ def reconsent(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     )
 
 
-def _answer(request: MerchantRequest, question: Question) -> HttpResponse:
+def _answer(request: MerchantRequest, question: PermissionRequest) -> HttpResponse:
     """An approval holds only for the version that was shown."""
     installation, answer = question.installation, request.POST.get("answer")
     if answer not in (APPROVE, DECLINE) or request.POST.get("version") != str(question.version):

@@ -13,7 +13,7 @@ from merchants.installed.app import InstalledApp
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PermissionRequest:
     """`version` is the approved version that is shown. The answer names it, so that it can't approve another one."""
 
     installation: Installation
@@ -32,12 +32,12 @@ class Question:
         return in_order({scope.name for scope in (*self.added, *self.kept)})
 
 
-def question_of(app: InstalledApp, granted: Mapping[str, HistoryEntry]) -> Question | None:
+def question_of(app: InstalledApp, granted: Mapping[str, HistoryEntry]) -> PermissionRequest | None:
     """The open request of an app, if any. `granted` is from `granted_by`."""
     installation, version = app.installation, app.installation.app.approved_version
     if version is None or not app.status.has_request:
         return None
-    return Question(
+    return PermissionRequest(
         installation=installation,
         version=version.number,
         added=[SCOPES[name] for name in asked_scopes(installation)] if installation.needs_reconsent else [],

@@ -95,7 +95,7 @@ class Checkout:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class PricedBasket:
     """The result of asking the apps about a basket."""
 
     price: Price
@@ -201,7 +201,7 @@ def _item_problems(request: OrderRequest) -> list[ErrorDetail]:
     ]
 
 
-def _agree(checkout: Checkout, basket: Basket) -> Terms:
+def _agree(checkout: Checkout, basket: Basket) -> PricedBasket:
     """Ask the three hook points before an order is saved, within one time budget."""
     request = checkout.request
     if request.promo_discount > basket.subtotal:
@@ -221,10 +221,10 @@ def _agree(checkout: Checkout, basket: Basket) -> Terms:
         raise Refused(asked.answer.reason or DEFAULT_REFUSAL)
     terms = _price(checkout, basket)
     validation = OrderValidation.VALID if asked.answer.all_heard else OrderValidation.NOT_VALIDATED
-    return Terms(terms.price, asked.parts + terms.parts, validation)
+    return PricedBasket(terms.price, asked.parts + terms.parts, validation)
 
 
-def _price(checkout: Checkout, basket: Basket) -> Terms:
+def _price(checkout: Checkout, basket: Basket) -> PricedBasket:
     request = checkout.request
     built_in_fee = queries.delivery_fee(checkout.business, request.delivery_method)
     discount = hookpoints.ask_discount(
@@ -251,11 +251,11 @@ def _price(checkout: Checkout, basket: Basket) -> Terms:
         discount_reason=discount.answer.reason[:300],
         delivery_fee=fee.answer,
     )
-    return Terms(price, discount.parts + fee.parts)
+    return PricedBasket(price, discount.parts + fee.parts)
 
 
 def _save(
-    checkout: Checkout, agreed: Basket, terms: Terms, on_saved: Callable[[Order], None] | None
+    checkout: Checkout, agreed: Basket, terms: PricedBasket, on_saved: Callable[[Order], None] | None
 ) -> Order | None:
     """The one transaction. Returns None and writes nothing if the price differs from the one that apps were asked about."""
     with transaction.atomic(durable=True):
@@ -290,7 +290,7 @@ def _unpriced(business: Business, request: OrderRequest) -> Order:
     )
 
 
-def _write(checkout: Checkout, basket: Basket, terms: Terms, now: datetime) -> Order:
+def _write(checkout: Checkout, basket: Basket, terms: PricedBasket, now: datetime) -> Order:
     order, method = _unpriced(checkout.business, checkout.request), checkout.method
     assert checkout.order_id is not None
     order.id = checkout.order_id

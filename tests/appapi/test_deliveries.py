@@ -216,7 +216,7 @@ def test_redelivery_while_an_attempt_is_under_way_leaves_it_to_that(api: Client,
     [claim] = helpers.claim(1, timezone.now())
     assert api.post(path(webhook, waiting.id, "redeliver")).status_code == 202
     assert helpers.claim(1, timezone.now()) == []  # not sent twice
-    result = recording.Result(
+    result = recording.AttemptResult(
         claim=claim, status=DeliveryStatus.SUCCEEDED, due_at=None, finished_at=NOW, attempted_at=NOW,
         http_status=200, duration_ms=1, error_class="", response_excerpt="",
     )  # fmt: skip
@@ -368,7 +368,7 @@ def test_cancelled_while_under_way_drops_the_result(api: Client, installation: I
         one = delivery(webhook, due_at=NOW)
     [claim] = helpers.claim(1, timezone.now())
     api.patch(f"/webhooks/{webhook.id}", {"isActive": False}, content_type=JSON)
-    retry = recording.Result(
+    retry = recording.AttemptResult(
         claim=claim, status=DeliveryStatus.RETRYING, due_at=NOW, finished_at=None, attempted_at=NOW,
         http_status=500, duration_ms=1, error_class="http_5xx", response_excerpt="",
     )  # fmt: skip

@@ -199,7 +199,7 @@ def test_product_that_cannot_be_had(
 
 @pytest.mark.spec("App API", "An order that a hook refuses is a 422 with the hook's reason")
 def test_order_refused_by_a_hook_is_422(api: Client, body: dict[str, Any]) -> None:
-    refusal = hookpoints.Verdict(valid=False, reason="We are closed on Fridays.")
+    refusal = hookpoints.OrderVerdict(valid=False, reason="We are closed on Fridays.")
     with hookpoints.filled("order.validate", lambda question: refusal):
         answer = post(api, body)
     assert (answer.status_code, answer.json()["message"]) == (422, "We are closed on Fridays.")
@@ -241,7 +241,7 @@ def test_discount_includes_the_promo_discount(
 def test_order_tells_whether_every_app_was_heard(
     api: Client, body: dict[str, Any], all_heard: bool, mark: str
 ) -> None:
-    verdict = hookpoints.Verdict(all_heard=all_heard)
+    verdict = hookpoints.OrderVerdict(all_heard=all_heard)
     with hookpoints.filled("order.validate", lambda question: verdict):
         assert post(api, body).json()["validation"] == mark
 

@@ -142,9 +142,9 @@ def test_key_is_free_again_after_24_hours(api: Client, body: dict[str, Any]) -> 
 def test_request_during_the_first_is_409(api: Client, body: dict[str, Any]) -> None:
     during: list[int] = []
 
-    def ask(question: hookpoints.Question) -> hookpoints.Verdict:
+    def ask(question: hookpoints.Question) -> hookpoints.OrderVerdict:
         during.append(post(api, body).status_code)
-        return hookpoints.Verdict()
+        return hookpoints.OrderVerdict()
 
     with hookpoints.filled("order.validate", ask):
         assert post(api, body).status_code == 201
@@ -215,12 +215,12 @@ def test_overtaken_request_undoes_its_order(api: Client, body: dict[str, Any]) -
     with time_machine.travel(START, tick=False) as clock:
         later: list[Any] = []
 
-        def ask(question: hookpoints.Question) -> hookpoints.Verdict:
+        def ask(question: hookpoints.Question) -> hookpoints.OrderVerdict:
             if not later:
                 clock.shift(idempotency.LEASE)
                 later.append(None)
                 later.append(post(api, body))
-            return hookpoints.Verdict()
+            return hookpoints.OrderVerdict()
 
         with hookpoints.filled("order.validate", ask):
             slow = post(api, body)
@@ -235,14 +235,14 @@ def test_request_overtaken_by_one_without_an_answer_undoes_its_order(
 ) -> None:
     with time_machine.travel(START, tick=False) as clock:
 
-        def ask(question: hookpoints.Question) -> hookpoints.Verdict:
+        def ask(question: hookpoints.Question) -> hookpoints.OrderVerdict:
             clock.shift(idempotency.LEASE)
             with monkeypatch.context() as patch:
                 patch.setattr("appapi.views.orders.place_order", fail_with(SystemExit()))
                 patch.setattr("appapi.services.idempotency.release", lambda claim: None)
                 with pytest.raises(SystemExit):
                     post(api, body)
-            return hookpoints.Verdict()
+            return hookpoints.OrderVerdict()
 
         with hookpoints.filled("order.validate", ask):
             assert post(api, body).status_code == 409

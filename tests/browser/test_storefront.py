@@ -10,7 +10,15 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Business, User
-from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, Question, ShippingRate, Verdict, filled
+from stores.hookpoints import (
+    Discount,
+    OrderVerdict,
+    PaymentDetails,
+    PaymentMethod,
+    Question,
+    ShippingRate,
+    filled,
+)
 from stores.models import Order, Product
 from stores.services.pages import create_page
 from stores.services.payments import settle_payment
@@ -139,7 +147,7 @@ def test_refusal_is_said_on_top_and_keeps_what_was_typed(
     to_checkout(page, store)
     page.get_by_label("Harbour Wallet").check()
     page.get_by_label("Note to the store").fill("Sliced, please.")
-    with filled("order.validate", lambda question: Verdict(valid=False, reason="Only one loaf a day.")):
+    with filled("order.validate", lambda question: OrderVerdict(valid=False, reason="Only one loaf a day.")):
         page.get_by_role("button", name="Place order").click()
     expect(page.get_by_role("alert")).to_contain_text("Only one loaf a day.")
     if scripted:

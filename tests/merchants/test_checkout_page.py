@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.models import Business, User
 from extensions.models import Breaker
-from stores.hookpoints import Verdict
+from stores.hookpoints import OrderVerdict
 from tests import factories
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooked, Hooking
@@ -81,7 +81,7 @@ def test_merchant_has_unchecked_orders_refused(page: Client, shop: Business, hoo
     assert not asking.verdict(shop).valid
     assert "those orders were refused, as you chose" in text_of(page.get(url(app)))
     page.post(url(app, "checkout_refusal"), {"unchecked": "take"})
-    assert asking.verdict(shop) == Verdict(all_heard=False)
+    assert asking.verdict(shop) == OrderVerdict(all_heard=False)
     page.post(url(app, "checkout_refusal"), {"unchecked": "perhaps"})
     assert asking.verdict(shop).valid
 

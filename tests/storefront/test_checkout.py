@@ -10,7 +10,7 @@ from django.db import connections, transaction
 
 from storefront.views.access import ASKING_PER_MINUTE
 from stores import hookpoints
-from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, ShippingRate, Verdict, filled
+from stores.hookpoints import Discount, OrderVerdict, PaymentDetails, PaymentMethod, ShippingRate, filled
 from stores.models import Order, Product
 from stores.services.settings import set_delivery_fee
 from tests import factories
@@ -103,7 +103,7 @@ def test_discount_is_shown_with_its_reason(shopper):
 
 @pytest.mark.spec("Contract 4 Placing an order", "The whole price can be seen before the order is placed")
 def test_total_is_worked_out_before_anything_is_ordered(shopper):
-    verdict = answering(Verdict())
+    verdict = answering(OrderVerdict())
     with (
         filled("order.validate", verdict),
         filled("order.calculate_discounts", answering(Discount(150, "Rainy day"))),
@@ -174,7 +174,7 @@ def test_changed_price_is_said_before_anything_is_ordered(shopper, bread):
 def test_price_that_changes_while_apps_are_asked_is_said_first(shopper, bread):
     def raise_the_price(question):
         Product.objects.update(price=600)
-        return Verdict()
+        return OrderVerdict()
 
     with filled("order.validate", raise_the_price):
         response = shopper.place(note="Kept words")
@@ -229,7 +229,7 @@ def test_wrong_checkout_says_so_and_keeps_what_was_typed(shopper, fields, messag
 
 @pytest.mark.spec("Hook calls", "order.validate's reason is shown to the customer when valid is false")
 def test_refusal_shows_the_reason_and_keeps_what_was_typed(shopper, bread):
-    with filled("order.validate", answering(Verdict(valid=False, reason="Only two <loaves> a day."))):
+    with filled("order.validate", answering(OrderVerdict(valid=False, reason="Only two <loaves> a day."))):
         response = shopper.place(
             delivery_method="DELIVERY", address="1 Quay Street", locality="Portside", note="Kept words",
             customer_phone="+1 555 0100", payment_method="CARD",
@@ -245,7 +245,7 @@ def test_refusal_shows_the_reason_and_keeps_what_was_typed(shopper, bread):
 
 
 def test_order_that_an_app_could_not_judge_is_taken_without_a_word(shopper):
-    with filled("order.validate", answering(Verdict(all_heard=False))):
+    with filled("order.validate", answering(OrderVerdict(all_heard=False))):
         response = shopper.place()
     assert Order.objects.get().validation == "NOT_VALIDATED"
     assert "validated" not in text(shopper.get(response["Location"])).lower()
@@ -256,7 +256,7 @@ def test_sold_out_at_the_last_moment_is_said(shopper, bread):
 
     def sell_the_rest(question):
         Product.objects.update(stock=1)
-        return Verdict()
+        return OrderVerdict()
 
     with filled("order.validate", sell_the_rest):
         response = shopper.place(page, note="Kept words")
@@ -386,7 +386,7 @@ def test_two_presses_at_once_give_one_order(shop, bread, stock):
 
     def validate(question):
         together.wait()
-        return Verdict()
+        return OrderVerdict()
 
     answers = []
 

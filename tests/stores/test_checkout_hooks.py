@@ -9,10 +9,10 @@ from django.db import connection, transaction
 from common.errors import Conflict, Invalid, Refused
 from stores.hookpoints import (
     Discount,
+    OrderVerdict,
     PaymentDetails,
     PaymentMethod,
     ShippingRate,
-    Verdict,
     ask_payment_methods,
     filled,
 )
@@ -58,7 +58,7 @@ def delivered(*lines, **fields):
 @pytest.mark.spec("Contract 4 Guest order", "An order refused by a hook is 422 with the hook's reason")
 def test_refusal_carries_the_reason_and_saves_nothing(shop, bread):
     with (
-        filled("order.validate", Answer(Verdict(valid=False, reason="Too much bread."))),
+        filled("order.validate", Answer(OrderVerdict(valid=False, reason="Too much bread."))),
         pytest.raises(Refused, match=r"Too much bread\."),
     ):
         place_order(business=shop, request=order_request((bread, 2)))
@@ -68,14 +68,17 @@ def test_refusal_carries_the_reason_and_saves_nothing(shop, bread):
 
 
 def test_refusal_without_a_reason_has_a_sentence(shop, bread):
-    with filled("order.validate", Answer(Verdict(valid=False))), pytest.raises(Refused, match="can't accept"):
+    with (
+        filled("order.validate", Answer(OrderVerdict(valid=False))),
+        pytest.raises(Refused, match="can't accept"),
+    ):
         place_order(business=shop, request=order_request((bread, 2)))
 
 
 def test_refused_order_asks_nobody_else(shop, bread):
     others = Answer(None)
     with (
-        filled("order.validate", Answer(Verdict(valid=False))),
+        filled("order.validate", Answer(OrderVerdict(valid=False))),
         filled("order.calculate_discounts", others),
         filled("checkout.shipping_rates", others),
         pytest.raises(Refused),
@@ -87,14 +90,14 @@ def test_refused_order_asks_nobody_else(shop, bread):
 @pytest.mark.spec("Contract 6 Hooks", "An order that not every app could validate is marked as not validated")
 @pytest.mark.parametrize(("all_heard", "mark"), [(True, "VALID"), (False, "NOT_VALIDATED")])
 def test_order_is_marked_when_somebody_was_not_heard(shop, bread, all_heard, mark):
-    with filled("order.validate", Answer(Verdict(all_heard=all_heard))):
+    with filled("order.validate", Answer(OrderVerdict(all_heard=all_heard))):
         order = place_order(business=shop, request=order_request((bread, 1)))
     assert Order.objects.get(pk=order.pk).validation == mark
 
 
 @pytest.mark.spec("Hook calls", "order.validate is asked with items, subtotal and deliveryMethod")
 def test_validation_is_asked_in_the_words_of_the_specification(shop, bread):
-    verdict = Answer(Verdict())
+    verdict = Answer(OrderVerdict())
     with filled("order.validate", verdict):
         place_order(business=shop, request=order_request((bread, 1), (bread, 1)))
     assert verdict.data == {
@@ -171,7 +174,7 @@ def test_no_rate_keeps_the_fee_of_the_store(shop, bread):
     "Contract 6 Hooks", "The three points asked before an order is saved share one budget of 10 seconds"
 )
 def test_three_points_share_one_budget(shop, bread):
-    verdict, discount, rate = Answer(Verdict()), Answer(Discount()), Answer(None)
+    verdict, discount, rate = Answer(OrderVerdict()), Answer(Discount()), Answer(None)
     methods, details = Answer([PaymentMethod("pay:card", "Card", "pay")]), Answer(PaymentDetails())
     with (
         filled("checkout.payment_methods", methods),
@@ -217,7 +220,7 @@ def test_hooks_are_asked_outside_any_transaction(shop, bread):
 
     with (
         filled("checkout.payment_methods", look([PaymentMethod("pay:card", "Card", "pay")])),
-        filled("order.validate", look(Verdict())),
+        filled("order.validate", look(OrderVerdict())),
         filled("order.calculate_discounts", look(Discount())),
         filled("checkout.shipping_rates", look(None)),
         filled("checkout.create_payment", look(PaymentDetails())),
@@ -248,7 +251,7 @@ def test_order_is_created_when_it_is_saved(shop, bread):
         if not quick:
             quick.append(None)
             quick.append(place_order(business=shop, request=order_request((bread, 1))))
-        return Verdict()
+        return OrderVerdict()
 
     with filled("order.validate", place_another):
         slow = place_order(business=shop, request=order_request((bread, 1)))
@@ -286,7 +289,7 @@ def test_price_that_never_stands_still_is_a_conflict(shop, bread):
 def test_stock_that_is_sold_meanwhile_is_a_conflict(shop, bread):
     def sell_out(question):
         Product.objects.filter(pk=bread.pk).update(stock=0)
-        return Verdict()
+        return OrderVerdict()
 
     with filled("order.validate", sell_out), pytest.raises(Conflict, match="sold out"):
         place_order(business=shop, request=order_request((bread, 1)))

@@ -233,7 +233,7 @@ def test_disabling_while_an_attempt_is_under_way_drops_its_result(
     [claim] = helpers.claim(1, under_way.created_at)
     attempted(webhook, 410, 410, every=timedelta(minutes=10))
     judge(webhook, START + HOUR)
-    retry = recording.Result(
+    retry = recording.AttemptResult(
         claim=claim, status=DeliveryStatus.RETRYING, due_at=START, finished_at=None, attempted_at=START,
         http_status=410, duration_ms=1, error_class="http_4xx", response_excerpt="",
     )  # fmt: skip

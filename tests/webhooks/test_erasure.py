@@ -396,7 +396,7 @@ def test_install_while_a_dispatcher_holds_the_erasure_drops_its_result(
     clock.move_to(DUE, tick=False)
     (claim,) = helpers.claim(10, DUE)
     install_for_test(app=app, developer=dana)
-    answered = recording.Result(
+    answered = recording.AttemptResult(
         claim=claim,
         status=DeliveryStatus.RETRYING,
         due_at=DUE,

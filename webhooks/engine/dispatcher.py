@@ -26,8 +26,8 @@ from webhooks.engine.claims import Claim, LostLeases
 from webhooks.engine.clocks import DatabaseClock
 from webhooks.engine.judging import Judge, due_again
 from webhooks.engine.outage import Guard
-from webhooks.engine.recording import Result
-from webhooks.engine.sending import Sender
+from webhooks.engine.recording import AttemptResult
+from webhooks.engine.sending import InFlight
 from webhooks.engine.slots import ALIVE_FOR, Slot
 from webhooks.messages.message import Message
 
@@ -70,9 +70,9 @@ class Dispatcher:
         self._stop = stop or threading.Event()
         self._guard = Guard(room=IN_FLIGHT)
         self._clock = DatabaseClock()
-        self._sender = Sender(self._clock)
+        self._sender = InFlight(self._clock)
         self._judge = Judge(self._guard)
-        self._results: list[Result] = []
+        self._results: list[AttemptResult] = []
         self._spared: list[Claim] = []
         self._recorded = 0
         self._planned = False
@@ -196,7 +196,7 @@ class Dispatcher:
                 self._spared.append(claim)
             self._keep(result)
 
-    def _keep(self, result: Result | None) -> None:
+    def _keep(self, result: AttemptResult | None) -> None:
         if result is None:
             return
         if not self._results:

@@ -14,7 +14,7 @@ from webhooks.engine import retry
 from webhooks.engine.claim_selection import FAST, SLOW
 from webhooks.engine.claims import Claim
 from webhooks.engine.outage import DOUBT, Guard
-from webhooks.engine.recording import Result
+from webhooks.engine.recording import AttemptResult
 from webhooks.engine.sending import Answered
 from webhooks.enums import DeliveryStatus, Pace
 from webhooks.messages import message
@@ -39,7 +39,7 @@ class Judge:
         """Those whose attempts are in doubt or were lost."""
         return [answered.request.claim for answered, _ in self._doubtful] + self._lost
 
-    def judge(self, answered: Answered) -> Result | None:
+    def judge(self, answered: Answered) -> AttemptResult | None:
         """The result. None if the attempt was lost or is in doubt: `settled` has it later."""
         try:
             exchange = answered.exchange
@@ -55,7 +55,7 @@ class Judge:
             self._lost.append(answered.request.claim)
             return None
 
-    def settled(self, now: float) -> Iterator[tuple[Claim, Result | None]]:
+    def settled(self, now: float) -> Iterator[tuple[Claim, AttemptResult | None]]:
         """The attempts that are no longer in doubt. The result is None if the attempt doesn't count."""
         while self._lost:
             yield self._lost.pop(), None
@@ -70,7 +70,7 @@ class Judge:
         if outage:
             log.warning("%s responds: our outage is over.", host(answered.request.url))
 
-    def _of_unreached(self, answered: Answered, exchange: Exchange) -> Result | None:
+    def _of_unreached(self, answered: Answered, exchange: Exchange) -> AttemptResult | None:
         request = answered.request
         answered_before = request.claim.pace in ANSWERED_BEFORE
         if self._guard.missed(host(request.url), answered.ended, answered_before=answered_before):
@@ -91,7 +91,7 @@ def due_again(now: datetime) -> datetime:
     return now + timedelta(seconds=uniform(*SPARED_FOR))  # noqa: S311
 
 
-def _result(answered: Answered, exchange: Exchange) -> Result:
+def _result(answered: Answered, exchange: Exchange) -> AttemptResult:
     request = answered.request
     return result_of(request.claim, exchange, attempted_at=request.attempted_at, ended_at=answered.ended_at)
 
@@ -103,7 +103,7 @@ def result_of(
     attempted_at: datetime,
     ended_at: datetime,
     by_listener: bool = False,
-) -> Result:
+) -> AttemptResult:
     """The delivery's new state after an attempt (contract, section 5)."""
     due_at, status = None, DeliveryStatus.SUCCEEDED
     if not exchange.succeeded:
@@ -113,7 +113,7 @@ def result_of(
             retry_after=retry.requested_wait(exchange.status, exchange.headers.get("retry-after"), ended_at),
         )
         status = DeliveryStatus.RETRYING if due_at else DeliveryStatus.EXHAUSTED
-    return Result(
+    return AttemptResult(
         claim=claim,
         status=status,
         due_at=due_at,

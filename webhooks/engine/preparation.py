@@ -63,7 +63,7 @@ _secret = lru_cache(REMEMBERED_SECRETS)(decrypt)
 
 
 @dataclass(slots=True)
-class Prepared:
+class PreparedBatch:
     """Requests to send, claims for listeners with their slots, claims to cancel, claims to hold for a disabled webhook or a
     paused app, and claims that can't be sent now.
     """
@@ -87,7 +87,7 @@ class Prepared:
             leases.postpone(self.unsendable, now + UNSENDABLE_FOR)
 
 
-def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
+def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> PreparedBatch:
     """The requests for one or more claims, by the current webhooks, apps and scopes. One round trip, or two for a listener
     and on SQLite; one more with claims of sandbox stores. `by_listener`: a listener asks, so none is looked for.
     """
@@ -99,7 +99,7 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> Prepared:
     )
     webhooks, events = ({each.id: each for each in rows} for rows in found)
     listening = {} if by_listener else _listening(webhooks.values())
-    prepared, error = Prepared(), None
+    prepared, error = PreparedBatch(), None
     for claim in claims:
         webhook, event = webhooks.get(claim.webhook_id), events.get(claim.event_id)
         if webhook is None or event is None:
@@ -134,7 +134,7 @@ def _listening(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
     return {installation: found[app] for installation, app in sandboxed.items() if app in found}
 
 
-def _set_aside(claim: Claim, reason: HeldReason | None, prepared: Prepared) -> None:
+def _set_aside(claim: Claim, reason: HeldReason | None, prepared: PreparedBatch) -> None:
     match reason:
         case HeldReason.DISABLED:
             prepared.for_disabled.append(claim)

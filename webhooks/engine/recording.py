@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class AttemptResult:
     """An attempt, and the delivery's state after it."""
 
     claim: Claim
@@ -37,7 +37,7 @@ class Result:
     by_listener: bool = False
 
 
-def record(results: Sequence[Result], *, plainly: bool = False) -> int:
+def record(results: Sequence[AttemptResult], *, plainly: bool = False) -> int:
     """Write the attempts and update their deliveries. Returns how many counted.
 
     A result whose claim is no longer valid is only logged. `plainly`: without a prepared statement, which would stay in
@@ -62,11 +62,11 @@ def record(results: Sequence[Result], *, plainly: bool = False) -> int:
     return len(counted)
 
 
-def _latest(results: Sequence[Result]) -> dict[UUID, Result]:
+def _latest(results: Sequence[AttemptResult]) -> dict[UUID, AttemptResult]:
     """One result of each delivery, that of its last claim. A batch has two if the delivery was cancelled or freed during
     an attempt and then claimed again.
     """
-    found: dict[UUID, Result] = {}
+    found: dict[UUID, AttemptResult] = {}
     for each in results:
         known = found.get(each.claim.delivery_id)
         if known is None or known.claim.fence < each.claim.fence:
@@ -120,7 +120,7 @@ RETURNING delivery_id
 )
 
 
-def _record_in_one_statement(results: Sequence[Result]) -> set[UUID]:
+def _record_in_one_statement(results: Sequence[AttemptResult]) -> set[UUID]:
     rows = [
         {"id": each.claim.delivery_id, "fence": each.claim.fence}
         | {column: getattr(each, column) for column in _OF_RESULTS}
@@ -134,7 +134,7 @@ def _record_in_one_statement(results: Sequence[Result]) -> set[UUID]:
 
 
 @transaction.atomic
-def _record_portably(results: Sequence[Result]) -> set[UUID]:
+def _record_portably(results: Sequence[AttemptResult]) -> set[UUID]:
     deliveries = held([each.claim for each in results])
     counted = [each for each in results if each.claim.delivery_id in deliveries]
     for each in counted:
@@ -179,6 +179,6 @@ def _record_portably(results: Sequence[Result]) -> set[UUID]:
     return set(deliveries)
 
 
-def paces_learnt(results: Sequence[Result]) -> dict[int, Pace]:
+def paces_learnt(results: Sequence[AttemptResult]) -> dict[int, Pace]:
     """The new pace of each endpoint, from the last attempt that determined one."""
     return {each.claim.endpoint: each.pace for each in results if each.pace is not None}

@@ -29,7 +29,7 @@ RENEWED_BELOW: Final = LEASE / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RelayedAttempt:
     """A listener's answer to a delivery."""
 
     lease: str
@@ -62,7 +62,7 @@ def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Me
     return prepared.messages
 
 
-def answer(slot: int, outcomes: Sequence[Outcome], *, app: App, sandbox: Business) -> int:
+def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App, sandbox: Business) -> int:
     """Record the answers as attempts. Returns how many counted: not those of leases that have ended."""
     now = timezone.now()
     by_lease = {outcome.lease: outcome for outcome in outcomes}

@@ -40,7 +40,7 @@ class Answered:
     exchange: Exchange | Exception
 
 
-class Sender:
+class InFlight:
     """The attempts that one dispatcher has in flight."""
 
     def __init__(self, clock: DatabaseClock) -> None:

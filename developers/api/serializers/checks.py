@@ -9,7 +9,7 @@ from common.rest.fields import ApiSerializer, Choice, Integer, Moment, Object, S
 from common.times import iso
 from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
-from conformance.probes import Answer
+from conformance.probes import AppResponse
 from conformance.results import results_of
 from conformance.services.runs import MAX_ORIGIN, ORIGIN, pending
 
@@ -69,10 +69,10 @@ class CheckResponses(serializers.Serializer):
     )
 
 
-def answers_in(body: dict[str, Any]) -> dict[str, Answer]:
+def answers_in(body: dict[str, Any]) -> dict[str, AppResponse]:
     """By the names of their requests."""
     return {
-        each["name"]: Answer(
+        each["name"]: AppResponse(
             status=each["status"],
             headers={name.lower(): value for name, value in each.get("headers", {}).items()},
             body=each.get("body", "").replace("\x00", ""),

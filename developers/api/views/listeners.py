@@ -35,7 +35,7 @@ from installations.models import Installation
 from installations.queries import sandbox_installation
 from webhooks.engine import listeners
 from webhooks.engine import relaying as deliveries
-from webhooks.engine.relaying import Outcome, lease_of
+from webhooks.engine.relaying import RelayedAttempt, lease_of
 from webhooks.queries import webhooks_of
 from webhooks.services.deliveries import recover
 
@@ -162,7 +162,7 @@ class AnswersView(_PollView):
             for each in body.get("hookCalls", ())
             if (call_id := parse_id(each["id"]))
         )
-        outcomes = [Outcome(each["lease"], exchange_of(each)) for each in body.get("deliveries", ())]
+        outcomes = [RelayedAttempt(each["lease"], exchange_of(each)) for each in body.get("deliveries", ())]
         if outcomes:
             sandbox = Business.objects.sandbox_of(self.developer)
             recorded += deliveries.answer(slot, outcomes, app=app, sandbox=sandbox)

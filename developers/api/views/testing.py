@@ -125,7 +125,7 @@ class ActivityView(DeveloperView):
             query.wrong("before", "Send the `next` of the page before.")
         query.check()
         page = feed.page(
-            self.own_app(app_id), feed.ActivityFilters(kind=kind or "", status=status or ""), before=position
+            self.own_app(app_id), feed.ActivityQuery(kind=kind or "", status=status or ""), before=position
         )
         last = str(page.entries[-1].position) if page.has_older else None
         return Response({"data": [_entry(each) for each in page.entries], "next": last})

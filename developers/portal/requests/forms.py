@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django import forms
 
-from activity.feed import API, CLASSES, FAILED, HOOK, WEBHOOK, ActivityFilters
+from activity.feed import API, CLASSES, FAILED, HOOK, WEBHOOK, ActivityQuery
 from developers.portal.filter_forms import ListFilters, search_field
 from installations.models import Installation
 
@@ -43,10 +43,10 @@ class RequestFilterForm(ListFilters):
             "installation", "Any store", [(str(each.pk), each.business.name) for each in installations]
         )
 
-    def filters(self, now: datetime | None = None) -> ActivityFilters:
+    def filters(self, now: datetime | None = None) -> ActivityQuery:
         """The filters of a valid form. A range counts back from `now`."""
         given = self.cleaned_data
-        return ActivityFilters(
+        return ActivityQuery(
             kind=given["kind"],
             status=given["status"],
             endpoint=given["endpoint"],

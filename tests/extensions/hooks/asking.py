@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from accounts.models import Business
 from stores import hookpoints
-from stores.hookpoints import Budget, Discount, PaymentMethod, Verdict
+from stores.hookpoints import Budget, Discount, OrderVerdict, PaymentMethod
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def fee(shop: Business, *, built_in: int = 350, budget: Budget | None = None, **
     ).answer
 
 
-def verdict(shop: Business, *, seconds: float = 5.0) -> Verdict:
+def verdict(shop: Business, *, seconds: float = 5.0) -> OrderVerdict:
     return hookpoints.ask_verdict(
         business=shop,
         lines=LINES,

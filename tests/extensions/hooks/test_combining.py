@@ -11,7 +11,7 @@ from extensions.hooks.answers import read
 from extensions.models import HookPreference
 from stores import hookpoints
 from stores.enums import OrderValidation
-from stores.hookpoints import Discount, PaymentDetails, PaymentMethod, Verdict
+from stores.hookpoints import Discount, OrderVerdict, PaymentDetails, PaymentMethod
 from stores.models import Order, Product
 from stores.services.checkout import place_order
 from tests import factories
@@ -244,7 +244,7 @@ def test_first_refusal_refuses_and_the_rest_is_not_asked(shop: Business, hooking
     hooking(VALIDATE, {"valid": False, "reason": "  Too much bread. "}, priority=2)
     later = hooking(VALIDATE, {"valid": False, "reason": "Never."}, priority=3)
 
-    assert asking.verdict(shop) == Verdict(valid=False, reason="Too much bread.")
+    assert asking.verdict(shop) == OrderVerdict(valid=False, reason="Too much bread.")
     assert len(agreeing.receiver.requests) == 1
     assert not later.receiver.requests
     assert not later.calls
@@ -261,7 +261,7 @@ def test_first_refusal_of_a_group_counts_however_late_it_came(shop: Business, ho
 def test_request_of_validate_names_the_items(shop: Business, hooking: Hooking) -> None:
     app = hooking(VALIDATE, {"valid": True, "reason": None})
 
-    assert asking.verdict(shop) == Verdict()
+    assert asking.verdict(shop) == OrderVerdict()
     (line,) = asking.LINES
     assert app.asked()["data"] == {
         "items": [{"productId": str(line.product_id), "quantity": 2}], "subtotal": 2000,
@@ -278,7 +278,7 @@ def test_deep_answer_does_not_silence_the_apps_beside_it(
     broken = hooking(VALIDATE, deep)
     hooking(VALIDATE, {"valid": False, "reason": "Too much bread."})
 
-    assert asking.verdict(shop) == Verdict(valid=False, reason="Too much bread.", all_heard=False)
+    assert asking.verdict(shop) == OrderVerdict(valid=False, reason="Too much bread.", all_heard=False)
     assert broken.call.outcome == ("NOT_JSON" if levels > 1023 else "UNEXPECTED")
     assert broken.breaker.failures == 1
 
@@ -286,7 +286,7 @@ def test_deep_answer_does_not_silence_the_apps_beside_it(
 def test_answer_of_64_levels_is_used(shop: Business, hooking: Hooking) -> None:
     hooking(VALIDATE, Answer(body=b'{"valid":false,"x":' + b"[" * 63 + b"]" * 63 + b"}"))
 
-    assert asking.verdict(shop) == Verdict(valid=False)
+    assert asking.verdict(shop) == OrderVerdict(valid=False)
 
 
 def test_answer_that_we_fail_at_does_not_silence_the_apps_beside_it(
@@ -344,7 +344,7 @@ def test_preference_of_one_app_does_not_reach_another(shop: Business, hooking: H
     hooking(VALIDATE, 500)
     HookPreference.objects.create(installation=strict.installation, refuse_unvalidated=True)
 
-    assert asking.verdict(shop) == Verdict(all_heard=False)
+    assert asking.verdict(shop) == OrderVerdict(all_heard=False)
 
 
 # --- order.calculate_discounts ----------------------------------------------------------------------

@@ -9,7 +9,7 @@ from common.errors import Invalid, NotFound
 from extensions.hooks.live import live_hooks
 from extensions.models import HookCall
 from extensions.services.extension_states import limit_discount, switch_extensions
-from stores.hookpoints import Discount, HookPoint, Verdict
+from stores.hookpoints import Discount, HookPoint, OrderVerdict
 from tests import factories
 from tests.extensions.hooks import asking
 from tests.extensions.hooks.conftest import Hooked, Hooking
@@ -29,10 +29,10 @@ def test_switched_off_hook_is_not_asked(
     hooked = hooking("order.validate", 500)
     switch(hooked, is_on=False)
     with django_assert_num_queries(1):
-        assert asking.verdict(shop) == Verdict(all_heard=True)
+        assert asking.verdict(shop) == OrderVerdict(all_heard=True)
     assert (hooked.receiver.requests, HookCall.objects.count()) == ([], 0)
     switch(hooked, is_on=True)
-    assert asking.verdict(shop) == Verdict(all_heard=False)
+    assert asking.verdict(shop) == OrderVerdict(all_heard=False)
 
 
 def test_other_stores_go_on_asking(shop: Business, hooking: Hooking) -> None:

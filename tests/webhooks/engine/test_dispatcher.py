@@ -289,7 +289,7 @@ def test_delivery_whose_dispatcher_died_is_sent_when_its_lease_runs_out(
     assert delivery.fence > lost.fence
 
 
-def a_result(claim: claims.Claim, **fields: Any) -> recording.Result:
+def a_result(claim: claims.Claim, **fields: Any) -> recording.AttemptResult:
     now = timezone.now()
     values = {
         "status": DeliveryStatus.RETRYING,
@@ -301,7 +301,7 @@ def a_result(claim: claims.Claim, **fields: Any) -> recording.Result:
         "error_class": "http_5xx",
         "response_excerpt": "",
     }
-    return recording.Result(claim=claim, **(values | fields))
+    return recording.AttemptResult(claim=claim, **(values | fields))
 
 
 def test_late_result_of_a_lost_lease_changes_nothing(
