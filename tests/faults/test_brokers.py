@@ -42,7 +42,7 @@ def installation_of(processes: Processes, **environment: str) -> tuple[str, Proc
 def wait_for_tasks(worker: Process) -> None:
     """Until it has done one from now on."""
     before = len(worker.output)
-    wait_until(lambda: tasks_done(worker.output[before:]), timeout=BACK)
+    wait_until(lambda: tasks_done(worker.output[before:]), timeout=BACK, said=lambda: worker.output[before:])
 
 
 def all_arrived(orders: Load, receiver: Receiver) -> None:
