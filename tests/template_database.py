@@ -16,7 +16,7 @@ from django.conf import settings
 from psycopg import sql
 
 ROOT = Path(__file__).parents[1]
-LOCK = 0x7E57  # of whoever makes the template meanwhile
+LOCK = 0x7E57  # held while one process makes the template
 
 
 @pytest.fixture(scope="session")
