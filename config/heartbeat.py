@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, Final
 
 from celery.beat import Scheduler as CeleryScheduler
+from celery.beat import SchedulingError
 from celery.bootsteps import StartStopStep
 from celery.worker import state
 from django.conf import settings
@@ -122,6 +123,16 @@ class Scheduler(CeleryScheduler):
             if not is_full(error):
                 raise
             log.warning("When each task ran last can't be written: %s", error)
+
+    def apply_async(self, *arguments: Any, **options: Any) -> Any:
+        """Connect again for the next task if this one could not be sent: RabbitMQ may have ended the connection."""
+        try:
+            return super().apply_async(*arguments, **options)
+        except SchedulingError:
+            self.connection.collect()  # type: ignore[has-type]
+            self.connection = self.app.connection_for_write()
+            self.producer = self.Producer(self.connection, auto_declare=False)  # connects when it sends
+            raise
 
     def tick(self, *arguments: Any, **options: Any) -> float:
         if monotonic() - self._sent_at >= EVERY:

@@ -58,6 +58,9 @@ PROTECTIONS: Final = {
         '            if not is_full(error):\n                raise\n            log.warning("When each',
         '            raise\n            log.warning("When each',
     ),
+    "scheduler that connects again": Change(
+        "config.heartbeat", "            self.connection.collect()  #", "            raise  #"
+    ),
     "heartbeat while nothing can be recorded": Change(
         "webhooks.engine.dispatcher",
         "        self._slot.beat(holding=",

@@ -55,7 +55,7 @@ def all_arrived(orders: Load, receiver: Receiver) -> None:
     assert set(ids(receiver.requests).values()) == {1}
 
 
-@pytest.mark.fault(29)
+@pytest.mark.fault(29, "scheduler that connects again")
 def test_rabbitmq_that_comes_back_empty_has_lost_nothing(
     own_redis: Redis, processes: Processes, listen: Listen, receiver: Receiver, sandbox: Business
 ) -> None:
