@@ -6,7 +6,7 @@ import sys
 SCRIPT = """
 import gc, time
 from weakref import ref
-from common import garbage
+from common.observability import garbage
 
 class Thing: pass
 
