@@ -37,7 +37,7 @@ IN_FLIGHT: Final = 512  # attempts at once
 CLAIMED_AT_ONCE: Final = 128
 RECORDED_AT_ONCE: Final = 128
 # Times in seconds.
-REST: Final = 0.001  # between two looks for due deliveries, while they find some
+REST: Final = 0.002  # between two looks for due deliveries, while they find some
 # A rest after a look that got none, to the one before it. When a claim gets none, others are at work, or endpoints have no room.
 PEEKS_SLOW_DOWN: Final = 1.25
 CLAIMS_SLOW_DOWN: Final = 2.0
