@@ -50,15 +50,6 @@ class StoreAppStatus:
     asks: bool = False
 
     @property
-    def is_usable(self) -> bool:
-        """Installed, and not suspended; paused or not."""
-        return self.state not in (AppState.UNINSTALLED, AppState.SUSPENDED)
-
-    @property
-    def is_running(self) -> bool:
-        return self.is_usable and self.state != AppState.PAUSED
-
-    @property
     def skipped(self) -> list[Breaker]:
         """Of hooks that checkout skips."""
         return [each for each in self.breakers if each.open_until and not each.is_off]  # type: ignore[attr-defined]

@@ -35,18 +35,18 @@ class InstalledApp:
     @property
     def embeds(self) -> list[Extension]:
         """Its scripts and widgets, on or off. None while it is paused, like blocks."""
-        found = self.of_type(ExtensionType.EMBED) if self.status.is_running else []
+        found = self.of_type(ExtensionType.EMBED) if self.installation.is_running else []
         return [Extension(self.installation, each) for each in found]
 
     @property
     def blocks(self) -> list[BlockOption]:
-        found = self.of_type(ExtensionType.BLOCK) if self.status.is_running else []
+        found = self.of_type(ExtensionType.BLOCK) if self.installation.is_running else []
         return [choice_of(self.installation, each) for each in found]
 
     @property
     def admin_pages(self) -> list[AdminPage]:
         """While it is paused, too."""
-        found = self.of_type(ExtensionType.ADMIN_PAGE) if self.status.is_usable else []
+        found = self.of_type(ExtensionType.ADMIN_PAGE) if self.installation.is_usable else []
         return [definitions.admin_page(each) for each in found]
 
     @property
