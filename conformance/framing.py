@@ -17,7 +17,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
-class FramedPage:
+class LoadedAddress:
     """What a browser would load, for the definitions that name it. `framed_by` are the origins of the pages around it."""
 
     url: str
@@ -26,7 +26,7 @@ class FramedPage:
     framed_by: Sequence[str]
 
 
-def addresses_of(all_defined: Iterable[Defined]) -> list[FramedPage]:
+def addresses_of(all_defined: Iterable[Defined]) -> list[LoadedAddress]:
     """Each address once."""
     found: dict[tuple[str, bool], list[Defined]] = {}
     for defined in all_defined:
@@ -34,7 +34,7 @@ def addresses_of(all_defined: Iterable[Defined]) -> list[FramedPage]:
             if url := defined.content.get(name):
                 found.setdefault((url, name == "scriptUrl"), []).append(defined)
     return [
-        FramedPage(url, is_script, ", ".join(each.name for each in users), _framed_by(users))
+        LoadedAddress(url, is_script, ", ".join(each.name for each in users), _framed_by(users))
         for (url, is_script), users in found.items()
     ]
 

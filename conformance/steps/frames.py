@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from conformance.enums import Expected, Outcome
-from conformance.framing import FramedPage, addresses_of, refusal
+from conformance.framing import LoadedAddress, addresses_of, refusal
 from conformance.probes import AppResponse, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, joined, skipped
 from conformance.subject import Subject
@@ -173,11 +173,11 @@ class _Page(HTMLParser):
         self._in_script = False
 
 
-def _addresses(subject: Subject) -> list[FramedPage]:
+def _addresses(subject: Subject) -> list[LoadedAddress]:
     return addresses_of(definitions_in(manifest_document(subject.app)))
 
 
-def _unusable(address: FramedPage, probe: Probe, answer: AppResponse) -> Finding | None:
+def _unusable(address: LoadedAddress, probe: Probe, answer: AppResponse) -> Finding | None:
     """Why a browser would not use a response that arrived."""
     if answer.is_redirect:
         to = answer.headers.get("location", "")
