@@ -55,7 +55,7 @@ REFERENCE = (
     Guide("api", "Using the API", "Authentication, errors, rate limits, pagination, objects, idempotency.", "braces"),
     Guide("events", "Event delivery", "The events, the headers of a delivery, retries, the feed, and special cases.", "send"),
     Guide("manifest", "Manifest", "Every field of the manifest, settings schemas, and what a save changes.", "file-code"),
-    Guide("check-rules", "Rules of the check", "What the check tries, why it matters, and how to mend what it finds.", "list-checks"),
+    Guide("check-rules", "Rules of the check", "What the check tries, why it matters, and how to fix what it finds.", "list-checks"),
     Guide("contract", "Contract", "All rules that the platform guarantees, in detail.", "file-text"),
 )  # fmt: skip
 GUIDES = {guide.slug: guide for guide in (*START, *TASKS, *REFERENCE)}
