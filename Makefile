@@ -7,6 +7,9 @@ QUICK := not slow and not fault and not benchmark
 # detect-secrets looks for credentials that others issue; what may be one of ours is tools.tracked_files' to find.
 GUESSING := KeywordDetector Base64HighEntropyString HexHighEntropyString BasicAuthDetector JwtTokenDetector
 NOT_GUESSING := $(addprefix --disable-plugin ,$(GUESSING))
+# Formats style sheets and scripts. `.ci/prepare` installs it where Node is.
+PRETTIER := build/node/node_modules/.bin/prettier
+FORMATTED = $$(git ls-files '*.css' '*.js' | grep -v vendor/)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # Where nothing may be cached, pytest rewrites every test module again: 20 s of each worker.
@@ -58,6 +61,7 @@ lint: $(VENV)/.development ## style, types, imports, migrations, contract, spell
 	$(BIN)/python -m tools.named_releases
 	$(BIN)/python -m tools.templates
 	$(BIN)/python -m tools.prose
+	@if [ -x $(PRETTIER) ]; then $(PRETTIER) --check --log-level warn $(FORMATTED); else echo "Prettier isn't here: style sheets and scripts were not checked."; fi
 
 audit: $(VENV)/.development ## known vulnerabilities of the pinned packages; says so where no source answers
 	$(BIN)/python -m tools.audit
@@ -65,6 +69,7 @@ audit: $(VENV)/.development ## known vulnerabilities of the pinned packages; say
 format: $(VENV)/.development
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	[ ! -x $(PRETTIER) ] || $(PRETTIER) --write --log-level warn $(FORMATTED)
 
 bench: $(VENV)/.development ## ratios against a baseline of the same run; ARGS="--quick drain" for less
 	$(BIN)/python -m benchmarks $(ARGS)

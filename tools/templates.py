@@ -1,6 +1,7 @@
 """Compiles every template, and looks for those that it extends or includes by name: `python -m tools.templates`.
 
-A page that no test opens would otherwise show a misspelt tag, filter or template to its first visitor.
+A page that no test opens would otherwise show a misspelt tag, filter or template to its first visitor. Lines of pages have a
+limit, too: break them between the attributes of a tag, or at white space that a browser ignores.
 """
 
 import os
@@ -15,6 +16,8 @@ from django.template.backends.django import Template
 from django.template.base import FilterExpression, Node
 from django.template.loader import get_template
 from django.template.loader_tags import ExtendsNode, IncludeNode
+
+LONGEST_LINE = 160
 
 
 def main() -> int:
@@ -35,6 +38,14 @@ def check(folder: Path) -> Iterator[str]:
             yield f"{file}: {error}"
             continue
         yield from (f"{file}: no template {named}" for named in _used(template) if not _exists(named))
+        yield from _long_lines(file)
+
+
+def _long_lines(file: Path) -> Iterator[str]:
+    if file.suffix == ".html":
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            if len(line) > LONGEST_LINE:
+                yield f"{file}:{number}: {len(line)} characters, at most {LONGEST_LINE}"
 
 
 def _used(template: Template) -> Iterator[str]:

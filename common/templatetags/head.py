@@ -13,6 +13,13 @@ DESCRIPTION_LENGTH = 160  # characters that search engines show
 
 
 @register.simple_tag(takes_context=True)
+def error_in_title(context: dict[str, Any]) -> str:
+    """“Error: ” where the page shows a form with errors, which screen readers announce first."""
+    form = context.get("form")
+    return "Error: " if form and form.is_bound and form.errors else ""
+
+
+@register.simple_tag(takes_context=True)
 def page_in_title(context: dict[str, Any]) -> str:
     """“ · Page 2” on later pages of a list, so that no two pages share a title."""
     number = _later_page(context["request"]) if "request" in context else 0

@@ -28,7 +28,14 @@ export class Payments {
     if (paymentMethodId !== this.method.id) throw new RangeError(`no payment method ${paymentMethodId}`);
     const invoiceId = `bell-${randomBytes(16).toString("base64url")}`;
     const expiresAt = new Date(Date.now() + PAYABLE_FOR);
-    this.#invoices.set(invoiceId, { orderId, amount: Number(amount), currency, description, expiresAt, status: "OPEN" });
+    this.#invoices.set(invoiceId, {
+      orderId,
+      amount: Number(amount),
+      currency,
+      description,
+      expiresAt,
+      status: "OPEN",
+    });
     const url = `${this.#publicUrl}/pay/${invoiceId}`;
     return { paymentUrl: url, qrCode: url, invoiceId, expiresAt: expiresAt.toISOString() };
   }

@@ -32,7 +32,9 @@ async function answer(request, response) {
   if (folder !== "pay") return send(response, 404, "Not found");
   if (request.method === "POST") await payments.settle(invoiceId, await pressed(request));
   const page = payments.page(invoiceId);
-  return page ? send(response, 200, page, "text/html; charset=utf-8") : send(response, 404, "There is no such payment.");
+  return page
+    ? send(response, 200, page, "text/html; charset=utf-8")
+    : send(response, 404, "There is no such payment.");
 }
 
 /** Which of the two buttons. */

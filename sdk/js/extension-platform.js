@@ -20,7 +20,8 @@ export const MAX_HEIGHT = 400;
  * too. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.
  */
 export function connectBlock({ platformOrigin, storesOrigin, onSettings }) {
-  if (!storesOrigin) console.warn("connectBlock without storesOrigin: only the page editor's settings arrive, no store's.");
+  if (!storesOrigin)
+    console.warn("connectBlock without storesOrigin: only the page editor's settings arrive, no store's.");
   const stop = listen([platformOrigin, storesOrigin], (message) => {
     if (message.type === INIT || message.type === UPDATE) onSettings(message.settings, message.blockId);
   });

@@ -14,51 +14,103 @@ export class AppClient {
     this.#token = accessToken;
   }
 
-  installation() { return this.#get("/app-api/installation"); }
-  business() { return this.#get("/app-api/business"); }
+  installation() {
+    return this.#get("/app-api/installation");
+  }
+  business() {
+    return this.#get("/app-api/business");
+  }
 
-  products(query) { return this.#get("/app-api/products", query); }
-  product(id) { return this.#get(path`/app-api/products/${id}`); }
-  productBySlug(slug) { return this.#get(path`/app-api/products/slug/${slug}`); }
+  products(query) {
+    return this.#get("/app-api/products", query);
+  }
+  product(id) {
+    return this.#get(path`/app-api/products/${id}`);
+  }
+  productBySlug(slug) {
+    return this.#get(path`/app-api/products/slug/${slug}`);
+  }
 
-  orders(query) { return this.#get("/app-api/orders", query); }
-  order(id) { return this.#get(path`/app-api/orders/${id}`); }
+  orders(query) {
+    return this.#get("/app-api/orders", query);
+  }
+  order(id) {
+    return this.#get(path`/app-api/orders/${id}`);
+  }
   /** The same `idempotencyKey` and order within 24 hours give the first answer again instead of a second order. */
   createOrder(order, { idempotencyKey } = {}) {
     const headers = idempotencyKey ? { "Idempotency-Key": idempotencyKey } : {};
     return this.#record("POST", "/app-api/orders", { body: order, headers });
   }
-  setOrderStatus(id, status) { return this.#patch(path`/app-api/orders/${id}/status`, { status }); }
-  async paymentMethods() { return (await this.#get("/app-api/payment-methods")).methods; }
+  setOrderStatus(id, status) {
+    return this.#patch(path`/app-api/orders/${id}/status`, { status });
+  }
+  async paymentMethods() {
+    return (await this.#get("/app-api/payment-methods")).methods;
+  }
   settlePayment(id, status, { reference } = {}) {
     return this.#patch(path`/app-api/orders/${id}/payment`, { status, reference });
   }
 
-  reviews(query) { return this.#get("/app-api/reviews", query); }
-  reviewStats() { return this.#get("/app-api/reviews/stats"); }
-  dashboard(query) { return this.#get("/app-api/analytics/dashboard", query); }
-  pages(query) { return this.#get("/app-api/pages", query); }
-  pageBySlug(slug) { return this.#get(path`/app-api/pages/${slug}`); }
+  reviews(query) {
+    return this.#get("/app-api/reviews", query);
+  }
+  reviewStats() {
+    return this.#get("/app-api/reviews/stats");
+  }
+  dashboard(query) {
+    return this.#get("/app-api/analytics/dashboard", query);
+  }
+  pages(query) {
+    return this.#get("/app-api/pages", query);
+  }
+  pageBySlug(slug) {
+    return this.#get(path`/app-api/pages/${slug}`);
+  }
 
-  events(query) { return this.#get("/app-api/events", query); }
+  events(query) {
+    return this.#get("/app-api/events", query);
+  }
   /** Every event behind a cursor, oldest first, until there is none left. Keep `nextCursor` of what it returned after the loop. */
   reconcile(cursor = null, { only = [] } = {}) {
     const place = { nextCursor: cursor };
     const events = this.#eventsFrom(place, only.join(",") || undefined);
     return Object.defineProperty(events, "nextCursor", { get: () => place.nextCursor });
   }
-  createExport(resource) { return this.#record("POST", "/app-api/exports", { body: { resource } }); }
-  export(id) { return this.#get(path`/app-api/exports/${id}`); }
+  createExport(resource) {
+    return this.#record("POST", "/app-api/exports", { body: { resource } });
+  }
+  export(id) {
+    return this.#get(path`/app-api/exports/${id}`);
+  }
 
-  createWebhook(webhook) { return this.#record("POST", "/webhooks", { body: webhook }); }
-  webhooks(query) { return this.#get("/webhooks", query); }
-  webhook(id) { return this.#get(path`/webhooks/${id}`); }
-  updateWebhook(id, changes) { return this.#patch(path`/webhooks/${id}`, changes); }
-  async deleteWebhook(id) { await this.#send("DELETE", path`/webhooks/${id}`); }
-  testWebhook(id) { return this.#record("POST", path`/webhooks/${id}/test`); }
-  deliveries(id, query) { return this.#get(path`/webhooks/${id}/deliveries`, query); }
-  delivery(id, deliveryId) { return this.#get(path`/webhooks/${id}/deliveries/${deliveryId}`); }
-  redeliver(id, deliveryId) { return this.#record("POST", path`/webhooks/${id}/deliveries/${deliveryId}/redeliver`); }
+  createWebhook(webhook) {
+    return this.#record("POST", "/webhooks", { body: webhook });
+  }
+  webhooks(query) {
+    return this.#get("/webhooks", query);
+  }
+  webhook(id) {
+    return this.#get(path`/webhooks/${id}`);
+  }
+  updateWebhook(id, changes) {
+    return this.#patch(path`/webhooks/${id}`, changes);
+  }
+  async deleteWebhook(id) {
+    await this.#send("DELETE", path`/webhooks/${id}`);
+  }
+  testWebhook(id) {
+    return this.#record("POST", path`/webhooks/${id}/test`);
+  }
+  deliveries(id, query) {
+    return this.#get(path`/webhooks/${id}/deliveries`, query);
+  }
+  delivery(id, deliveryId) {
+    return this.#get(path`/webhooks/${id}/deliveries/${deliveryId}`);
+  }
+  redeliver(id, deliveryId) {
+    return this.#record("POST", path`/webhooks/${id}/deliveries/${deliveryId}/redeliver`);
+  }
   async recover(id, { since, until }) {
     const answer = await this.#record("POST", path`/webhooks/${id}/recover`, { body: { since, until } });
     return answer.deliveries;
@@ -74,7 +126,7 @@ export class AppClient {
   }
 
   async *#eventsFrom(place, type) {
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const page = await this.events({ after: place.nextCursor ?? undefined, type, limit: 500 });
       for (const event of page.data) {
         yield event;
@@ -84,8 +136,12 @@ export class AppClient {
     }
   }
 
-  #get(url, query) { return this.#record("GET", url, { query }); }
-  #patch(url, body) { return this.#record("PATCH", url, { body }); }
+  #get(url, query) {
+    return this.#record("GET", url, { query });
+  }
+  #patch(url, body) {
+    return this.#record("PATCH", url, { body });
+  }
 
   async #record(method, url, options) {
     const response = await this.#send(method, url, options);

@@ -97,7 +97,8 @@ export function readCallback(query, { state }) {
     throw new StateMismatch("the state is not the one that this browser was sent away with");
   }
   if (given.error !== undefined) throw new OAuthError(String(given.error), String(given.error_description ?? ""));
-  if (!given.code || typeof given.code !== "string") throw new OAuthError("invalid_request", "The answer holds neither a code nor an error.");
+  if (!given.code || typeof given.code !== "string")
+    throw new OAuthError("invalid_request", "The answer holds neither a code nor an error.");
   return given.code;
 }
 

@@ -18,6 +18,7 @@
   }
 
   // Load events don't bubble, but capturing listeners receive them.
-  const onLoad = ({ target }) => target instanceof Element && target.matches("iframe[data-admin-page]") && sendContext(target);
+  const onLoad = ({ target }) =>
+    target instanceof Element && target.matches("iframe[data-admin-page]") && sendContext(target);
   document.addEventListener("load", onLoad, true);
 })();

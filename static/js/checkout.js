@@ -35,9 +35,19 @@ async function ask(now) {
   sums.innerHTML = before;
   form.dataset.sums = "waiting";
   sums.setAttribute("aria-busy", "true");
-  const body = new URLSearchParams({ total: "1", offered: form.elements.offered.value, delivery_method: now.method, locality: now.town });
+  const body = new URLSearchParams({
+    total: "1",
+    offered: form.elements.offered.value,
+    delivery_method: now.method,
+    locality: now.town,
+  });
   try {
-    const answer = await fetch(location.href, { method: "POST", body, headers: { "X-Part": "sums" }, signal: request.signal });
+    const answer = await fetch(location.href, {
+      method: "POST",
+      body,
+      headers: { "X-Part": "sums" },
+      signal: request.signal,
+    });
     if (answer.status === 409 || answer.status === 404) return location.reload(); // the cart has changed
     if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
     sums.innerHTML = await answer.text();

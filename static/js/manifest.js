@@ -66,7 +66,12 @@ function diagnostic(doc, problem) {
   const rest = [...doc.sliceString(from, from + 2 * problem.length)];
   const to = Math.min(from + rest.slice(0, problem.length).join("").length, doc.length);
   const actions = problem.fix
-    ? [{ name: `Write ${problem.fix}`, apply: (view, start, end) => view.dispatch({ changes: { from: start, to: end, insert: problem.fix } }) }]
+    ? [
+        {
+          name: `Write ${problem.fix}`,
+          apply: (view, start, end) => view.dispatch({ changes: { from: start, to: end, insert: problem.fix } }),
+        },
+      ]
     : [];
   const path = problem.path ? `${problem.path}: ` : "";
   return { from, to: Math.max(to, from), severity: "error", message: path + problem.message, actions };
@@ -88,7 +93,8 @@ function problemSource(form) {
 
 /** Chromium adds an inline style to text typed over a selection, which the Content-Security-Policy forbids. */
 function typedOver(event, view) {
-  if (event.inputType !== "insertText" || !event.data || view.composing || view.state.selection.main.empty) return false;
+  if (event.inputType !== "insertText" || !event.data || view.composing || view.state.selection.main.empty)
+    return false;
   event.preventDefault();
   view.dispatch(view.state.replaceSelection(event.data), { scrollIntoView: true, userEvent: "input.type" });
   return true;

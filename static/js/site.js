@@ -82,7 +82,13 @@ document.documentElement.dataset.scripted = "";
     if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
     if (field.type !== "select-one") return field.value !== field.defaultValue;
     const options = [...field.options];
-    return field.selectedIndex !== Math.max(0, options.findIndex((option) => option.defaultSelected));
+    return (
+      field.selectedIndex !==
+      Math.max(
+        0,
+        options.findIndex((option) => option.defaultSelected),
+      )
+    );
   }
 
   for (const form of document.querySelectorAll("form[data-save-bar]")) {
@@ -102,7 +108,8 @@ document.documentElement.dataset.scripted = "";
   // <form data-apply>: filters apply as soon as a box or select changes. Its button is `without-script`.
   document.addEventListener("change", (event) => {
     const field = event.target;
-    if (field.form?.dataset.apply !== undefined && field.matches("select, [type=checkbox], [type=radio]")) field.form.requestSubmit();
+    if (field.form?.dataset.apply !== undefined && field.matches("select, [type=checkbox], [type=radio]"))
+      field.form.requestSubmit();
   });
 }
 

@@ -31,7 +31,7 @@ class Change:
 
 PROTECTIONS: Final = {
     "sessions that notice silence": Change(
-        "config.settings",
+        "config.settings.database",
         '"tcp_user_timeout": 8_000,\n    "keepalives_idle": 4,',
         '"keepalives_idle": 600,',
     ),

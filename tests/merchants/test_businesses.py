@@ -25,7 +25,7 @@ def browser(mira: User) -> Client:
 
 
 def text_of(response: Any) -> str:
-    return response.content.decode()
+    return " ".join(response.content.decode().split())
 
 
 @pytest.mark.spec("Contract 3 OAuth 2.0", "Add a business is in /merchant/")

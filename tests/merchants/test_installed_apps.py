@@ -180,7 +180,7 @@ def test_trouble_of_another_shops_installation_is_not_told(
 def lines(browser: Client, installation: Installation) -> dict[str, tuple[str, str]]:
     """What the app did, as its page says it: how often and when last, by what."""
     page = text_of(browser.get(page_of(installation)))
-    rows = re.findall(r'<tr><th scope="row">(.*?)</th><td>(.*?)</td><td>(.*?)</td></tr>', page)
+    rows = re.findall(r'<tr> <th scope="row">(.*?)</th> <td>(.*?)</td> <td>(.*?)</td> </tr>', page)
     return {re.sub(r"<svg.*?</svg>|<[^>]+>", "", what).strip(): (often, last) for what, often, last in rows}
 
 

@@ -42,7 +42,7 @@ def listed(developer: User, name: str = "Loyalty Stars", **fields: Any) -> App:
 def page(client: Client, query: str = "") -> str:
     response = client.get(f"/marketplace/{query}")
     assert response.status_code == 200
-    return str(response.content.decode())
+    return " ".join(response.content.decode().split())
 
 
 def names(client: Client, query: str = "") -> list[str]:
@@ -62,7 +62,7 @@ def counts(client: Client, query: str = "") -> dict[str, int]:
 def app_page(client: Client, app: App, *, status: int = 200) -> str:
     response = client.get(f"/marketplace/{app.slug}/")
     assert response.status_code == status
-    return str(response.content.decode())
+    return " ".join(response.content.decode().split())
 
 
 def install_link(html: str) -> str | None:

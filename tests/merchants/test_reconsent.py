@@ -66,7 +66,7 @@ def test_question_shows_the_difference_first(browser: Client, asking: Installati
             "</svg>New</span> <span>See your orders with your customers&#x27; names and contact details</span>"
             in page
         )
-        assert page.index("See your orders") < page.index("<details><summary>2 permissions it already has")
+        assert page.index("See your orders") < page.index("<summary>2 permissions it already has")
         assert "To thank reviewers with a star." in page
         assert (
             'the app keeps working with the permissions you allowed on <time datetime="2026-11-20T15:31:08.000Z">'

@@ -14,6 +14,7 @@ BROKEN = {
     "unknown tag library": ("{% load sparkle %}", "sparkle"),
     "missing layout": ('{% extends "layouts/sparkle.html" %}', "layouts/sparkle.html"),
     "missing include in a branch": ('{% if name %}{% include "sparkle.html" %}{% endif %}', "sparkle.html"),
+    "long line": ("a" * 161, "161 characters"),
 }
 
 
@@ -28,7 +29,7 @@ def folder(settings: Any, tmp_path: Path) -> Path:
 def test_broken_template_is_named_with_its_fault(folder: Path, text: str, named: str) -> None:
     (folder / "page.html").write_text(text)
     [problem] = check(folder)
-    assert problem.startswith(f"{folder / 'page.html'}: ")
+    assert problem.startswith(f"{folder / 'page.html'}:")
     assert named in problem
 
 

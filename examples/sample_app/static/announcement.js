@@ -58,21 +58,42 @@
     if (typeof text !== "string" || !text.trim() || isClosed(text)) return;
     const ground = /^#[0-9a-f]{6}$/i.test(color) ? color : "#1f2a37";
     const bar = element("aside", {
-      display: "flex", justifyContent: "center", alignItems: "center", gap: "12px", padding: "8px 12px 8px 16px",
-      background: ground, color: ink(ground), font: "500 0.9375rem/1.4 system-ui, sans-serif", overflowWrap: "anywhere",
+      display: "flex",
+      justifyContent: "center",
+      alignItems: "center",
+      gap: "12px",
+      padding: "8px 12px 8px 16px",
+      background: ground,
+      color: ink(ground),
+      font: "500 0.9375rem/1.4 system-ui, sans-serif",
+      overflowWrap: "anywhere",
     });
     bar.id = CLOSED;
     bar.setAttribute("aria-label", "Announcement");
-    const button = element("button", {
-      minWidth: "32px", minHeight: "32px", padding: "0", border: "0", borderRadius: "6px", background: "transparent",
-      color: "inherit", font: "inherit", fontSize: "1.25rem", lineHeight: "1", cursor: "pointer",
-    }, "×");
+    const button = element(
+      "button",
+      {
+        minWidth: "32px",
+        minHeight: "32px",
+        padding: "0",
+        border: "0",
+        borderRadius: "6px",
+        background: "transparent",
+        color: "inherit",
+        font: "inherit",
+        fontSize: "1.25rem",
+        lineHeight: "1",
+        cursor: "pointer",
+      },
+      "×",
+    );
     button.type = "button";
     button.setAttribute("aria-label", "Close the announcement");
     button.addEventListener("click", () => close(bar, text));
     bar.append(words(text, link), button);
     const header = document.querySelector("body > header");
-    if (header) header.before(bar); // behind the link that skips to the content
+    if (header)
+      header.before(bar); // behind the link that skips to the content
     else document.body.prepend(bar);
   }
 

@@ -59,9 +59,15 @@ function draw({ businessName, today, problem, received, rings, rules }, locale) 
   at("problem").textContent = problem ?? "";
   at("total").textContent = today ? String(today.total) : "–";
   fill("today", today?.orders ?? [], "No order yet today.", (order) => [
-    `Order ${order.orderNumber} · ${order.amount}`, [order.status, order.payment && `payment ${order.payment}`], order.orderedAt]);
-  fill("received", received, "Nothing has arrived yet.", (call) =>
-    [call.summary || call.event, call.summary ? [call.event] : [], call.receivedAt]);
+    `Order ${order.orderNumber} · ${order.amount}`,
+    [order.status, order.payment && `payment ${order.payment}`],
+    order.orderedAt,
+  ]);
+  fill("received", received, "Nothing has arrived yet.", (call) => [
+    call.summary || call.event,
+    call.summary ? [call.event] : [],
+    call.receivedAt,
+  ]);
   fill("rings", rings, "No one has pressed it yet.", (moment) => ["Someone pressed the bell", [], moment]);
   fill("rules", rules, "", (rule) => [rule, [], null]);
   at("overview").hidden = false;

@@ -24,7 +24,9 @@ async function ring() {
   } catch {
     say("The bell is out of order.", false);
   }
-  setTimeout(() => { at("ring").disabled = false; }, 2000);
+  setTimeout(() => {
+    at("ring").disabled = false;
+  }, 2000);
 }
 
 function say(text, isHeard) {

@@ -47,7 +47,8 @@ def browser(dana: User) -> Client:
 
 
 def text_of(response: Any) -> str:
-    return response.content.decode()
+    """The page, with every run of white space as one space."""
+    return " ".join(response.content.decode().split())
 
 
 def pages_of(app: App) -> list[str]:

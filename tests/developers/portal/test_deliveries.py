@@ -561,7 +561,7 @@ def test_comparison_of_a_delivery_of_another_app_does_not_exist(
 
 def test_body_is_shown_formatted_and_as_sent(browser: Client, app: App, webhook: Webhook) -> None:
     made = delivery(webhook, data={"orderId": "a", "amount": 12.5})
-    page = text_of(browser.get(at(app, f"{made.pk}/")))
+    page = browser.get(at(app, f"{made.pk}/")).content.decode()
     assert "  &quot;data&quot;: {\n    &quot;orderId&quot;: &quot;a&quot;,\n" in page
     assert "&quot;data&quot;:{&quot;orderId&quot;:&quot;a&quot;,&quot;amount&quot;:12.5}}</code>" in page
     assert "data-live" not in page

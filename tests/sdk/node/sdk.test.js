@@ -9,8 +9,24 @@ import { once } from "node:events";
 import { test } from "node:test";
 
 import {
-  ApiError, AppClient, HookRouter, InvalidSession, InvalidSignature, listener, OAuthClient, OAuthError, RateLimited,
-  readCallback, readSessionToken, sign, StateMismatch, toMajor, toMinor, Unreachable, verify, WebhookRouter,
+  ApiError,
+  AppClient,
+  HookRouter,
+  InvalidSession,
+  InvalidSignature,
+  listener,
+  OAuthClient,
+  OAuthError,
+  RateLimited,
+  readCallback,
+  readSessionToken,
+  sign,
+  StateMismatch,
+  toMajor,
+  toMinor,
+  Unreachable,
+  verify,
+  WebhookRouter,
 } from "../../../sdk/node/index.js";
 
 const VECTORS = JSON.parse(readFileSync(new URL("../vectors.json", import.meta.url)));
@@ -37,24 +53,41 @@ function answering(asked, answers) {
 
 function signed(body, { webhookId, deliveryId, secret = SECRET } = {}) {
   const raw = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-  return [{
-    "X-Webhook-Timestamp": String(NOW),
-    "X-Webhook-Signature": sign({ secret, timestamp: NOW, body: raw }),
-    ...(webhookId && { "X-Webhook-Id": webhookId }),
-    ...(deliveryId && { "X-Service-Event-Id": deliveryId }),
-  }, raw];
+  return [
+    {
+      "X-Webhook-Timestamp": String(NOW),
+      "X-Webhook-Signature": sign({ secret, timestamp: NOW, body: raw }),
+      ...(webhookId && { "X-Webhook-Id": webhookId }),
+      ...(deliveryId && { "X-Service-Event-Id": deliveryId }),
+    },
+    raw,
+  ];
 }
 
 const EVENT = {
-  event: "order.created", timestamp: "2026-11-20T15:04:05.123Z", webhookId: "w", businessId: "b", data: { orderNumber: "1" },
+  event: "order.created",
+  timestamp: "2026-11-20T15:04:05.123Z",
+  webhookId: "w",
+  businessId: "b",
+  data: { orderNumber: "1" },
 };
 
 for (const { name, change, refused } of VECTORS.calls) {
   test(`signature: ${name}`, () => {
     const { timestamp, signature, body, secret, now } = { ...VECTORS, now: NOW, ...change };
-    const call = { secret, timestamp: timestamp ?? undefined, signature: signature ?? undefined, body: Buffer.from(body), now };
+    const call = {
+      secret,
+      timestamp: timestamp ?? undefined,
+      signature: signature ?? undefined,
+      body: Buffer.from(body),
+      now,
+    };
     if (refused === null) verify(call);
-    else assert.throws(() => verify(call), (error) => error instanceof InvalidSignature && error.message === refused);
+    else
+      assert.throws(
+        () => verify(call),
+        (error) => error instanceof InvalidSignature && error.message === refused,
+      );
   });
 }
 
@@ -131,18 +164,30 @@ test("headers are taken as lists and pairs, and nonsense is refused", async () =
   }
   const twice = await handle({ ...lists, "x-webhook-signature": Array(2).fill(headers["X-Webhook-Signature"]) });
   assert.deepEqual([twice.status, twice.reason], [401, "X-Webhook-Signature is not sha256= and 64 hexadecimal digits"]);
-  for (const given of [null, undefined, {}, [], [["a", 1]], { "x-webhook-signature": 1, "x-webhook-timestamp": [NOW] }]) {
+  for (const given of [
+    null,
+    undefined,
+    {},
+    [],
+    [["a", 1]],
+    { "x-webhook-signature": 1, "x-webhook-timestamp": [NOW] },
+  ]) {
     assert.equal((await handle(given)).status, 401);
   }
-  assert.throws(() => verify({ secret: SECRET, timestamp: NOW, signature: [1, 2], body: raw, now: NOW }), InvalidSignature);
+  assert.throws(
+    () => verify({ secret: SECRET, timestamp: NOW, signature: [1, 2], body: raw, now: NOW }),
+    InvalidSignature,
+  );
 });
 
 test("what fails on the app's side is a 500 and never thrown", async () => {
   const [headers, raw] = signed({ ...EVENT, hookPoint: "order.validate" }, { webhookId: "w", deliveryId: "d" });
   const away = () => Promise.reject(new Error("the database is away"));
   for (const [router, secret] of [
-    [new WebhookRouter(), away], [new WebhookRouter({ seen: { seen: away, mark: away } }), SECRET],
-    [new WebhookRouter(), ""], [new HookRouter(), away],
+    [new WebhookRouter(), away],
+    [new WebhookRouter({ seen: { seen: away, mark: away } }), SECRET],
+    [new WebhookRouter(), ""],
+    [new HookRouter(), away],
   ]) {
     const found = await router.handle(headers, raw, secret, { now: NOW });
     assert.equal(found.status, 500);
@@ -154,7 +199,12 @@ test("a hook call is answered", async () => {
   const router = new HookRouter()
     .on("checkout.shipping_rates", async (call) => ({ fee: call.data.builtInFee / 2 }))
     .on("order.validate", () => undefined);
-  const call = { hookPoint: "checkout.shipping_rates", businessId: "b", timestamp: EVENT.timestamp, data: { builtInFee: 500 } };
+  const call = {
+    hookPoint: "checkout.shipping_rates",
+    businessId: "b",
+    timestamp: EVENT.timestamp,
+    data: { builtInFee: 500 },
+  };
   const answer = async (change, secret = (id) => (id === "b" ? SECRET : null)) => {
     const found = await router.handle(...signed({ ...call, ...change }), secret, { now: NOW });
     return [found.status, JSON.parse(found.body)];
@@ -171,10 +221,15 @@ test("the listener hands over the raw body", async (t) => {
   const url = await serve(t, listener(router, SECRET));
   const raw = Buffer.from(JSON.stringify(EVENT, null, 3));
   const timestamp = String(Math.floor(Date.now() / 1000));
-  const post = (body) => fetch(url, {
-    method: "POST", body,
-    headers: { "X-Webhook-Timestamp": timestamp, "X-Webhook-Signature": sign({ secret: SECRET, timestamp, body: raw }) },
-  });
+  const post = (body) =>
+    fetch(url, {
+      method: "POST",
+      body,
+      headers: {
+        "X-Webhook-Timestamp": timestamp,
+        "X-Webhook-Signature": sign({ secret: SECRET, timestamp, body: raw }),
+      },
+    });
   assert.equal((await post(raw)).status, 200);
   assert.deepEqual(seen, [EVENT.data]);
   assert.equal((await post(Buffer.from(JSON.stringify(EVENT)))).status, 401);
@@ -193,9 +248,12 @@ test("the listener reads what a platform has kept, and lets go of what breaks of
   const timestamp = String(Math.floor(Date.now() / 1000));
   const raw = JSON.stringify(EVENT);
   const signature = sign({ secret: SECRET, timestamp, body: raw });
-  const post = () => fetch(url, {
-    method: "POST", body: raw, headers: { "X-Webhook-Timestamp": timestamp, "X-Webhook-Signature": signature },
-  });
+  const post = () =>
+    fetch(url, {
+      method: "POST",
+      body: raw,
+      headers: { "X-Webhook-Timestamp": timestamp, "X-Webhook-Signature": signature },
+    });
   const read = async (request) => {
     let text = "";
     for await (const part of request) text += part;
@@ -209,7 +267,8 @@ test("the listener reads what a platform has kept, and lets go of what breaks of
     async (request) => (request.body = JSON.parse(await read(request))),
     async (request) => void (await read(request)),
     async (request) => (request.body = (await read(request), null)),
-  ]) await post();
+  ])
+    await post();
   assert.deepEqual(results, [200, 200, 200, 200, PARSED, PARSED, PARSED]);
 
   prepare = () => {};
@@ -229,12 +288,26 @@ test("session tokens", async () => {
     return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
   };
   const claims = { aud: "client", exp: NOW + 60, sub: "u", businessId: "b", installationId: "i" };
-  const read = (token) => readSessionToken(token, { clientId: "client", secret: (id) => (id === "i" ? SECRET : null), now: NOW });
-  assert.deepEqual(await read(made(claims)), { userId: "u", businessId: "b", installationId: "i", expiresAt: NOW + 60 });
+  const read = (token) =>
+    readSessionToken(token, { clientId: "client", secret: (id) => (id === "i" ? SECRET : null), now: NOW });
+  assert.deepEqual(await read(made(claims)), {
+    userId: "u",
+    businessId: "b",
+    installationId: "i",
+    expiresAt: NOW + 60,
+  });
   for (const token of [
-    made({ ...claims, exp: NOW - 5 }), made({ ...claims, exp: "soon" }), made({ ...claims, aud: "other" }),
-    made({ ...claims, sub: 1 }), made({ ...claims, installationId: "other" }), made(claims, { alg: "none" }),
-    made(claims, { alg: "HS256" }, "whsec_other"), `${part({ alg: "none" })}.${part(claims)}.`, "a.b.c", "", "x",
+    made({ ...claims, exp: NOW - 5 }),
+    made({ ...claims, exp: "soon" }),
+    made({ ...claims, aud: "other" }),
+    made({ ...claims, sub: 1 }),
+    made({ ...claims, installationId: "other" }),
+    made(claims, { alg: "none" }),
+    made(claims, { alg: "HS256" }, "whsec_other"),
+    `${part({ alg: "none" })}.${part(claims)}.`,
+    "a.b.c",
+    "",
+    "x",
   ]) {
     await assert.rejects(read(token), InvalidSession, token);
   }
@@ -242,38 +315,58 @@ test("session tokens", async () => {
 
 test("the client asks as the contract says", async (t) => {
   const asked = [];
-  const url = await serve(t, answering(asked, [[200, { data: [], total: 0, page: 1, limit: 50, methods: [], deliveries: 3 }]]));
+  const url = await serve(
+    t,
+    answering(asked, [[200, { data: [], total: 0, page: 1, limit: 50, methods: [], deliveries: 3 }]]),
+  );
   const client = new AppClient({ baseUrl: `${url}/`, accessToken: "fbat_test_abc" });
   await client.product("a/b");
   await client.products({ isAvailable: true, updatedSince: new Date("2026-11-20T00:00:00Z"), search: undefined });
   await client.createOrder({ items: [] }, { idempotencyKey: "k" });
   await client.settlePayment("o", "COMPLETED");
   assert.equal(await client.recover("w", { since: new Date("2026-11-20T00:00:00Z") }), 3);
-  assert.deepEqual(asked.map(({ call, body }) => [call, body]), [
-    ["GET /app-api/products/a%2Fb", ""],
-    ["GET /app-api/products?isAvailable=true&updatedSince=2026-11-20T00%3A00%3A00.000Z", ""],
-    ["POST /app-api/orders", '{"items":[]}'],
-    ["PATCH /app-api/orders/o/payment", '{"status":"COMPLETED"}'],
-    ["POST /webhooks/w/recover", '{"since":"2026-11-20T00:00:00.000Z"}'],
-  ]);
+  assert.deepEqual(
+    asked.map(({ call, body }) => [call, body]),
+    [
+      ["GET /app-api/products/a%2Fb", ""],
+      ["GET /app-api/products?isAvailable=true&updatedSince=2026-11-20T00%3A00%3A00.000Z", ""],
+      ["POST /app-api/orders", '{"items":[]}'],
+      ["PATCH /app-api/orders/o/payment", '{"status":"COMPLETED"}'],
+      ["POST /webhooks/w/recover", '{"since":"2026-11-20T00:00:00.000Z"}'],
+    ],
+  );
   assert.equal(asked[0].headers.authorization, "Bearer fbat_test_abc");
   assert.equal(asked[2].headers["idempotency-key"], "k");
 });
 
 test("every page of a list, and of the feed", async (t) => {
   const asked = [];
-  const url = await serve(t, answering(asked, [
-    [200, { data: [1, 2], total: 3, page: 1, limit: 2 }], [200, { data: [3], total: 3, page: 2, limit: 2 }],
-    [200, { data: [{ cursor: "a" }], nextCursor: "2", hasMore: true }],
-    [200, { data: [{ cursor: "b" }], nextCursor: "3", hasMore: false }], [200, { data: [], nextCursor: "4", hasMore: false }],
-  ]));
+  const url = await serve(
+    t,
+    answering(asked, [
+      [200, { data: [1, 2], total: 3, page: 1, limit: 2 }],
+      [200, { data: [3], total: 3, page: 2, limit: 2 }],
+      [200, { data: [{ cursor: "a" }], nextCursor: "2", hasMore: true }],
+      [200, { data: [{ cursor: "b" }], nextCursor: "3", hasMore: false }],
+      [200, { data: [], nextCursor: "4", hasMore: false }],
+    ]),
+  );
   const client = new AppClient({ baseUrl: url, accessToken: "fbat_x" });
   const [products, events] = [[], []];
   for await (const product of client.every("products")) products.push(product);
   const feed = client.reconcile("1", { only: ["order.created"] });
   for await (const event of feed) events.push([event, feed.nextCursor]);
   assert.equal(feed.nextCursor, "3");
-  assert.deepEqual([products, events], [[1, 2, 3], [[{ cursor: "a" }, "1"], [{ cursor: "b" }, "2"]]]);
+  assert.deepEqual(
+    [products, events],
+    [
+      [1, 2, 3],
+      [
+        [{ cursor: "a" }, "1"],
+        [{ cursor: "b" }, "2"],
+      ],
+    ],
+  );
   assert.equal(asked[3].call, "GET /app-api/events?after=2&type=order.created&limit=500");
   const empty = client.reconcile();
   for await (const event of empty) assert.fail(event);
@@ -282,21 +375,41 @@ test("every page of a list, and of the feed", async (t) => {
 
 test("errors of the API", async (t) => {
   const details = [{ field: "limit", message: "no" }];
-  const url = await serve(t, answering([], [
-    [400, { statusCode: 400, message: "wrong", error: "Bad Request", details }, { "X-Request-Id": "r-1", "X-Error-Code": "validation_failed" }],
-    [429, { message: "wait" }, { "Retry-After": "17" }],
-    [429, { message: "wait" }, { "Retry-After": "0" }], [200, { id: "i" }],
-    [302, {}, { Location: "http://127.0.0.1:9/" }],
-  ]));
+  const url = await serve(
+    t,
+    answering(
+      [],
+      [
+        [
+          400,
+          { statusCode: 400, message: "wrong", error: "Bad Request", details },
+          { "X-Request-Id": "r-1", "X-Error-Code": "validation_failed" },
+        ],
+        [429, { message: "wait" }, { "Retry-After": "17" }],
+        [429, { message: "wait" }, { "Retry-After": "0" }],
+        [200, { id: "i" }],
+        [302, {}, { Location: "http://127.0.0.1:9/" }],
+      ],
+    ),
+  );
   const client = new AppClient({ baseUrl: url, accessToken: "fbat_secret" });
-  await assert.rejects(client.business(), (error) => error instanceof ApiError && error.details[0].field === "limit"
-    && error.requestId === "r-1" && error.code === "validation_failed");
+  await assert.rejects(
+    client.business(),
+    (error) =>
+      error instanceof ApiError &&
+      error.details[0].field === "limit" &&
+      error.requestId === "r-1" &&
+      error.code === "validation_failed",
+  );
   await assert.rejects(client.business(), (error) => error instanceof RateLimited && error.retryAfter === 17);
   const patient = new AppClient({ baseUrl: url, accessToken: "fbat_secret", waitOnRateLimit: true });
   assert.deepEqual(await patient.business(), { id: "i" });
   await assert.rejects(client.business(), (error) => error.statusCode === 302);
   const gone = new AppClient({ baseUrl: "http://127.0.0.1:9", accessToken: "fbat_secret" });
-  await assert.rejects(gone.business(), (error) => error instanceof Unreachable && !error.message.includes("fbat_secret"));
+  await assert.rejects(
+    gone.business(),
+    (error) => error instanceof Unreachable && !error.message.includes("fbat_secret"),
+  );
 });
 
 test("installing", async (t) => {
@@ -304,25 +417,45 @@ test("installing", async (t) => {
   const answers = [];
   const url = await serve(t, answering(asked, answers));
   answers.push(
-    [200, {
-      issuer: url, authorization_endpoint: `${url}/oauth/authorize`, token_endpoint: `${url}/oauth/token`,
-      revocation_endpoint: `${url}/oauth/revoke`,
-    }],
-    [200, {
-      access_token: "fbat_x", token_type: "Bearer", scope: "read_orders read_products", installationId: "i",
-      webhookSecret: "whsec_x", businessId: "b", isTestInstall: false,
-    }],
+    [
+      200,
+      {
+        issuer: url,
+        authorization_endpoint: `${url}/oauth/authorize`,
+        token_endpoint: `${url}/oauth/token`,
+        revocation_endpoint: `${url}/oauth/revoke`,
+      },
+    ],
+    [
+      200,
+      {
+        access_token: "fbat_x",
+        token_type: "Bearer",
+        scope: "read_orders read_products",
+        installationId: "i",
+        webhookSecret: "whsec_x",
+        businessId: "b",
+        isTestInstall: false,
+      },
+    ],
     [400, { error: "invalid_grant", error_description: "used" }, { "X-Request-Id": "r-1" }],
   );
-  const oauth = new OAuthClient({ baseUrl: url, clientId: "id", clientSecret: "s:cret", redirectUri: "https://app.example.com/cb" });
+  const oauth = new OAuthClient({
+    baseUrl: url,
+    clientId: "id",
+    clientSecret: "s:cret",
+    redirectUri: "https://app.example.com/cb",
+  });
   const begun = await oauth.begin({ scope: ["read_orders"] });
   const query = new URL(begun.url).searchParams;
   assert.equal(query.get("code_challenge_method"), "S256");
   const installed = await oauth.exchange("code", { codeVerifier: begun.codeVerifier });
   assert.deepEqual(installed.scopes, ["read_orders", "read_products"]);
   assert.equal(Buffer.from(asked[1].headers.authorization.slice(6), "base64").toString(), "id:s%3Acret");
-  await assert.rejects(oauth.exchange("code"), (error) => error instanceof OAuthError && error.error === "invalid_grant"
-    && error.requestId === "r-1");
+  await assert.rejects(
+    oauth.exchange("code"),
+    (error) => error instanceof OAuthError && error.error === "invalid_grant" && error.requestId === "r-1",
+  );
   assert.ok(!JSON.stringify(oauth).includes("cret"));
 
   assert.equal(readCallback({ code: "c", state: "s" }, { state: "s" }), "c");
@@ -335,7 +468,12 @@ test("installing", async (t) => {
     assert.throws(() => readCallback({ code: "c", state }, { state: "s" }), StateMismatch);
     assert.throws(() => readCallback({ code: "c", state }, { state: undefined }), StateMismatch);
   }
-  for (const query of [{ code: ["c", "d"] }, { code: { a: "c" } }, { error: ["a", "b"] }, { error: "x", error_description: [] }]) {
+  for (const query of [
+    { code: ["c", "d"] },
+    { code: { a: "c" } },
+    { error: ["a", "b"] },
+    { error: "x", error_description: [] },
+  ]) {
     assert.throws(() => readCallback(query, { state: undefined }), OAuthError);
   }
 });

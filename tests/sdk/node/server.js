@@ -7,8 +7,14 @@ import { createRequire } from "node:module";
 import { HookRouter, listener, WebhookRouter } from "../../../sdk/node/index.js";
 
 let secret;
-const webhooks = listener(new WebhookRouter().on("order.created", () => {}), () => secret);
-const hooks = listener(new HookRouter().on("order.validate", () => ({ valid: true })), () => secret);
+const webhooks = listener(
+  new WebhookRouter().on("order.created", () => {}),
+  () => secret,
+);
+const hooks = listener(
+  new HookRouter().on("order.validate", () => ({ valid: true })),
+  () => secret,
+);
 
 function route(request, response) {
   const { pathname, searchParams } = new URL(request.url, "http://localhost");

@@ -39,7 +39,10 @@ test("a forged webhook is refused", async () => {
   assert.equal((await post("/webhooks", order, { forged: " " })).status, 401);
 });
 
-for (const [subtotal, discount] of [[1999, 0], [2000, 200]]) {
+for (const [subtotal, discount] of [
+  [1999, 0],
+  [2000, 200],
+]) {
   test(`the hook gives ${discount} on ${subtotal}`, async () => {
     const response = await post("/webhooks/hooks", { hookPoint: "order.calculate_discounts", data: { subtotal } });
     assert.equal(response.status, 200);

@@ -23,12 +23,14 @@ export async function secretOf(businessId) {
 }
 
 function change(edit) {
-  last = last.catch(() => {}).then(async () => {
-    const stores = await read();
-    edit(stores);
-    await writeFile(FRESH, JSON.stringify(stores, null, 2), { mode: 0o600 });
-    await rename(FRESH, FILE);
-  });
+  last = last
+    .catch(() => {})
+    .then(async () => {
+      const stores = await read();
+      edit(stores);
+      await writeFile(FRESH, JSON.stringify(stores, null, 2), { mode: 0o600 });
+      await rename(FRESH, FILE);
+    });
   return last;
 }
 

@@ -1,0 +1,58 @@
+"""Cookies, headers and TLS."""
+
+from csp.constants import NONE, SELF
+
+from config.env.addresses import security_txt, trusted_proxies
+from config.env.reading import flag, seconds
+from config.settings.start import BASE_URL, DEBUG
+
+SECURE_BY_TLS = BASE_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_BY_TLS
+# Browsers accept a cookie with this prefix only over TLS, for this host alone and for all of its paths.
+_HOST_ONLY = "__Host-" if SECURE_BY_TLS else ""
+SESSION_COOKIE_NAME = f"{_HOST_ONLY}sessionid"
+CSRF_COOKIE_NAME = f"{_HOST_ONLY}csrftoken"
+CART_COOKIE_NAME = f"{_HOST_ONLY}cart"
+SECURE_SSL_REDIRECT = SECURE_BY_TLS and flag("SECURE_SSL_REDIRECT", default=not DEBUG)
+# Health checks and scrapes come to each machine by itself, not through the proxy with its certificate.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)/?$"]
+SECURE_HSTS_SECONDS = seconds("SECURE_HSTS_SECONDS", 31_536_000) if SECURE_BY_TLS and not DEBUG else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = flag("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=True)
+SECURE_HSTS_PRELOAD = flag("SECURE_HSTS_PRELOAD")
+TRUSTED_PROXIES = trusted_proxies()
+# `common.web.middleware.zones` removes the header from requests of others.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+SECURE_REFERRER_POLICY = "same-origin"
+# An app's page may be opened in a frame, and a window from there shows these only without an opener policy (docs/decisions/0070).
+OPENED_FROM_FRAMES = (
+    "/accounts/login",
+    "/accounts/register",
+    "/oauth/authorize",
+    "/oauth/requests/",
+    "/store/",
+)
+X_FRAME_OPTIONS = "DENY"
+# On every answer, unless its view says otherwise: pictures and static files are there for both hosts.
+ANSWER_HEADERS = {
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": ", ".join(
+        f"{feature}=()"
+        for feature in (
+            "accelerometer", "browsing-topics", "camera", "display-capture", "geolocation",
+            "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi",
+            "payment", "serial", "usb", "xr-spatial-tracking",
+        )
+    ),
+}  # fmt: skip
+SECURITY_TXT = security_txt(BASE_URL, debug=DEBUG)
+CSRF_FAILURE_VIEW = "common.web.errors.csrf_failure"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}

@@ -1,0 +1,55 @@
+"""What kind of start this is, and the addresses that it answers."""
+
+from pathlib import Path
+
+from config.cores import cores
+from config.env.addresses import base_url, hosts, local_destinations, public_link, stores_url
+from config.env.keys import field_encryption_keys, metrics_token, secret_key, secret_key_fallbacks
+from config.env.reading import address, at_least, env, flag, seconds
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+VAR_DIR = Path(env.str("VAR_DIR", default="") or BASE_DIR / "var").resolve()
+
+DEBUG = flag("DEBUG")
+SECRET_KEY = secret_key(debug=DEBUG, var_dir=VAR_DIR)
+SECRET_KEY_FALLBACKS = secret_key_fallbacks()
+FIELD_ENCRYPTION_KEYS = field_encryption_keys(debug=DEBUG, var_dir=VAR_DIR)
+
+PORT = seconds("PORT", 8000)
+BASE_URL = base_url(PORT)
+LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
+STORES_URL = stores_url(base_url=BASE_URL, port=PORT, debug=DEBUG)
+STORES_DOMAIN_IS_PUBLIC_SUFFIX = flag("STORES_DOMAIN_IS_PUBLIC_SUFFIX", default=False)
+ALLOWED_HOSTS = [*hosts(BASE_URL, STORES_URL), *env.list("ALLOWED_HOSTS", default=LOOPBACK if DEBUG else [])]
+CSRF_TRUSTED_ORIGINS = [BASE_URL]
+
+# Links of every page's footer: those that the operator has.
+FOOTER_LINKS = [
+    (words, link)
+    for words, name in (
+        ("Contact", "CONTACT_URL"),
+        ("Terms", "TERMS_URL"),
+        ("Privacy", "PRIVACY_URL"),
+        ("Status", "STATUS_URL"),
+    )
+    if (link := public_link(name))
+]
+
+# Lets webhooks and hooks go to the loopback interface. For the demo and tests.
+ALLOW_LOCAL_DESTINATIONS = local_destinations(debug=DEBUG)
+OUTGOING_USER_AGENT = "Service-Webhooks/1.0"
+
+# Whether calls of apps are logged for their developers (`activity.log`).
+LOG_API_CALLS = flag("LOG_API_CALLS", default=True)
+
+# The bearer token for `/metrics`. Without it that page is a 404.
+METRICS_TOKEN = metrics_token(debug=DEBUG)
+
+# What `manage.py serve` and `manage.py work` start.
+BIND = env.str("BIND", default="") or f"127.0.0.1:{PORT}"
+WEB_PROCESSES = at_least(1, "WEB_PROCESSES", cores())
+WEB_THREADS = at_least(1, "WEB_THREADS", 8)
+WORKER_THREADS = at_least(2, "WORKER_THREADS", 4)  # a dispatcher takes one
+HEARTBEAT_FILE = env.str("HEARTBEAT_FILE", default="")
+# Where `work`, `schedule` and `deliver` answer `/metrics`; nowhere by default. Web processes do at `BIND`.
+METRICS_BIND = address("METRICS_BIND")

@@ -1,0 +1,67 @@
+"""What a request passes, by the part of the service that it is for."""
+
+from typing import Any
+
+MIDDLEWARE = [
+    "common.web.middleware.request_ids.RequestIdMiddleware",
+    "common.observability.metrics.AnswersMiddleware",
+    "common.strangers.StrangersMiddleware",
+    "common.web.middleware.zones.ZoneMiddleware",
+    "allauth.account.middleware.AccountMiddleware",  # leads to the page that asks for the password again
+]
+
+ZONE_OF = "config.zones.zone_of"
+ZONES: dict[str, dict[str, Any]] = {
+    "platform": {
+        "refuses_nul": True,  # views of APIs do it by themselves, with the path of the field
+        "middleware": [
+            "django.middleware.security.SecurityMiddleware",
+            "common.web.middleware.opener_policy.OpenerPolicyMiddleware",
+            "whitenoise.middleware.WhiteNoiseMiddleware",
+            "django.middleware.gzip.GZipMiddleware",
+            "common.web.middleware.policy.ContentPolicy",
+            "django.contrib.sessions.middleware.SessionMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "common.web.middleware.form_bodies.FormBodyMiddleware",
+            "django.middleware.csrf.CsrfViewMiddleware",
+            "accounts.sessions.Authentication",
+            "django.contrib.messages.middleware.MessageMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
+    "api": {
+        "middleware": [
+            "appapi.middleware.CallLogMiddleware",
+            "appapi.middleware.RateHeadersMiddleware",
+            "django.middleware.security.SecurityMiddleware",
+            "common.web.api.ApiMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
+    # Load balancers ask each machine by its address, so nothing here looks at the host.
+    "probes": {
+        "refuses_nul": True,
+        "middleware": [
+            "django.middleware.security.SecurityMiddleware",
+            "common.web.api.ApiMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
+    "stores": {
+        "refuses_nul": True,
+        "urlconf": "config.store_urls",
+        "middleware": [
+            "django.middleware.security.SecurityMiddleware",
+            "common.web.middleware.opener_policy.OpenerPolicyMiddleware",
+            "whitenoise.middleware.WhiteNoiseMiddleware",
+            "django.middleware.gzip.GZipMiddleware",
+            "common.web.middleware.policy.ContentPolicy",
+            "django.middleware.common.CommonMiddleware",
+            "common.web.middleware.same_origin.SameOriginMiddleware",
+            "common.web.middleware.form_bodies.FormBodyMiddleware",
+            "storefront.middleware.StoreMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+    },
+}
