@@ -1,5 +1,18 @@
 export type Settings = Record<string, unknown>;
 
+/** The look of the page around a frame. */
+export interface Theme {
+  mode: "light" | "dark";
+  /** "#rrggbb", as the next two. */
+  accent: string;
+  text: string;
+  background: string;
+  /** Of corners, such as "8px". */
+  radius: string;
+  /** A `font-family`. */
+  font: string;
+}
+
 export interface Block {
   /** Ask for a height in CSS pixels; the store gives at most `MAX_HEIGHT`. */
   resize(height: number): void;
@@ -13,6 +26,7 @@ export interface AdminContext {
   role: "MERCHANT" | "DEVELOPER" | "REVIEWER";
   locale: string;
   sessionToken: string;
+  theme: Theme;
 }
 
 export const MAX_HEIGHT: 400;
@@ -22,8 +36,11 @@ export function connectBlock(options: {
   platformOrigin: string;
   /** Of every store, such as "https://*.stores.example.com", where `*` stands for the store. */
   storesOrigin: string;
-  onSettings: (settings: Settings, blockId: string) => void;
+  onSettings: (settings: Settings, blockId: string, theme: Theme) => void;
 }): Block;
+
+/** Give this page the look of the store around it. */
+export function wear(theme: Theme | undefined, element?: HTMLElement): void;
 
 export function followHeight(block: Block, element?: Element): () => void;
 

@@ -16,14 +16,14 @@ export const MAX_HEIGHT = 400;
 /**
  * Ask the store for this block's settings, or this widget's, and hear of every change.
  *
- * `onSettings(settings, blockId)` is called at first, and again while the merchant edits: show what is not saved yet,
- * too. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.
+ * `onSettings(settings, blockId, theme)` is called at first, and again while the merchant edits: show what is not saved
+ * yet, too. `theme` is the look of the store, and `wear(theme)` puts it on. Returns `{resize(height), stop()}`: `resize` asks for a height in pixels, of which the store gives at most 400.
  */
 export function connectBlock({ platformOrigin, storesOrigin, onSettings }) {
   if (!storesOrigin)
     console.warn("connectBlock without storesOrigin: only the page editor's settings arrive, no store's.");
   const stop = listen([platformOrigin, storesOrigin], (message) => {
-    if (message.type === INIT || message.type === UPDATE) onSettings(message.settings, message.blockId);
+    if (message.type === INIT || message.type === UPDATE) onSettings(message.settings, message.blockId, message.theme);
   });
   send({ type: READY });
   return {
@@ -32,6 +32,20 @@ export function connectBlock({ platformOrigin, storesOrigin, onSettings }) {
     },
     stop,
   };
+}
+
+/**
+ * Give this page the look of the store around it: colors, font and whether controls are light or dark, and the custom
+ * properties `--accent` and `--radius` for your style sheet. Does nothing without a theme.
+ */
+export function wear(theme, element = document.documentElement) {
+  if (!theme) return;
+  element.style.colorScheme = theme.mode;
+  element.style.color = theme.text;
+  element.style.backgroundColor = theme.background;
+  element.style.fontFamily = theme.font;
+  element.style.setProperty("--accent", theme.accent);
+  element.style.setProperty("--radius", theme.radius);
 }
 
 /**
@@ -47,8 +61,8 @@ export function followHeight(block, element = document.documentElement) {
 /**
  * Wait for the host of an admin page to say who is looking.
  *
- * `onInit` gets `{businessId, businessName, role, locale, sessionToken}`. All but `sessionToken` is for display: have
- * your server read the token before it answers with anything of the store. Returns a function that ends the waiting.
+ * `onInit` gets `{businessId, businessName, role, locale, sessionToken, theme}`. All but `sessionToken` is for display:
+ * have your server read the token before it answers with anything of the store. Returns a function that ends the waiting.
  */
 export function connectAdminPage({ platformOrigin, onInit }) {
   return listen([platformOrigin], (message) => {

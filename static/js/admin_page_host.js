@@ -14,7 +14,8 @@
       Object.assign(context, await answer.json());
     }
     frame.dataset.initialized = "";
-    frame.contentWindow?.postMessage({ type: "service:init", ...context }, frame.dataset.origin);
+    const message = { type: "service:init", ...context, theme: frameTheme(frame) };
+    frame.contentWindow?.postMessage(message, frame.dataset.origin);
   }
 
   // Load events don't bubble, but capturing listeners receive them.

@@ -4,13 +4,15 @@
 //
 // <iframe data-block="<blockId>" data-origin="https://app.example.com" data-settings="{…}">
 //
+// With the settings goes the look of the page (frame_theme.js), and again when it turns dark or light.
+//
 // A classic script in the head, not a module, because it must listen before the first frame can send a message. Other
 // scripts use events on the frame: "block:update" passes on new settings, "block:ready" fires when the app is ready.
 (() => {
   const MAX_HEIGHT = 400;
 
   function post(frame, type, settings) {
-    const message = { type, blockId: frame.dataset.block, settings };
+    const message = { type, blockId: frame.dataset.block, settings, theme: frameTheme(frame) };
     frame.contentWindow?.postMessage(message, frame.dataset.origin);
   }
 
@@ -43,6 +45,11 @@
   addEventListener("DOMContentLoaded", () => {
     const link = document.querySelector("body > .skip-link");
     if (link) keepFirst(link);
+  });
+
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const frame of document.querySelectorAll("iframe[data-block][data-ready]"))
+      post(frame, "SERVICE_BLOCK_UPDATE", JSON.parse(frame.dataset.settings));
   });
 
   // Before the app's first message nothing listens in the frame. The app then gets the latest settings.

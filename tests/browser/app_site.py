@@ -11,9 +11,11 @@ SDK = (Path(__file__).resolve().parents[2] / "sdk/js/extension-platform.js").rea
 # Does what a block of an app does, and keeps its messages where a test can read it.
 BLOCK = b"""<!doctype html><html lang="en"><title>Block</title><h1 id="title">Waiting</h1>
 <script type="module">
-import { connectBlock } from "/sdk.js";
+import { connectBlock, wear } from "/sdk.js";
 window.heard = [];
-window.block = connectBlock({ platformOrigin: "PLATFORM", storesOrigin: "STORES", onSettings(settings, blockId) {
+window.block = connectBlock({ platformOrigin: "PLATFORM", storesOrigin: "STORES", onSettings(settings, blockId, theme) {
+  window.theme = theme;
+  wear(theme);
   window.heard.push({ settings, blockId });
   document.getElementById("title").textContent = settings.title ?? "No title";
 } });

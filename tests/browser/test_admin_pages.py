@@ -64,6 +64,7 @@ def test_page_is_framed_and_told_who_is_looking(
     expect(merchant.frame_locator("iframe").locator("#name")).to_have_text(shop.name)
     [heard] = merchant.frames[1].evaluate("window.heard")
     token = heard.pop("sessionToken")
+    assert heard.pop("theme")["accent"] == "#3b4cca"
     assert heard == {
         "businessId": str(shop.pk),
         "businessName": shop.name,

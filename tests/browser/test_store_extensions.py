@@ -19,6 +19,7 @@ from marketplace.models import App
 from stores.addresses import store_url
 from stores.models import Order, SitePage
 from stores.services.pages import create_page
+from stores.services.settings import change_look
 from tests import factories
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
@@ -95,6 +96,28 @@ def test_block_is_told_its_settings_and_gets_its_height(
     page.wait_for_timeout(200)
     expect(frame).to_have_attribute("height", "120")
     assert violations(page) == []
+
+
+def test_block_looks_as_its_store_does_and_follows_from_light_to_dark(
+    page: Page, shop: Business, placement: Placement
+) -> None:
+    change_look(business=shop, accent="teal")
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Five stars")
+    block = frame_of(page, "/block")
+    light = block.evaluate("window.theme")
+    assert "Inter" in light.pop("font")
+    assert light == {
+        "mode": "light", "accent": "#067272", "text": "#14181f", "background": "#ffffff", "radius": "8px",
+    }  # fmt: skip
+    assert (
+        block.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    )
+    page.emulate_media(color_scheme="dark")
+    block.wait_for_function("window.theme.mode === 'dark'")
+    assert block.evaluate("window.theme.background") == "#161a21"
+    assert block.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(22, 26, 33)"
+    assert page.locator("body span:empty").count() == 0
 
 
 @pytest.mark.parametrize(("stores", "heading"), [("http://*.stores.localhost", "Five stars"),

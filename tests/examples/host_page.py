@@ -22,7 +22,7 @@ def open_host(page: Page, store: Store, body: str) -> None:
         f"default-src 'none'; script-src 'self' {store.app.url}; style-src 'self'; frame-src {store.app.url}; "
         "connect-src 'self'"
     )
-    names = ("block_host.js", "admin_page_host.js")
+    names = ("frame_theme.js", "block_host.js", "admin_page_host.js")
     for name in names:
         script = (HOST_SCRIPTS / name).read_bytes()
         store.platform.pages[f"/{name}"] = {"Content-Type": "text/javascript"}, script
