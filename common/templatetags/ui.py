@@ -261,9 +261,9 @@ def thousands(number: int) -> str:
 
 @register.filter
 def percent(rate: float) -> str:
-    """`99.2 %`. Only exactly 1 is 100 %, and only exactly 0 is 0 %."""
+    """`99.2%`. Only exactly 1 is 100%, and only exactly 0 is 0%."""
     shown = min(max(round(100 * rate, 1), 0.1), 99.9) if 0 < rate < 1 else 100 * rate
-    return f"{shown:.1f} %" if 0 < rate < 1 else f"{shown:.0f} %"
+    return f"{shown:.1f}%" if 0 < rate < 1 else f"{shown:.0f}%"
 
 
 @register.filter

@@ -36,7 +36,7 @@ EARLIER_FEE: Final = "The previous app's fee was kept."
 NOT_CHECKED: Final = "The order was accepted without this app's check."
 REFUSED_UNCHECKED: Final = "The order was refused: the merchant chose that for orders this app can't check."
 CAPPED: Final = (
-    "The app asked for {asked} off and got {given}: the store lets it take off at most {percent} %."
+    "The app asked for {asked} off and got {given}: the store lets it take off at most {percent}%."
 )
 LATER_FEE: Final = "The next app's fee was used."
 NOT_MORE: Final = "Discounts can't be more than the order's value."

@@ -247,7 +247,7 @@ def test_page_shows_the_figures_and_every_day(browser: Client, app: App, at_shop
         app=app, date=date(2026, 10, 1), successful=1, failed=1, answered=2, duration_ms=200
     )
     shown = page(browser, app)
-    assert "75.0 %" in shown
+    assert "75.0%" in shown
     assert "25.0 points higher than in the previous 30 days" in shown
     assert "75 ms" in shown
     assert "25 ms faster than in the previous 30 days" in shown
@@ -313,7 +313,7 @@ def test_bars_are_as_high_as_their_share_and_never_invisible() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "text"),
-    [(0.0, "0 %"), (1.0, "100 %"), (0.9996, "99.9 %"), (0.0001, "0.1 %"), (0.992, "99.2 %")],
+    [(0.0, "0%"), (1.0, "100%"), (0.9996, "99.9%"), (0.0001, "0.1%"), (0.992, "99.2%")],
 )
 def test_only_exact_rates_round_to_0_and_100(rate: float, text: str) -> None:
     assert percent(rate) == text

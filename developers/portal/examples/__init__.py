@@ -62,7 +62,7 @@ EXAMPLES: Final[dict[str, Example]] = {
         Example(
             "checkout_hook",
             "Checkout hook",
-            "Takes 10 % off orders of 20.00 and more, while the customer checks out.",
+            "Takes 10% off orders of 20.00 and more, while the customer checks out.",
             ("read_products", "read_orders"),
             {"hooks": [{"hookPoint": "order.calculate_discounts", "url": "/discounts", "timeout": 2000}]},
             hook=True,

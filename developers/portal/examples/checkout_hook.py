@@ -1,4 +1,4 @@
-"""Answers the hook order.calculate_discounts: 10 % off orders of 20.00 and more. Run it with your webhook secret:
+"""Answers the hook order.calculate_discounts: 10% off orders of 20.00 and more. Run it with your webhook secret:
 
 WEBHOOK_SECRET=whsec_test_... python checkout_hook.py
 """
@@ -25,7 +25,7 @@ def discount(data: dict[str, int]) -> dict[str, object]:
     """Amounts are in minor units: 2000 is 20.00."""
     if data["subtotal"] < 2000:
         return {"discount": 0}
-    return {"discount": data["subtotal"] // 10, "reason": "10 % off orders of 20.00 and more"}
+    return {"discount": data["subtotal"] // 10, "reason": "10% off orders of 20.00 and more"}
 
 
 class Handler(BaseHTTPRequestHandler):

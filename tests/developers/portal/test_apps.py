@@ -332,7 +332,7 @@ def test_overview_shows_health_once_a_merchant_has_the_app(
     page = text_of(browser.get(path))
     assert "Set up" not in page
     for text in (
-        "A webhook endpoint is failing", "75.0 %", "3 succeeded and 1 failed", str(failed.pk),
+        "A webhook endpoint is failing", "75.0%", "3 succeeded and 1 failed", str(failed.pk),
         f"/marketplace/{app.slug}/",
     ):  # fmt: skip
         assert text in page

@@ -73,7 +73,7 @@ def test_cap(shop: Business, hooking: Hooking) -> None:
     assert asking.discount(shop, subtotal=1999) == Discount(299 + 100, "Half price; Loyal")
     assert greedy.call.outcome == "ANSWERED"
     assert greedy.call.fallback == (
-        "The app asked for $9.00 off and got $2.99: the store lets it take off at most 15 %."
+        "The app asked for $9.00 off and got $2.99: the store lets it take off at most 15%."
     )
     assert modest.call.fallback == ""
 

@@ -12,9 +12,9 @@ export const webhooks = new WebhookRouter()
     console.log(`Erased the data of ${event.businessId}`);
   });
 
-// 10 % off orders of 20.00 and more. Amounts are in minor units: 2000 is 20.00.
+// 10% off orders of 20.00 and more. Amounts are in minor units: 2000 is 20.00.
 export const hooks = new HookRouter().on("order.calculate_discounts", ({ data }) =>
   data.subtotal < 2000
     ? { discount: 0 }
-    : { discount: Math.floor(data.subtotal / 10), reason: "10 % off orders of 20.00 and more" },
+    : { discount: Math.floor(data.subtotal / 10), reason: "10% off orders of 20.00 and more" },
 );

@@ -27,7 +27,7 @@ def erase(event: WebhookEvent[BusinessDataErasure]) -> None:
 
 @hooks.on("order.calculate_discounts")
 def discount(call: HookCall[OrderCalculateDiscountsData]) -> OrderCalculateDiscountsAnswer:
-    """10 % off orders of 20.00 and more. Amounts are in minor units: 2000 is 20.00."""
+    """10% off orders of 20.00 and more. Amounts are in minor units: 2000 is 20.00."""
     if call.data["subtotal"] < 2000:
         return {"discount": 0}
-    return {"discount": call.data["subtotal"] // 10, "reason": "10 % off orders of 20.00 and more"}
+    return {"discount": call.data["subtotal"] // 10, "reason": "10% off orders of 20.00 and more"}
