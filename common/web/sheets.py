@@ -20,6 +20,7 @@ from django.core.files.storage import FileSystemStorage
 FOLDER = "sheets"
 IMPORT = re.compile(r'@import "(?P<part>[^"]+)";\n?')
 OF_DJANGO = re.compile(r'@import url\("\.\./\.\./(?P<file>admin/css/[^"]+)"\) layer\((?P<layer>\w+)\);')
+INDENT = re.compile(r"^\s+", re.MULTILINE)
 INNER_IMPORT = re.compile(r"@import url\('[^']+'\);")
 PICTURE = re.compile(r"url\(\.\./img/")
 
@@ -56,7 +57,7 @@ class SheetFinder(BaseFinder):
             made.parent.mkdir(parents=True, exist_ok=True)
             draft = made.with_suffix(f".{os.getpid()}")
             text = "".join(IMPORT.sub("", part.read_text()) for part in parts)
-            draft.write_text(OF_DJANGO.sub(_in_a_layer, text))
+            draft.write_text(INDENT.sub("", OF_DJANGO.sub(_in_a_layer, text)))
             draft.replace(made)
         return made
 

@@ -38,7 +38,7 @@ def kinds(user: User) -> list[str]:
 def page(user: User) -> str:
     client = Client()
     client.force_login(user)
-    return unescape(client.get("/accounts/security-log/").content.decode())
+    return " ".join(unescape(client.get("/accounts/security-log/").content.decode()).split())
 
 
 @pytest.mark.usefixtures("tasks_run_at_once")
