@@ -93,7 +93,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runtime: pyproject.toml constraints.txt sdk/python/pyproject.toml | $(VENV)/bin/python
-	$(PIP) --editable . --editable sdk/python
+	$(PIP) --editable '.[demo]' --editable sdk/python
 	@touch $@
 
 $(VENV)/.development: $(VENV)/.runtime

@@ -18,7 +18,7 @@ class Goods(NamedTuple):
     is_available: bool = True
 
 
-PICTURES = "/static/vendor/sample-products/"  # a product's is named by its slug (tools/sample_pictures.py)
+PICTURES = "/static/vendor/sample-products/"  # a product's is named by its slug
 
 SHELVES: dict[str, list[Goods]] = {
     "Bread": [

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools import sample_pictures
-
 ROOT = Path(__file__).resolve().parent.parent
 SERVED = ROOT / "static" / "vendor"
 FOR_TESTS = ROOT / "tests" / "browser" / "vendor"
@@ -67,9 +65,9 @@ PACKAGES = (
 )  # fmt: skip
 
 
-PICTURES = Package("@lobehub/fluent-emoji-3d", "1.1.0", "sample-products", "MIT")
-"""Microsoft's emoji. Stores' rows name the pictures made of them, so their folder has no version in its name.
-The package names its licence and has no text of it: the file beside the pictures was written by hand."""
+DRAWN = "sample-products"
+"""Pictures that were drawn once, of Microsoft's emoji; their entries in the list stay. Stores' rows name them, so their folder has no
+version in its name. The package names its license and has no text of it: the file beside the pictures was written by hand."""
 
 EDITOR = Package("codemirror", "6.0.2", "codemirror", "MIT")
 """Its tag `latest` is an old CodeMirror 5 under a wrong number."""
@@ -114,7 +112,7 @@ def main() -> None:
                     entry(package, target / "sprite.svg", change="some icons, joined into a sprite")
                 )
         entries[SERVED].append(editor(Path(folder)))
-        entries[SERVED] += pictures(Path(folder))
+        entries[SERVED] += drawn()
     for root, listed in entries.items():
         (root / "manifest.json").write_text(json.dumps(listed, indent=2) + "\n")
 
@@ -155,11 +153,10 @@ def editor(folder: Path) -> dict[str, Any]:
     return entry(EDITOR, target / "editor.js", change="with its parts, joined into one file by esbuild")
 
 
-def pictures(folder: Path) -> list[dict[str, Any]]:
-    """The pictures of the sample products, and of the top of their store's page."""
-    assets, target = unpack(PICTURES, folder) / "assets", SERVED / PICTURES.folder
-    files = sample_pictures.draw_all(assets, target)
-    return [entry(PICTURES, file, change="several emoji, arranged into a picture") for file in files]
+def drawn() -> list[dict[str, Any]]:
+    """The entries of the pictures of the sample products, and of the top of their store's page."""
+    listed = json.loads((SERVED / "manifest.json").read_text())
+    return [each for each in listed if each["file"].startswith(f"{DRAWN}/")]
 
 
 def sprite(icons: Path) -> str:

@@ -182,7 +182,7 @@ def _sign_in() -> list[Limit]:
 
 def _retention() -> list[Limit]:
     return [
-        Limit("Events in the feed, and finished deliveries", duration(delivery_retention.KEPT), "410; deleted within a week"),
+        Limit("Events in the feed, and deliveries", duration(delivery_retention.KEPT), "410; deleted within a week"),
         Limit("Files of exports", duration(EXPORT_KEPT), "404"),
         Limit("Results of checks", duration(disposal.KEPT), "404"),
         Limit("Calls in the list of requests", duration(log_retention.KEPT), "deleted"),

@@ -1,17 +1,16 @@
 """Starts the app and ends it: ``python -m examples.sample_app --help``."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal
+import sqlite3
 import sys
 import threading
+from types import FrameType
 
-from .config import Config, read_config
-from .server import Server
-
-STDIN = 0
+from .app import create_server
+from .config import read_config
+from .installing import connect_in_background
 
 
 def main() -> int:
@@ -19,39 +18,29 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="order bell: %(message)s", stream=sys.stdout)
     config = read_config(sys.argv[1:], os.environ)
     try:
-        server = Server(config)
-    except (OSError, ValueError) as error:
+        app, server = create_server(config)
+    except (OSError, sqlite3.DatabaseError) as error:
         print(f"Order Bell can't start: {error}", file=sys.stderr)
         return 1
-    stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, _stop)
     if config.exit_with_stdin:
-        threading.Thread(target=_watch_stdin, args=(stop,), name="stdin", daemon=True).start()
-    _serve(server, config, stop)
+        threading.Thread(target=_watch_stdin, daemon=True).start()
+    connect_in_background(app)
+    print(f"Order Bell is on http://localhost:{server.effective_port}/ for {config.platform_url}", flush=True)
+    server.run()
     return 0
 
 
-def _serve(server: Server, config: Config, stop: threading.Event) -> None:
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, name="http").start()
-    server.app.start.run_in_background()
-    print(f"Order Bell is on http://localhost:{server.server_port}/ for {config.platform_url}", flush=True)
-    stop.wait()
-    server.app.start.stop()
-    server.shutdown()
-    server.server_close()
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
 
 
-def _watch_stdin(stop: threading.Event) -> None:
-    """Set ``stop`` when standard input ends.
-
-    A parent that starts the app with a pipe as its standard input, and keeps the other end open, takes the app
-    along however it ends: the system closes the pipe even for a process that was killed and could clean up
-    nothing. It is read below Python's file object, whose lock a waiting thread would still hold at the exit.
-    """
-    while os.read(STDIN, 4096):
+def _watch_stdin() -> None:
+    """End with standard input. A parent that holds its other end takes the app along, even if it is killed."""
+    while os.read(0, 4096):
         pass
-    stop.set()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -1,177 +1,101 @@
-"""The app's parts, put together, and what its buttons do."""
+"""The parts, put together, and what all pages have in common."""
 
-from __future__ import annotations
+import mimetypes
+import socket
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-import secrets
-from collections import OrderedDict
-from dataclasses import dataclass
+import waitress
+from extension_platform_sdk import OAuthClient
+from flask import Flask, Response, abort, render_template, request, send_file
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
 
-from extension_platform_sdk import OAuthClient, PlatformError
-
-from .bell_pay import BellPay
+from . import bell_pay, frames, pages, wording
+from .bell import NAME, OrderBell, bell
 from .config import Config
-from .connections import Connection, ConnectionStore
-from .guard import Guard
-from .hooks import Hooks
-from .inbox import Inbox
-from .installing import Installing
-from .invoices import InvoiceStore
-from .manifest import manifest
-from .overview import Overview
-from .platform import NothingToOrder, Platform
-from .receiver import Receiver
-from .recent import RecentOrders
-from .rings import Rings
-from .rules import Rulebook
-from .start import Start
-from .visitors import Visitors
-from .wording import explain, money
+from .database import Database
+from .hooks import hooks
+from .sight import is_same_origin
+from .webhooks import blueprint as called
+from .webhooks import webhooks
+
+MAX_BODY = 1024 * 1024
+STATIC = Path(__file__).parent / "static"
+SDK_FOR_BROWSERS = Path(__file__).parents[2] / "sdk" / "js" / "extension-platform.js"
+
+mimetypes.add_type("text/javascript", ".js")
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """What a button did, shown once above the page's content.
-
-    ``good`` is false when it failed, and ``None`` when it was called off.
-    """
-
-    good: bool | None
-    title: str
-    text: str
+def create_server(config: Config) -> tuple[Flask, Any]:
+    """The app and its server, which listens on this machine alone. Raises ``OSError`` if the port is taken."""
+    listening = socket.create_server(("127.0.0.1", config.port))
+    app = create_app(config, config.public_url or f"http://localhost:{listening.getsockname()[1]}")
+    return app, waitress.create_server(app, sockets=[listening], threads=8, ident="OrderBell")
 
 
-class App:
-    """Everything behind the HTTP server, which listens on ``port``."""
-
-    def __init__(self, config: Config, port: int) -> None:
-        public_url = config.public_url or f"http://localhost:{port}"
-        self.stores_origin = config.stores_origin
-        self.connections = ConnectionStore(config.state_file)
-        self.inbox = Inbox(config.state_file.with_suffix(".received.jsonl"))
-        oauth = _oauth(config, f"{public_url}/callback")
-        self.platform = Platform(
-            url=config.platform_url,
-            webhook_url=f"{public_url}/webhooks",
-            connections=self.connections,
-            oauth=oauth,
-        )
-        self.manifest = manifest(public_url)
-        self.invoices = InvoiceStore(config.state_file.with_suffix(".invoices.json"))
-        self.rings = Rings()
-        self.recent = RecentOrders(self.platform)
-        self.bell_pay = BellPay(public_url, self.connections, self.platform, self.invoices)
-        rulebook = Rulebook(self.platform)
-        self.hooks = Hooks(self.connections, rulebook, self.bell_pay)
-        self.visitors = Visitors(self.connections, config.client_id)
-        self.overview = Overview(self.platform, rulebook, self.inbox, self.rings)
-        self.receiver = Receiver(
-            self.connections,
-            self.inbox,
-            forget=[
-                each.forget for each in (self.invoices, self.rings, self.recent, rulebook, self.overview)
-            ],
-        )
-        self.start = Start(self.platform, self.connections, config.stores)
-        self.installing = Installing(oauth, self.platform, self.start) if oauth else None
-        self.guard = Guard(port=port, public_url=public_url)
-        self._notices: OrderedDict[str, Notice] = OrderedDict()
-        self._run = secrets.token_hex(4)
-
-    @property
-    def version(self) -> str:
-        """Another text whenever the page would look different."""
-        note = hash(self.start.note) & 0xFFFF
-        return f"{self._run}-{self.connections.changes}-{self.inbox.changes}-{note:x}"
-
-    def connect(self, form: dict[str, str]) -> Notice:
-        """Button **Connect**: the form's ``access_token``, and perhaps its ``webhook_secret``."""
-        token = form.get("access_token", "").strip()
-        if not (token.startswith("fbat_") and token.isascii() and token.isprintable() and " " not in token):
-            return Notice(
-                False, "The store was not connected", "An access token is one word that begins with fbat_."
-            )
-        try:
-            connection = self.platform.connect(token, form.get("webhook_secret", "").strip() or None)
-        except PlatformError as error:
-            return Notice(False, "The store was not connected", explain(error, self.platform.url))
-        return Notice(
-            True, f"{store_name(connection)} is connected", "Its webhooks appear here as they arrive."
-        )
-
-    def place_sample_order(self, form: dict[str, str]) -> Notice:
-        """Button **Place a sample order** of the form's ``installation``."""
-        connection = self._connection(form)
-        if connection is None:
-            return _gone()
-        title = "No order was placed"
-        try:
-            order = self.platform.place_sample_order(connection)
-        except NothingToOrder:
-            return Notice(False, title, "The store has no product that is available and in stock.")
-        except PlatformError as error:
-            return Notice(False, title, explain(error, self.platform.url))
-        amount = money(order.get("amount"), str(order.get("currency") or ""))
-        return Notice(
-            True,
-            f"Order {order.get('orderNumber')} was placed",
-            f"{amount} in {store_name(connection)}. Its order.created webhook arrives in a moment.",
-        )
-
-    def send_test(self, form: dict[str, str]) -> Notice:
-        """Button **Send a test event** of the form's ``installation``."""
-        connection = self._connection(form)
-        if connection is None:
-            return _gone()
-        try:
-            result = self.platform.send_test(connection)
-        except PlatformError as error:
-            return Notice(False, "No test event was sent", explain(error, self.platform.url))
-        if result.get("success"):
-            text = f"This app answered {result.get('httpStatus')} within {result.get('durationMs')} ms."
-            return Notice(True, "The test event arrived", text)
-        cause = result.get("httpStatus") or result.get("error")
-        return Notice(False, "The test event did not arrive", f"The platform's reason: {cause}.")
-
-    def disconnect(self, form: dict[str, str]) -> Notice:
-        """Buttons **Disconnect** and **Uninstall** of the form's ``installation``."""
-        connection = self._connection(form)
-        if connection is None:
-            return _gone()
-        try:
-            self.platform.disconnect(connection)
-        except PlatformError as error:
-            return Notice(False, "The store is still connected", explain(error, self.platform.url))
-        if connection.by_oauth:
-            text = "The platform tells this app when to delete what it keeps of the store."
-            return Notice(True, f"Order Bell is uninstalled from {store_name(connection)}", text)
-        return Notice(True, f"{store_name(connection)} is disconnected", "Its webhook was deleted.")
-
-    def keep_notice(self, notice: Notice) -> str:
-        """Keep a notice for the page that follows a form; returns the key to take it with."""
-        key = secrets.token_urlsafe(8)
-        self._notices[key] = notice
-        while len(self._notices) > 20:
-            self._notices.popitem(last=False)
-        return key
-
-    def take_notice(self, key: str) -> Notice | None:
-        """Hand out a notice, once."""
-        return self._notices.pop(key, None)
-
-    def _connection(self, form: dict[str, str]) -> Connection | None:
-        return self.connections.of_installation(form.get("installation", ""))
+def create_app(config: Config, public_url: str) -> Flask:
+    """The app as browsers and the platform reach it at ``public_url``."""
+    app = Flask(__name__)
+    oauth = None
+    if config.client_id:
+        credentials = config.client_id, config.client_secret
+        oauth = OAuthClient(config.platform_url, *credentials, redirect_uri=f"{public_url}/callback")
+    database = Database(config.state_file)
+    app.extensions[NAME] = OrderBell(config, public_url, database, webhooks, hooks, oauth)
+    app.config.update(
+        SECRET_KEY=database.run("SELECT value FROM secret_key")[0]["value"],
+        SESSION_COOKIE_NAME="order_bell",
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=public_url.startswith("https:"),
+        MAX_CONTENT_LENGTH=MAX_BODY,
+        TRUSTED_HOSTS=[
+            "localhost",
+            "127.0.0.1",
+            urlsplit(public_url).hostname,
+        ],  # else DNS may lead others' pages here
+    )
+    for part in (called, pages.blueprint, frames.blueprint, bell_pay.blueprint):
+        app.register_blueprint(part)
+    app.add_url_rule("/static/extension-platform.js", "sdk", lambda: send_file(SDK_FOR_BROWSERS))
+    app.add_url_rule("/embed/announcement.js", "script", lambda: send_file(STATIC / "announcement.js"))
+    app.before_request(_refuse_other_sites)
+    app.after_request(_protect)
+    app.register_error_handler(HTTPException, _error_page)
+    app.context_processor(lambda: {"bell": bell})
+    for function in (
+        wording.for_people,
+        wording.minor_money,
+        wording.money,
+        wording.plain,
+        wording.source,
+        wording.summarize,
+    ):
+        app.add_template_filter(function)
+    return app
 
 
-def _oauth(config: Config, redirect_uri: str) -> OAuthClient | None:
-    if config.client_id is None or config.client_secret is None:
-        return None
-    return OAuthClient(config.platform_url, config.client_id, config.client_secret, redirect_uri=redirect_uri)
+def _refuse_other_sites() -> None:
+    """A page of another site can't press buttons here with the browser's session (cross-site request forgery)."""
+    if request.method == "POST" and request.blueprint != called.name and not is_same_origin():
+        abort(403, "This form did not come from a page of the app.")
 
 
-def store_name(connection: Connection) -> str:
-    """The store's name, or its id where the app may not read the name."""
-    return connection.business_name or f"Store {connection.business_id}"
+def _protect(response: Response) -> Response:
+    """Everything comes from here, and only the platform and its stores frame some pages."""
+    framed = request.blueprint == frames.blueprint.name
+    by = f"{bell.platform_origin} {bell.config.stores_origin}" if framed else "'none'"
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+        f"form-action 'self'; base-uri 'none'; frame-ancestors {by}"
+    )
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    if request.blueprint:  # not for files
+        response.headers["Cache-Control"] = "no-store"
+    return response
 
 
-def _gone() -> Notice:
-    return Notice(False, "That store is not connected", "Connect it again with its access token.")
+def _error_page(error: HTTPException) -> ResponseReturnValue:
+    return render_template("error.html", error=error), error.code or 500

@@ -1,80 +1,173 @@
-"""The pages that the platform shows in frames: a block, a widget and the admin page.
+"""What the platform and its stores show in frames: a block, a widget and the admin page, and what their scripts ask for."""
 
-Each is an empty shell. Its script gets settings from the store's page around it, or the merchant's session token, and
-then asks this app for data.
-"""
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from __future__ import annotations
+from extension_platform_sdk import InvalidSession, PlatformError, read_session_token
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from html import escape
+from . import platform, received, stores
+from .bell import bell
+from .database import now_text, time_text
+from .hooks import rules_of
+from .sight import show
+from .stores import Store
+from .wording import explain
 
-RECENT_ORDERS = """<section id="block" hidden>
-<h1 id="title"></h1>
-<ul id="orders" class="goods" aria-live="polite"></ul>
-<p id="empty" class="soft" hidden>No orders yet. The first one rings the bell.</p>
-<p id="more" hidden><a id="link" target="_blank" rel="noopener"></a></p>
-</section>"""
+SESSION = 900  # seconds
+MOST = 10  # rows of each list
+SILENT_FOR = timedelta(
+    seconds=2
+)  # a store's bell after each ring: anyone can press it, and a script can press fast
 
-RING_US = """<div id="widget" hidden>
-<div id="answer" class="answer" role="status"></div>
-<button id="ring" type="button"><img src="/static/bell.svg" alt="" width="24" height="24"><span id="label"></span></button>
-</div>"""
-
-OVERVIEW = """<p id="state" class="soft" role="status">Waiting for the platform to say who is looking…</p>
-<div id="overview" hidden>
-<p id="problem" class="problem" hidden></p>
-<div class="cards">
-<section aria-labelledby="today-title">
-<h2 id="today-title">Orders of today</h2>
-<p class="figure" id="total"></p>
-<ul id="today" class="rows"></ul>
-</section>
-<section aria-labelledby="received-title">
-<h2 id="received-title">Webhooks received</h2>
-<ul id="received" class="rows"></ul>
-</section>
-<section aria-labelledby="rings-title">
-<h2 id="rings-title">Rings of the bell</h2>
-<ul id="rings" class="rows"></ul>
-</section>
-<section aria-labelledby="rules-title">
-<h2 id="rules-title">Your rules at the checkout</h2>
-<ul id="rules" class="rows"></ul>
-<p class="soft">Change them in the settings of Order Bell.</p>
-</section>
-</div>
-</div>"""
+blueprint = Blueprint("frames", __name__)
+logger = logging.getLogger(__name__)
 
 
-def frame_headers(platform_origin: str, stores_origin: str) -> dict[str, str]:
-    """Of a page that only the platform and its stores may frame; there is no ``X-Frame-Options``, which knows no such thing."""
-    return {
-        "Content-Security-Policy": (
-            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-            f"form-action 'none'; base-uri 'none'; frame-ancestors {platform_origin} {stores_origin}"
-        ),
-        "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-store",
-    }
+@blueprint.get("/block/recent-orders")
+def recent_orders() -> str:
+    return render_template("recent_orders.html")
 
 
-def render_frame(title: str, script: str, main: str, platform_origin: str, stores_origin: str) -> str:
-    """The page whose script is ``/static/<script>``. It learns from here whose messages it may believe."""
-    return f"""<!doctype html>
-<html lang="en" data-platform="{escape(platform_origin)}" data-stores="{escape(stores_origin)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<link rel="icon" href="/static/bell.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/static/frame.css">
-<script type="module" src="/static/{script}"></script>
-</head>
-<body>
-<main>
-{main}
-</main>
-<noscript><p>This part of Order Bell needs JavaScript.</p></noscript>
-</body>
-</html>
-"""
+@blueprint.get("/block/recent-orders.json")
+def recent_orders_json() -> ResponseReturnValue:
+    """Goods and times only, because anyone may read it: names, addresses and amounts of customers are private."""
+    store = stores.of_business(request.args.get("businessId", ""))
+    if store is None:
+        return {"message": "This store is not connected to Order Bell."}, 404
+
+    def read() -> list[Any]:
+        with platform.client(store.access_token, timeout=5) as asked:
+            orders = asked.orders(limit=20).data
+        return [
+            {
+                "goods": [{"name": item["name"], "quantity": item["quantity"]} for item in order["items"]],
+                "orderedAt": order["createdAt"],
+            }
+            for order in orders
+            if order["status"] != "CANCELLED"
+        ]
+
+    return {"orders": bell.cache.get("orders", store.business_id, 10, read, [])}
+
+
+@blueprint.get("/widget/ring-us")
+def ring_us() -> str:
+    return render_template("ring_us.html")
+
+
+@blueprint.post("/widget/rings")
+def ring() -> ResponseReturnValue:
+    """A shopper pressed the bell."""
+    business_id = _asked().get("businessId")
+    if not isinstance(business_id, str) or stores.of_business(business_id) is None:
+        return {"message": "This store is not connected to Order Bell."}, 404
+    with bell.database.transaction() as connection:
+        since = time_text(datetime.now(UTC) - SILENT_FOR)
+        heard = connection.execute(
+            "INSERT INTO rings SELECT ?, ? WHERE NOT EXISTS"
+            " (SELECT * FROM rings WHERE business_id = ? AND rung_at > ?)",
+            (business_id, now_text(), business_id, since),
+        ).rowcount
+    return {"heard": bool(heard)}
+
+
+@blueprint.get("/admin/overview")
+def overview() -> str:
+    """The admin page. It is empty until its visitor is known."""
+    return render_template("overview.html")
+
+
+@blueprint.post("/admin/session")
+def admin_session() -> ResponseReturnValue:
+    """A session for the platform's session token, which lives for a minute. The page's script keeps it: cookies of frames are
+    third-party cookies, which browsers block.
+
+    The page received a ``businessId``, too. It gives no access, but a page with another one than the token's is forged.
+    """
+    _, _, token = request.headers.get("Authorization", "").partition(" ")
+    try:
+        if not bell.config.client_id:
+            raise InvalidSession("this app was started without its Client ID")
+        said = read_session_token(
+            token, client_id=bell.config.client_id, secret=stores.secret_of_installation
+        )
+        store = stores.of_installation(said.installation_id)
+        if store is None or {store.business_id, str(_asked().get("businessId"))} != {said.business_id}:
+            raise InvalidSession("the token is of another store")
+    except InvalidSession as error:
+        return _unknown(str(error))
+    return {"session": _signer().dumps(store.installation_id), "businessName": store.business_name}
+
+
+@blueprint.get("/admin/overview/content")
+def overview_content() -> ResponseReturnValue:
+    """What the admin page shows: of the session's store, and of no other."""
+    store = _store_of(request.headers.get("Authorization", "").partition(" ")[2])
+    if store is None:
+        return _unknown("this page was open for long, or the app was uninstalled. Reload it to go on")
+    today, problem = None, ""
+    try:
+        today = _today(store)
+    except PlatformError as error:
+        problem = explain(error)
+    rung = bell.database.run(
+        "SELECT rung_at FROM rings WHERE business_id = ? ORDER BY rung_at DESC LIMIT ?",
+        store.business_id,
+        MOST,
+    )
+    calls = [call for call in received.newest([store]) if call["verified"]][:MOST]
+    return render_template(
+        "overview_content.html", store=store, today=today, problem=problem, calls=calls, rules=rules_of(store),
+        rings=[row["rung_at"] for row in rung], session=request.headers["Authorization"].partition(" ")[2],
+    )  # fmt: skip
+
+
+@blueprint.post("/enter")
+def enter() -> ResponseReturnValue:
+    """From the admin page to the store's own page, in a tab."""
+    store = _store_of(request.form.get("session", ""))
+    if store is None:
+        return _unknown("this page was open for long. Reload it to go on")
+    show(store.installation_id)
+    return redirect(url_for("pages.store", installation_id=store.installation_id), 303)
+
+
+def _today(store: Store) -> Any:
+    """The orders since midnight in the store's time zone."""
+    name = bell.cache.get("zone", store.business_id, 60, lambda: platform.time_zone(store), "UTC")
+    try:
+        zone: Any = ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        zone = UTC
+    start = datetime.now(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    with platform.client(store.access_token, timeout=5) as asked:
+        # The platform leaves out the very moment that createdAfter names.
+        return asked.orders(limit=MOST, created_after=start - timedelta(milliseconds=1))
+
+
+def _store_of(session: str) -> Store | None:
+    try:
+        store = stores.of_installation(_signer().loads(session, max_age=SESSION))
+    except BadSignature:
+        return None
+    return store if store and not store.ended_at else None
+
+
+def _signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(str(current_app.secret_key), salt="admin page")
+
+
+def _asked() -> dict[str, Any]:
+    """The JSON object of a body; empty for anything else."""
+    found = request.get_json(force=True, silent=True)
+    return found if isinstance(found, dict) else {}
+
+
+def _unknown(reason: str) -> ResponseReturnValue:
+    logger.warning("A visitor was refused: %s", reason)
+    return {"message": f"Not signed in: {reason}."}, 401, {"WWW-Authenticate": "Bearer"}

@@ -1,19 +1,19 @@
 """Plain words: for what the platform answered, and for what a webhook says."""
 
-from __future__ import annotations
-
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from extension_platform_sdk import ApiError, OAuthError, PlatformError, RateLimited
+from extension_platform_sdk import ApiError, OAuthError, PlatformError, RateLimited, to_major
 
-from .inbox import Received
-from .platform import SecretNeeded
+from .bell import bell
+from .platform import NothingToOrder, SecretNeeded
 
 _HINTS = {
     401: "A token ends when the app is uninstalled, and at the next test install. Copy the current one.",
     403: "The app needs a further permission (scope) for this.",
 }
-
 
 _OAUTH_HINTS = {
     "access_denied": "The merchant pressed Cancel, so nothing was connected.",
@@ -22,45 +22,59 @@ _OAUTH_HINTS = {
 }
 
 
-def explain(error: PlatformError, platform_url: str) -> str:
+def explain(error: PlatformError) -> str:
     """Say what went wrong and what to do: the platform's own message, and a hint where there is one."""
     if isinstance(error, RateLimited):
         wait = f"{error.retry_after:.0f} seconds" if error.retry_after else "a minute"
         return f"Too many calls in a minute. Try again in {wait}."
     if isinstance(error, SecretNeeded):
         return "The app's Webhook URL leads here, so its webhook secret is needed as well."
+    if isinstance(error, NothingToOrder):
+        return "The store has no product that is available and in stock."
     if isinstance(error, OAuthError):
         said = f"The platform says: {(error.description or error.error).rstrip('.')}."
         return _OAUTH_HINTS.get(error.error) or said
     if not isinstance(error, ApiError):
-        return f"The platform at {platform_url} does not answer. Is it running?"
+        return f"The platform at {bell.config.platform_url} does not answer. Is it running?"
     message = error.message.rstrip(".")
     details = "; ".join(f"{each.get('field')}: {each.get('message')}" for each in error.details)
     said = f"The platform says: {message} ({details})." if details else f"The platform says: {message}."
-    hint = _HINTS.get(error.status_code)
-    return f"{said} {hint}" if hint else said
+    return f"{said} {_HINTS.get(error.status_code, '')}".rstrip()
 
 
-def summarize(call: Received, currency: str) -> str:
+def summarize(call: Mapping[str, Any], currency: str) -> str:
     """One line on what happened in the store, from the event's ``data``; empty where there is nothing to add."""
-    if not isinstance(call.data, dict):
+    event, data = call["event"], call["data"]
+    if not isinstance(data, dict):
         return ""
-    data: dict[str, Any] = call.data
-    if call.event == "order.created":
-        return f"Order {data.get('orderNumber', '?')}: {money(data.get('amount'), currency)}"
-    if call.event.startswith("payment."):
-        how = str(data.get("status", "?")).lower()
-        return f"Order {data.get('orderNumber', '?')}: {money(data.get('amount'), currency)} {how}"
-    if call.event.startswith("order."):
-        move = f"{data.get('previousStatus', '?')} → {data.get('status', '?')}"
-        return f"Order {data.get('orderNumber', '?')}: {move}"
+    order = f"Order {data.get('orderNumber', '?')}"
+    if event == "order.created":
+        return f"{order}: {money(data.get('amount'), currency)}"
+    if event.startswith("payment."):
+        return f"{order}: {money(data.get('amount'), currency)} {plain(data.get('status', '?'))}"
+    if event.startswith("order."):
+        return f"{order}: {plain(data.get('previousStatus', '?'))} → {plain(data.get('status', '?'))}"
     if "stock" in data and "threshold" in data:
         return f"{data.get('name', '?')}: {data['stock']} in stock"
-    if call.event.startswith("product."):
+    if event.startswith("product."):
         return str(data.get("name") or data.get("slug") or "")
-    if call.event == "business.data_erasure":
+    if event == "business.data_erasure":
         return "Everything kept of this store was deleted"
     return str(data.get("message") or "")
+
+
+def source(call: Mapping[str, Any]) -> str:
+    """The body: of a verified call its envelope, of another one the text as it came."""
+    if isinstance(call["data"], str):
+        return call["data"] or "(the body was empty)"
+    names = {
+        "event": "event",
+        "timestamp": "timestamp",
+        "webhookId": "webhook_id",
+        "businessId": "business_id",
+        "data": "data",
+    }
+    return json.dumps({key: call[name] for key, name in names.items()}, indent=2, ensure_ascii=False)
 
 
 def money(amount: object, currency: str) -> str:
@@ -68,3 +82,18 @@ def money(amount: object, currency: str) -> str:
     if isinstance(amount, bool) or not isinstance(amount, int | float):
         return "?"
     return f"{amount:,.2f} {currency}".rstrip()
+
+
+def minor_money(amount: int, currency: str) -> str:
+    return money(to_major(amount, currency), currency)
+
+
+def plain(code: object) -> str:
+    """``IN_DELIVERY`` as people write it."""
+    return str(code).lower().replace("_", " ")
+
+
+def for_people(text: str) -> str:
+    """A time of the platform, as ``20 Nov 2026, 15:04:05 UTC``."""
+    moment = datetime.fromisoformat(text).astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"

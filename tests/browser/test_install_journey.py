@@ -5,6 +5,7 @@ The app is the sample app, a process of its own that knows the platform by its a
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ def bell_url(bell: App, site: str, tmp_path: Path) -> Iterator[str]:
         "PATH": os.environ["PATH"],
         "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "sdk/python"))),
         "PLATFORM_URL": site,
-        "SAMPLE_APP_STATE": str(tmp_path / "bell.json"),
+        "SAMPLE_APP_STATE": str(tmp_path / "bell.sqlite3"),
         "SAMPLE_APP_PORT": url.rpartition(":")[2],
         "CLIENT_ID": bell.client_id,
         "CLIENT_SECRET": rotate_client_secret(app=bell),
@@ -101,13 +102,14 @@ def register(page: Page) -> Business:
 
 
 def install(page: Page, shop: Business, bell_url: str) -> Installation:
-    """From the marketplace, in three clicks: the app, Install, Install."""
+    """From the marketplace, in three clicks: the app, Install, Install. The app asks whose store it is before it shows it."""
     page.goto("/marketplace/")
     page.get_by_role("link", name="Order Bell").first.click()
     page.get_by_role("link", name="Install", exact=True).click()
     expect(page.locator("h1")).to_contain_text("Harbour Bakery")
     page.get_by_role("button", name="Install", exact=True).click()
     expect(page).to_have_url(re.compile(re.escape(bell_url)))
+    page.get_by_role("button", name="Show").click()
     return Installation.objects.get(business=shop, uninstalled_at=None)
 
 
@@ -135,7 +137,8 @@ def test_from_the_marketplace_to_the_receipt(page: Page, site: str, bell_url: st
     publish(shop)
     assert drain() == 1
     expect(page.get_by_text("Signature verified")).to_be_visible()
-    token = re.findall(r'"access_token": "([^"]+)"', (tmp_path / "bell.json").read_text())[0]
+    with sqlite3.connect(tmp_path / "bell.sqlite3") as kept:
+        ((token,),) = kept.execute("SELECT access_token FROM stores")
     assert _call(site, token).status_code == 200
 
     its_page = page.url

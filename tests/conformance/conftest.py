@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import make_password
+from flask import Flask
 
 from accounts.models import User
 from accounts.services.developer_tokens import create_developer_token
+from examples.sample_app.app import create_server
 from examples.sample_app.config import read_config
 from examples.sample_app.manifest import manifest
-from examples.sample_app.server import Server
 from extensions.services.manifests import save_manifest
 from marketplace.models import App
 from tests import factories
 from tests.installations.oauth_client import SECRET
+from tests.servers import serving
 
 SCOPES = ["read_business", "read_products", "read_orders", "write_orders"]
 
-Change = Callable[[Server], None]
+Change = Callable[[Flask], None]
 SignIn = Callable[[], None]
 
 
@@ -44,7 +46,8 @@ class OrderBell:
         self._developer = developer
         self._platform = platform
         self._folder = folder
-        self._running: dict[str, Server] = {}
+        self._addresses: dict[str, str] = {}
+        self.running = ExitStack()
 
     def __call__(self, change: Change | None = None, *, registered: str = "") -> App:
         """`change` makes a mistake. `registered` is the address in the app's record, if it isn't the server's own."""
@@ -53,43 +56,37 @@ class OrderBell:
             scopes=SCOPES,
             client_secret=make_password(SECRET, hasher="pbkdf2_random_secret"),
         )
-        server = self._server(app)
-        self._running[app.slug] = server
+        flask, server = self._server(app)
+        self._addresses[app.slug] = f"http://localhost:{server.effective_port}"
         url = registered or self.address(app)
         app.redirect_url, app.webhook_url = f"{url}/callback", f"{url}/webhooks"
         app.save()
         save_manifest(app=app, developer=self._developer, document=manifest(url))
         if change is not None:
-            change(server)
-        serve = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        serve.start()
+            change(flask)
+        self.running.enter_context(serving(server))
         return app
 
     def address(self, app: App) -> str:
-        return f"http://localhost:{self._running[app.slug].server_port}"
+        return self._addresses[app.slug]
 
-    def stop(self) -> None:
-        for server in self._running.values():
-            server.shutdown()
-            server.server_close()
-
-    def _server(self, app: App) -> Server:
+    def _server(self, app: App) -> tuple[Flask, Any]:
         environment = {
             "PLATFORM_URL": self._platform,
             "STORES_ORIGIN": self._platform.replace("127.0.0.1", "stores.localhost"),
-            "SAMPLE_APP_STATE": str(self._folder / app.slug / "app.json"),
+            "SAMPLE_APP_STATE": str(self._folder / app.slug / "app.sqlite3"),
             "SAMPLE_APP_PORT": "0",
             "CLIENT_ID": app.client_id,
             "CLIENT_SECRET": SECRET,
         }
-        return Server(read_config((), environment))
+        return create_server(read_config((), environment))
 
 
 @pytest.fixture
 def order_bell(dana: User, platform: str, tmp_path: Path) -> Iterator[OrderBell]:
     bell = OrderBell(dana, platform, tmp_path)
-    yield bell
-    bell.stop()
+    with bell.running:
+        yield bell
 
 
 @pytest.fixture

@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from extension_platform_sdk import PlatformError, Response, WebhookEvent
-from extension_platform_sdk.hooks import HookCall, HookResponse
+from extension_platform_sdk import MemorySeen, PlatformError, Response, WebhookEvent, WebhookRouter
+from extension_platform_sdk.hooks import HookCall, HookResponse, HookRouter
+from flask import Flask, abort, redirect, request
+from flask import Response as Answer
 from requests.auth import HTTPBasicAuth
 
-from examples.sample_app.answers import Answer
-from examples.sample_app.app import App
-from examples.sample_app.connections import Connection
-from examples.sample_app.rules import Rules
-from examples.sample_app.server import Handler, Server
+from examples.sample_app import platform, stores
+from examples.sample_app.bell import NAME, OrderBell
 
 SIGNATURE, DELIVERY, EVENT = "x-webhook-signature", "x-service-event-id", "x-webhook-event"
 ERASURE = "business.data_erasure"
 KNOWN_FIELDS = {"orderId", "orderNumber", "amount", "deliveryFee", "deliveryMethod", "paymentMethod", "isGuest", "createdAt"}  # fmt: skip
 
-Mutation = Callable[[Server], None]
+Mutation = Callable[[Flask], None]
 MUTANTS: dict[str, tuple[Mutation, set[str]]] = {}
 
 
@@ -40,124 +40,134 @@ def values(headers: Any) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
-def receive_unverified(app: App, headers: Any, body: bytes) -> Response:
-    return app.receiver._router._dispatch(WebhookEvent.from_body(body, values(headers).get(DELIVERY)))
+def bell_of(app: Flask) -> OrderBell:
+    found: OrderBell = app.extensions[NAME]
+    return found
 
 
-def instead(app: App, when: Callable[[dict[str, str]], bool]) -> None:
+def webhooks_of(app: Flask) -> WebhookRouter:
+    """Its router, which is shared by all apps of this process until one has a copy for changing it."""
+    bell_of(app).webhooks = router = copy.copy(bell_of(app).webhooks)
+    router._handlers = dict(router._handlers)
+    return router
+
+
+def hooks_of(app: Flask) -> HookRouter:
+    bell_of(app).hooks = router = copy.copy(bell_of(app).hooks)
+    router._handlers = dict(router._handlers)
+    return router
+
+
+def instead(app: Flask, when: Callable[[dict[str, str]], bool]) -> None:
     """Deliveries with such headers are not verified."""
-    verified = app.receiver._router.handle
+    router = webhooks_of(app)
+    verified = router.handle
 
     def handle(headers: Any, body: bytes, secret: Any) -> Response:
         if when(values(headers)):
-            return receive_unverified(app, headers, body)
+            return router._dispatch(WebhookEvent.from_body(body, values(headers).get(DELIVERY)))
         return verified(headers, body, secret)
 
-    app.receiver._router.handle = handle  # type: ignore[method-assign]
+    router.handle = handle  # type: ignore[method-assign]
 
 
-def refuse_events(app: App, bad: Callable[[WebhookEvent[Any]], bool], status: int) -> None:
-    dispatch = app.receiver._router._dispatch
+def refuse_events(app: Flask, bad: Callable[[WebhookEvent[Any]], bool], status: int) -> None:
+    router = webhooks_of(app)
+    dispatch = router._dispatch
 
     def judge(event: WebhookEvent[Any]) -> Response:
         return Response(status, b"{}", reason="no") if bad(event) else dispatch(event)
 
-    app.receiver._router._dispatch = judge  # type: ignore[method-assign]
+    router._dispatch = judge  # type: ignore[method-assign]
 
 
-def handler_of(server: Server) -> type[Handler]:
-    """The server's own class of handlers, for changing it."""
-    server.RequestHandlerClass = type("Mutant", (server.RequestHandlerClass,), {})  # type: ignore[misc,assignment]
-    return server.RequestHandlerClass  # type: ignore[return-value]
+def change_answers(app: Flask, change: Callable[[Answer], None]) -> None:
+    """The last that happens to what the app serves."""
+
+    def changed(answer: Answer) -> Answer:
+        change(answer)
+        return answer
+
+    app.after_request_funcs[None].insert(0, changed)
 
 
 # Installing
 
 
 @breaks("IN001")
-def exchanges_no_code(server: Server) -> None:
-    assert server.app.installing
-    server.app.installing._oauth._auth = HTTPBasicAuth("somebody", "else")
+def exchanges_no_code(app: Flask) -> None:
+    oauth = bell_of(app).oauth
+    assert oauth
+    oauth._auth = HTTPBasicAuth("somebody", "else")
 
 
 @breaks("IN002")
-def fails_when_opened_twice(server: Server) -> None:
-    handler, seen = handler_of(server), set()
-    get = handler._get
+def fails_when_opened_twice(app: Flask) -> None:
+    seen: set[str] = set()
 
-    def once(self: Handler, path: str) -> None:
-        if "code=" in self.path and self.path in seen:
-            self._refuse(500, "This code was used.")
-            return
-        seen.add(self.path)
-        get(self, path)
-
-    handler._get = once  # type: ignore[method-assign]
+    @app.before_request
+    def once() -> None:
+        if "code" in request.args:
+            if request.full_path in seen:
+                abort(500)
+            seen.add(request.full_path)
 
 
 @breaks("IN003")
-def ignores_the_state(server: Server) -> None:
-    assert server.app.installing
-    finish = server.app.installing.finish
-    server.app.installing.finish = lambda query, state: finish(  # type: ignore[method-assign]
-        {name: value for name, value in query.items() if name != "state"}, state=state
-    )
+def ignores_the_state(app: Flask) -> None:
+    serve = app.wsgi_app
+
+    def without_it(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
+        parts = environ["QUERY_STRING"].split("&")
+        environ["QUERY_STRING"] = "&".join(part for part in parts if not part.startswith("state="))
+        return serve(environ, start)
+
+    app.wsgi_app = without_it  # type: ignore[method-assign]
 
 
 @breaks("IN004")
-def fails_when_cancelled(server: Server) -> None:
-    handler = handler_of(server)
-    get = handler._get
-
-    def strict(self: Handler, path: str) -> None:
-        if "error=" in self.path:
+def fails_when_cancelled(app: Flask) -> None:
+    @app.before_request
+    def strict() -> None:
+        if "error" in request.args:
             raise KeyError("code")
-        get(self, path)
-
-    handler._get = strict  # type: ignore[method-assign]
 
 
 @breaks()
-def begins_with_a_state_of_its_own(server: Server) -> None:
+def begins_with_a_state_of_its_own(app: Flask) -> None:
     """No mistake: the guide about OAuth recommends it for installs from the marketplace."""
-    handler = handler_of(server)
-    get = handler._get
 
-    def begin(self: Handler, path: str) -> None:
-        if "code=" in self.path and "state=" not in self.path:
-            self._redirect("/install")
-        else:
-            get(self, path)
-
-    handler._get = begin  # type: ignore[method-assign]
+    @app.before_request
+    def begin() -> Any:
+        return redirect("/install") if "code" in request.args and "state" not in request.args else None
 
 
 # Webhooks
 
 
 @breaks("WH002", "WH003", "WH004", "WH005", "WH006", "WH007", "LC003", "ER001")
-def verifies_no_webhook(server: Server) -> None:
-    instead(server.app, lambda headers: True)
+def verifies_no_webhook(app: Flask) -> None:
+    instead(app, lambda headers: True)
 
 
 @breaks("WH004")
-def lets_unsigned_webhooks_pass(server: Server) -> None:
-    instead(server.app, lambda headers: SIGNATURE not in headers)
+def lets_unsigned_webhooks_pass(app: Flask) -> None:
+    instead(app, lambda headers: SIGNATURE not in headers)
 
 
 @breaks("WH004")
-def compares_the_beginning_of_a_signature(server: Server) -> None:
-    instead(server.app, lambda headers: len(headers.get(SIGNATURE, "x" * 99)) < 20)
+def compares_the_beginning_of_a_signature(app: Flask) -> None:
+    instead(app, lambda headers: len(headers.get(SIGNATURE, "x" * 99)) < 20)
 
 
 @breaks("WH005", "WH006")
-def ignores_the_timestamp(server: Server) -> None:
-    server.app.receiver._router._tolerance = 1e9
+def ignores_the_timestamp(app: Flask) -> None:
+    webhooks_of(app)._tolerance = 1e9
 
 
 @breaks("WH006")
-def accepts_the_future(server: Server) -> None:
-    router = server.app.receiver._router
+def accepts_the_future(app: Flask) -> None:
+    router = webhooks_of(app)
     verified = router.handle
 
     def handle(headers: Any, body: bytes, secret: Any) -> Response:
@@ -168,46 +178,44 @@ def accepts_the_future(server: Server) -> None:
 
 
 @breaks("WH008", "ER003")
-def refuses_repeats(server: Server) -> None:
-    seen = server.app.receiver._router._seen
-    refuse_events(server.app, lambda event: seen.seen(f"{event.webhook_id}/{event.delivery_id}"), 409)
+def refuses_repeats(app: Flask) -> None:
+    seen = bell_of(app).webhooks._seen
+    refuse_events(app, lambda event: seen.seen(f"{event.webhook_id}/{event.delivery_id}"), 409)
 
 
 @breaks("WH008")
-def handles_repeats_twice(server: Server) -> None:
-    app = server.app
-    app.receiver._router._seen.seen = lambda key: False  # type: ignore[method-assign]
+def handles_repeats_twice(app: Flask) -> None:
+    router = webhooks_of(app)
+    router._seen = MemorySeen(0)
 
     def order_again(event: WebhookEvent[Any]) -> None:
-        connection = app.connections.of_business(event.business_id)
-        if connection is not None:
+        store = stores.of_business(event.business_id)
+        if store is not None:
             with suppress(PlatformError):
-                app.platform.place_sample_order(connection)
+                platform.place_sample_order(store)
 
-    app.receiver._router._handlers["order.created"] = order_again
+    router._handlers["order.created"] = order_again
 
 
 @breaks("WH009")
-def fails_for_one_event(server: Server) -> None:
-    refuse_events(server.app, lambda event: event.event == "product.deleted", 500)
+def fails_for_one_event(app: Flask) -> None:
+    refuse_events(app, lambda event: event.event == "product.deleted", 500)
 
 
 @breaks("WH010")
-def refuses_unknown_events(server: Server) -> None:
-    refuse_events(server.app, lambda event: event.event.startswith("order.unheard"), 400)
+def refuses_unknown_events(app: Flask) -> None:
+    refuse_events(app, lambda event: event.event.startswith("order.unheard"), 400)
 
 
 @breaks("WH011")
-def refuses_unknown_fields(server: Server) -> None:
+def refuses_unknown_fields(app: Flask) -> None:
     refuse_events(
-        server.app,
-        lambda event: event.event == "order.created" and not event.data.keys() <= KNOWN_FIELDS,
-        422,
+        app, lambda event: event.event == "order.created" and not event.data.keys() <= KNOWN_FIELDS, 422
     )
 
 
 @breaks("WH012")
-def expects_events_in_order(server: Server) -> None:
+def expects_events_in_order(app: Flask) -> None:
     known: set[str] = set()
 
     def is_early(event: WebhookEvent[Any]) -> bool:
@@ -216,15 +224,15 @@ def expects_events_in_order(server: Server) -> None:
             known.add(order)
         return event.event in ("order.delivered", "order.status_changed") and order not in known
 
-    refuse_events(server.app, is_early, 404)
+    refuse_events(app, is_early, 404)
 
 
 # Hooks
 
 
 @breaks("HK001", "TK001", "LC002")
-def answers_a_hook_late(server: Server) -> None:
-    handlers = server.app.hooks._router._handlers
+def answers_a_hook_late(app: Flask) -> None:
+    handlers = hooks_of(app)._handlers
     answer = handlers["order.validate"]
 
     def late(call: HookCall[Any]) -> Any:
@@ -235,13 +243,13 @@ def answers_a_hook_late(server: Server) -> None:
 
 
 @breaks("HK002")
-def answers_a_hook_in_words(server: Server) -> None:
-    server.app.hooks._router._handlers["checkout.shipping_rates"] = lambda call: {"fee": "free"}
+def answers_a_hook_in_words(app: Flask) -> None:
+    hooks_of(app)._handlers["checkout.shipping_rates"] = lambda call: {"fee": "free"}
 
 
 @breaks("HK003", "HK004", "HK005", "HK006", "LC003")
-def verifies_no_hook(server: Server) -> None:
-    router = server.app.hooks._router
+def verifies_no_hook(app: Flask) -> None:
+    router = hooks_of(app)
 
     def handle(headers: Any, body: bytes, secret: Any) -> HookResponse:
         return router._answer(HookCall.from_body(body))
@@ -250,76 +258,84 @@ def verifies_no_hook(server: Server) -> None:
 
 
 @breaks("HK005")
-def ignores_the_timestamp_of_hooks(server: Server) -> None:
-    server.app.hooks._router._tolerance = 1e9
+def ignores_the_timestamp_of_hooks(app: Flask) -> None:
+    hooks_of(app)._tolerance = 1e9
 
 
 # What browsers load
 
 
 @breaks("FR001")
-def forbids_frames(server: Server) -> None:
-    handler = handler_of(server)
-    answer = handler._answer
+def forbids_frames(app: Flask) -> None:
+    def deny(answer: Answer) -> None:
+        answer.headers["X-Frame-Options"] = "DENY"
+        del answer.headers["Content-Security-Policy"]
 
-    def deny(self: Handler, given: Answer) -> None:
-        headers = {"X-Frame-Options": "DENY"}
-        answer(self, Answer(given.status, given.content_type, given.body, headers))
-
-    handler._answer = deny  # type: ignore[method-assign]
+    change_answers(app, deny)
 
 
 @breaks("FR002")
-def serves_scripts_as_text(server: Server) -> None:
-    handler = handler_of(server)
+def serves_scripts_as_text(app: Flask) -> None:
+    def as_text(answer: Answer) -> None:
+        if answer.mimetype == "text/javascript":
+            answer.mimetype = "text/plain"
 
-    def send(self: Handler, file: Any) -> None:
-        self._send(200, "text/plain", file.read_bytes())
-
-    handler._send_file = send  # type: ignore[method-assign]
+    change_answers(app, as_text)
 
 
 @breaks("FR003")
-def believes_every_message(server: Server) -> None:
-    handler = handler_of(server)
+def believes_every_message(app: Flask) -> None:
+    def believe(answer: Answer) -> None:
+        if answer.mimetype == "text/javascript":
+            answer.direct_passthrough = False
+            text = answer.get_data(as_text=True)
+            answer.set_data(text.replace("origin", "kind").replace(".source", ".kind"))
 
-    def send(self: Handler, file: Any) -> None:
-        text = file.read_text().replace("origin", "kind").replace(".source", ".kind")
-        self._send(200, "text/javascript", text.encode())
-
-    handler._send_file = send  # type: ignore[method-assign]
+    change_answers(app, believe)
 
 
 # Tokens, installs and erasures
 
 
 @breaks("TK001")
-def fails_without_a_token(server: Server) -> None:
-    platform = server.app.platform
+def fails_without_a_token(app: Flask) -> None:
+    handlers = hooks_of(app)._handlers
 
-    def strict(connection: Connection) -> Rules:
-        return Rules.of(platform.settings(connection))  # nothing is kept for when the platform says no
+    def strict(answer: Any) -> Any:
+        def ask_first(call: HookCall[Any]) -> Any:
+            store = stores.of_business(call.business_id)
+            assert store
+            with platform.client(store.access_token) as asked:
+                asked.installation()  # nothing is kept for when the platform says no
+            return answer(call)
 
-    server.app.hooks._rulebook.of = strict  # type: ignore[method-assign]
+        return ask_first
+
+    handlers.update({point: strict(answer) for point, answer in handlers.items()})
 
 
 @breaks("LC002", "LC003", "ER002", "ER003")
-def keeps_the_first_secret(server: Server) -> None:
-    connections, first = server.app.connections, []
+def keeps_the_first_secret(app: Flask) -> None:
+    router, first = webhooks_of(app), []
+    verified = router.handle
 
-    def secret_of(webhook_id: str) -> str | None:
-        known = [each.webhook_secret for each in connections.all() if each.webhook_id == webhook_id]
-        first.extend(known)
-        return first[0] if known else None
+    def handle(headers: Any, body: bytes, secret: Any) -> Response:
+        def kept(webhook_id: str) -> str | None:
+            known = secret(webhook_id)
+            if known:
+                first.append(known)
+            return first[0] if known else None
 
-    connections.secret_of = secret_of  # type: ignore[method-assign]
+        return verified(headers, body, kept)
+
+    router.handle = handle  # type: ignore[method-assign,assignment]
 
 
 @breaks("ER001")
-def erases_for_anybody(server: Server) -> None:
-    instead(server.app, lambda headers: headers.get(EVENT) == ERASURE)
+def erases_for_anybody(app: Flask) -> None:
+    instead(app, lambda headers: headers.get(EVENT) == ERASURE)
 
 
 @breaks("ER002", "ER003")
-def fails_to_erase(server: Server) -> None:
-    refuse_events(server.app, lambda event: event.event == ERASURE, 500)
+def fails_to_erase(app: Flask) -> None:
+    refuse_events(app, lambda event: event.event == ERASURE, 500)

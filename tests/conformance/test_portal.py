@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from extension_platform_sdk.cli.main import main
+from flask import Flask
 
 from accounts.models import User
 from conformance.enums import RunStatus, Sender
 from conformance.models import Run
 from conformance.services.runs import start
-from examples.sample_app.server import Server
 from marketplace.models import App
 from tests.conformance.conftest import OrderBell, SignIn
-from tests.conformance.mutants import ignores_the_timestamp
+from tests.conformance.mutants import bell_of, ignores_the_timestamp
 from tests.developers.portal.test_apps import HTML, signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
@@ -71,10 +71,10 @@ def test_one_check_at_a_time_is_run_for_a_developer(order_bell: OrderBell, dana:
     assert [run.status for run in Run.objects.all()] == [RunStatus.RUNNING]
 
 
-def exchanges_with_another_redirect_uri(server: Server) -> None:
+def exchanges_with_another_redirect_uri(app: Flask) -> None:
     """As when the server runs on another port than its settings say."""
-    assert server.app.installing
-    oauth = server.app.installing._oauth  # noqa: SLF001
+    oauth = bell_of(app).oauth
+    assert oauth
     exchange = oauth.exchange
 
     def elsewhere(*args: Any, **options: Any) -> Any:

@@ -71,13 +71,6 @@ class Demo:
             self._process.kill()
             self._process.wait()
 
-    def received(self) -> list[dict[str, Any]]:
-        """What the sample app says it received, the newest first."""
-        found: list[dict[str, Any]] = requests.get(f"{self.sample_app_url}/received.json", timeout=5).json()[
-            "received"
-        ]
-        return found
-
     def _answers(self, url: str) -> bool:
         assert self._process
         assert self._process.poll() is None, (self.var_dir.parent / "demo.log").read_text()

@@ -18,6 +18,7 @@ from cryptography.fernet import Fernet
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser.chromium import launch
+from tests.examples.driver import SampleApp
 from tests.receivers import Answer, Receiver
 from tests.waiting import wait_until
 
@@ -95,21 +96,6 @@ def test_demo_has_its_stores_on_another_host(demo: Demo) -> None:
     assert "Harbour Bakery" in store.text
 
 
-def test_sample_app_is_connected_to_the_sandbox_with_its_own_credentials(demo: Demo) -> None:
-    """By its app-defined webhook: the Webhook URL of the app leads to it, and nothing is refused there."""
-    store = wait_until(lambda: re.findall(r'href="(/stores/[^"]+)"', _page(demo)), 10)[0]
-    page = _page(demo)
-    assert 'href="/install"' in page
-    assert "Test install" in page
-    shown = requests.get(demo.sample_app_url + store, timeout=10).text
-    assert "Connected to" in shown
-    assert "in stock" in shown
-
-
-def _page(demo: Demo) -> str:
-    return requests.get(demo.sample_app_url, timeout=5).text
-
-
 @pytest.mark.spec("Contract 8 Running it", "The demo makes the sign-ins of developer, merchant and reviewer")
 @pytest.mark.parametrize("who", ["developer", "merchant", "reviewer"])
 def test_demo_sign_ins(demo: Demo, who: str) -> None:
@@ -135,21 +121,16 @@ def test_marketplace_of_the_demo_lists_the_sample_app(own_demo: Demo) -> None:
 @pytest.mark.spec("Events/Delivery format", "An order placed by the API arrives as a signed order.created")
 def test_newcomer_sees_an_order_arrive(demo: Demo) -> None:
     newcomer = Newcomer(demo, "wire")
-    with requests.Session() as browser:
-        page = browser.get(demo.sample_app_url, timeout=5).text
-        csrf = re.findall(r'name="csrf" value="([^"]+)"', page)[0]
-        connected = browser.post(
-            f"{demo.sample_app_url}/connect",
-            data={"csrf": csrf, "access_token": newcomer.token},
-            headers={"Origin": demo.sample_app_url},
-            timeout=10,
-        )
-        assert connected.ok
+    app = SampleApp(demo.sample_app_url, demo.end)
+    page = app.page()
+    assert 'href="/install"' in page
+    assert "Harbour Bakery" not in page
+    app.press("/connect", access_token=newcomer.token)
     order = newcomer.place_order()
 
     def arrived() -> bool:
         return any(each["event"] == "order.created" and each["data"]["orderId"] == order["id"] and each["verified"]
-                   for each in demo.received())  # fmt: skip
+                   for each in app.received())  # fmt: skip
 
     wait_until(arrived, 10)
 

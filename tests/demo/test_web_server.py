@@ -10,6 +10,7 @@ import requests
 from waitress.server import create_server
 
 from config.demo.web_server import RequestDispatcher
+from tests.servers import serving
 
 pytestmark = pytest.mark.timed
 
@@ -36,12 +37,9 @@ class Hanging:
 def hanging() -> Iterator[tuple[Hanging, str]]:
     site = Hanging()
     server = create_server(site, listen="127.0.0.1:0", _dispatcher=RequestDispatcher(THREADS))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield site, f"http://127.0.0.1:{server.effective_port}"
-    site.over.set()
-    server.close()
-    server.task_dispatcher.shutdown()
+    with serving(server):
+        yield site, f"http://127.0.0.1:{server.effective_port}"
+        site.over.set()
 
 
 @pytest.mark.spec("Contract 15 Doors", "While apps are waited for, /healthz answers within half a second")

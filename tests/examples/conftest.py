@@ -6,15 +6,17 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from examples.sample_app.app import create_server
 from examples.sample_app.config import read_config
-from examples.sample_app.server import Server
+from examples.sample_app.installing import connect_in_background
 from tests.ports import free_port
+from tests.servers import serving
 
 from .driver import ROOT, SampleApp, SampleAppProcess
 from .fake_platform import FakePlatform
@@ -30,7 +32,7 @@ def platform() -> Iterator[FakePlatform]:
 
 @pytest.fixture
 def state_file(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "app.json"
+    return tmp_path / "state" / "app.sqlite3"
 
 
 @pytest.fixture
@@ -55,28 +57,16 @@ def start_app(environment: Callable[..., dict[str, str]]) -> Iterator[Callable[.
 
     It runs in a thread: a process takes fifty times as long to start, and `test_process` has those.
     """
-    running: list[SampleApp] = []
+    with ExitStack() as running:
 
-    def start(*arguments: str, token: str = "", **more: str) -> SampleApp:
-        server = Server(read_config(arguments, environment(token, **more)))
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        server.app.start.run_in_background()
+        def start(*arguments: str, token: str = "", **more: str) -> SampleApp:
+            flask, server = create_server(read_config(arguments, environment(token, **more)))
+            one = running.enter_context(ExitStack())
+            one.enter_context(serving(server))
+            connect_in_background(flask)
+            return SampleApp(f"http://localhost:{server.effective_port}", one.close)
 
-        def stop() -> None:
-            running.remove(app)
-            server.app.start.stop()
-            server.shutdown()
-            server.server_close()
-            thread.join()
-
-        app = SampleApp(f"http://localhost:{server.server_port}", stop)
-        running.append(app)
-        return app
-
-    yield start
-    for app in running:
-        app.stop()
+        yield start
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -11,38 +10,42 @@ from typing import Any
 
 import requests
 
+from tests.waiting import wait_until
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 class SampleApp:
-    """A running sample app, driven over HTTP as a browser and the platform would."""
+    """A running sample app, driven over HTTP by one browser. That sees what it has connected, or what it was let in to."""
 
     def __init__(self, url: str, stop: Callable[[], None]) -> None:
         self.url = url
         self.stop = stop
+        self.browser = requests.Session()
 
     def received(self) -> list[dict[str, Any]]:
-        return requests.get(f"{self.url}/received.json", timeout=5).json()["received"]
+        found: list[dict[str, Any]] = self.get("/received.json").json()["received"]
+        return found
 
-    def page(self) -> str:
-        return requests.get(f"{self.url}/", timeout=5).text
+    def get(self, path: str, **headers: str) -> requests.Response:
+        return self.browser.get(self.url + path, headers=headers, timeout=5)
 
-    def token(self) -> str:
-        found = re.search(r'name="csrf" value="([^"]+)"', self.page())
-        assert found
-        return found[1]
+    def page(self, path: str = "/") -> str:
+        return self.get(path).text
+
+    def store(self, installation: str) -> str:
+        return self.page(f"/stores/{installation}")
 
     def press(self, path: str, **fields: str) -> str:
         """Post a form as the page's own, and return the page that follows."""
-        answer = requests.post(
-            self.url + path,
-            data={"csrf": self.token(), **fields},
-            headers={"Origin": self.url},
-            timeout=5,
-        )
+        answer = self.browser.post(self.url + path, data=fields, headers={"Origin": self.url}, timeout=5)
         assert answer.status_code == 200
         assert answer.history[0].status_code == 303
         return answer.text
+
+    def wait_until_connected(self) -> None:
+        """Whatever it was started with."""
+        wait_until(lambda: 'class="waiting"' not in self.page())
 
 
 class SampleAppProcess(SampleApp):

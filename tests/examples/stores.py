@@ -26,6 +26,11 @@ class Store:
     token: str
 
     @property
+    def installation(self) -> str:
+        found: str = self.platform.installations[self.token]["installationId"]
+        return found
+
+    @property
     def business_id(self) -> str:
         found: str = self.platform.installations[self.token]["businessId"]
         return found
@@ -56,13 +61,26 @@ class Store:
         )
 
     def get(self, path: str, **headers: str) -> requests.Response:
+        """As somebody whom the app doesn't know."""
         return requests.get(self.app.url + path, headers=headers, timeout=5)
+
+    def post(self, path: str, body: object, **headers: str) -> requests.Response:
+        """As a script of the app's own page does."""
+        return requests.post(
+            self.app.url + path, json=body, headers={"Origin": self.app.url} | headers, timeout=5
+        )
+
+    def ring(self) -> requests.Response:
+        return self.post("/widget/rings", {"businessId": self.business_id})
+
+    def enter(self) -> str:
+        """The store's own page, from the admin page."""
+        return self.app.press("/enter", session=self.session())
 
     def let_in(self, token: str, business_id: str | None = None) -> requests.Response:
         """What the admin page's script does with its session token, and with the message to the page."""
         body = {"businessId": self.business_id if business_id is None else business_id}
-        headers = {"Authorization": f"Bearer {token}"}
-        return requests.post(f"{self.app.url}/admin/session", json=body, headers=headers, timeout=5)
+        return self.post("/admin/session", body, Authorization=f"Bearer {token}")
 
     def session(self) -> str:
         answer = self.let_in(self.platform.session_token(self.token))
@@ -70,6 +88,5 @@ class Store:
         found: str = answer.json()["session"]
         return found
 
-    def overview(self, session: str, business_id: str | None = None) -> requests.Response:
-        query = f"?businessId={self.business_id if business_id is None else business_id}"
-        return self.get(f"/admin/overview.json{query}", Authorization=f"Bearer {session}")
+    def overview(self, session: str) -> requests.Response:
+        return self.get("/admin/overview/content", Authorization=f"Bearer {session}")

@@ -11,8 +11,6 @@ from zoneinfo import ZoneInfo
 import pytest
 import requests
 
-from tests.waiting import wait_until
-
 from .driver import SampleApp
 from .stores import Store, install
 
@@ -36,28 +34,32 @@ def test_merchant_sees_orders_webhooks_rings_and_rules_of_the_own_store(store: S
     for each, number in ((store, "1042"), (other, "77")):
         webhook = store.platform.webhook_of(each.token)
         store.platform.deliver(webhook, "order.created", {"orderNumber": number, "amount": 24.5})
-    body = {"businessId": store.business_id}
-    requests.post(f"{store.app.url}/widget/rings", json=body, headers={"Origin": store.app.url}, timeout=5)
+    store.ring()
 
-    shown = store.overview(store.session()).json()
-    assert shown["businessName"] == "Harbour Bakery"
-    assert shown["problem"] is None
-    assert shown["today"] == {
-        "total": 1,
-        "orders": [
-            {
-                "orderNumber": "1042",
-                "status": "IN_DELIVERY",
-                "amount": "24.50 EUR",
-                "payment": "COMPLETED",
-                "orderedAt": "2026-11-20T15:04:05.123Z",
-            }
-        ],
-    }
-    assert [call["summary"] for call in shown["received"]] == ["Order 1042: 24.50 EUR"]
-    assert len(shown["rings"]) == 1
-    assert "Free delivery from 30.00 EUR." in shown["rules"]
-    assert "10 % off from 3 pieces." in shown["rules"]
+    shown = store.overview(store.session()).text
+    for text in (
+        '<p class="figure">1</p>',
+        "<span>Order 1042 · 24.50 EUR</span><small>in delivery · payment completed · ",
+        '<time datetime="2026-11-20T15:04:05.123Z">',
+        "<span>Order 1042: 24.50 EUR</span><small>order.created · ",
+        "Free delivery from 30.00 EUR.",
+        "10 % off from 3 pieces.",
+    ):
+        assert text in shown
+    assert shown.count("Someone pressed the bell") == 1
+    assert "Order 77" not in shown
+
+
+def test_session_token_opens_the_stores_own_page(store: Store, other: Store) -> None:
+    """With the buttons that only its merchant may press."""
+    assert store.app.get(f"/stores/{store.installation}").status_code == 404
+    assert "Uninstall" in store.enter()
+    assert store.app.get(f"/stores/{other.installation}").status_code == 404
+    for guess in ("", "guess", store.platform.session_token(store.token)):
+        answer = requests.post(
+            f"{store.app.url}/enter", data={"session": guess}, headers={"Origin": store.app.url}, timeout=5
+        )
+        assert answer.status_code == 401
 
 
 def test_today_begins_at_midnight_of_the_store(store: Store) -> None:
@@ -101,29 +103,25 @@ def test_forged_business_is_refused(store: Store, other: Store) -> None:
     other_key = store.platform.installations[other.token]["webhookSecret"]
     names_mine = store.platform.session_token(store.token, secret=other_key)
     assert store.let_in(names_mine).status_code == 401
-    session = store.session()
-    assert store.overview(session).status_code == 200
-    assert store.overview(session, other.business_id).status_code == 401
-    assert store.overview(session, "").status_code == 401
-    assert store.overview("guess").status_code == 401
-    assert store.get(f"/admin/overview.json?businessId={store.business_id}").status_code == 401
+    assert store.overview(store.session()).status_code == 200
+    for guess in ("guess", "", good):
+        assert store.overview(guess).status_code == 401
 
 
 def test_session_ends_with_the_installation(store: Store) -> None:
-    session = store.session()
-    installation = store.platform.installations.pop(store.token)
-    store.get(f"/stores/{installation['installationId']}")  # where the app learns of it
-    url = f"/admin/overview.json?businessId={installation['businessId']}"
-    assert store.get(url, Authorization=f"Bearer {session}").status_code == 401
+    session, page = store.session(), f"/stores/{store.installation}"
+    store.enter()
+    store.platform.installations.pop(store.token)
+    store.app.get(page)  # where the app learns of it
+    assert store.overview(session).status_code == 401
 
 
 def test_platform_that_is_away_is_said_and_the_rest_is_shown(store: Store) -> None:
     session = store.session()
     store.platform.broken = True
-    shown = store.overview(session).json()
-    assert shown["today"] is None
-    assert shown["problem"] == "The platform says: The database is away."
-    assert shown["businessName"] == "Harbour Bakery"
+    shown = store.overview(session).text
+    assert '<p class="problem">The platform says: The database is away.</p>' in shown
+    assert "Your rules at the checkout" in shown
 
 
 def test_app_without_client_credentials_lets_nobody_in(
@@ -131,7 +129,9 @@ def test_app_without_client_credentials_lets_nobody_in(
 ) -> None:
     token = store.platform.install()
     store.platform.installations[token]["webhookSecret"] = "whsec_test_own"
-    app = start_app(SAMPLE_APP_STATE=str(tmp_path / "other.json"), token=token)
+    secret = {"WEBHOOK_SECRET": "whsec_test_own"}
+    app = start_app(SAMPLE_APP_STATE=str(tmp_path / "other.sqlite3"), token=token, **secret)
+    app.wait_until_connected()
     page = Store(app, store.platform, token)
-    wait_until(lambda: "Sunny Bakery" in app.page())
-    assert page.let_in(store.platform.session_token(token)).status_code == 401
+    for aud in (store.platform.oauth.client_id, ""):
+        assert page.let_in(store.platform.session_token(token, aud=aud)).status_code == 401

@@ -103,11 +103,7 @@ def test_payment_outlives_a_restart_of_the_app(
 def test_erasure_takes_payments_rings_and_sessions(store: Store) -> None:
     invoice = store.invoice()
     session = store.session()
-    body = {"businessId": store.business_id}
-    rung = requests.post(
-        f"{store.app.url}/widget/rings", json=body, headers={"Origin": store.app.url}, timeout=5
-    )
-    assert rung.json() == {"heard": True}
+    assert store.ring().json() == {"heard": True}
     webhook = store.platform.webhook_of(store.token)
     assert store.platform.deliver(webhook, "business.data_erasure", {}).status_code == 200
     assert requests.get(invoice["paymentUrl"], timeout=5).status_code == 404

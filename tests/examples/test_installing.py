@@ -36,8 +36,9 @@ class Browser(requests.Session):
 
 
 @pytest.fixture
-def browser() -> Browser:
-    return Browser()
+def browser(app: SampleApp) -> Browser:
+    app.browser = Browser()
+    return app.browser
 
 
 def install(
@@ -68,9 +69,33 @@ def test_install_from_the_apps_page_shows_the_stores_products(
 def test_install_from_the_marketplace_has_no_state(
     browser: Browser, app: SampleApp, platform: FakePlatform
 ) -> None:
+    """Anyone could have sent this browser here, so it sees the store only once it says that it is its own."""
     answer = browser.go(platform.oauth.install_from_the_marketplace())
-    assert "Connected to Harbour Bakery" in answer.text
     assert len(platform.installations) == 1
+    assert "Order Bell is installed on Harbour Bakery" in answer.text
+    (webhook,) = platform.webhooks.values()
+    assert browser.go(f"{app.url}/stores/{webhook['installationId']}").status_code == 404
+    assert "Connected to Harbour Bakery" in app.press("/show")
+    assert "Is it your store?" not in app.page()
+
+
+def test_repeated_address_of_the_marketplace_offers_the_store_to_nobody_else(
+    browser: Browser, platform: FakePlatform
+) -> None:
+    url = platform.oauth.install_from_the_marketplace()
+    assert "Is it your store?" in browser.go(url).text
+    assert "Is it your store?" in browser.go(url).text
+    assert "Is it your store?" not in Browser().go(url).text
+    assert platform.oauth.token_calls == 1
+
+
+def test_nothing_is_shown_that_was_not_offered(
+    browser: Browser, app: SampleApp, platform: FakePlatform
+) -> None:
+    requests.get(platform.oauth.install_from_the_marketplace(), timeout=5)
+    answer = browser.post(f"{app.url}/show", headers={"Origin": app.url}, timeout=5)
+    assert answer.status_code == 404
+    assert "Harbour Bakery" not in app.page()
 
 
 @pytest.mark.spec("Events/Signature", "The webhook secret of the installation signs the app-defined webhook")
@@ -112,7 +137,8 @@ def test_answer_to_another_browser_is_refused(
     browser: Browser, app: SampleApp, platform: FakePlatform
 ) -> None:
     url = platform.oauth.consent(browser.begin(app))
-    for stranger in (Browser(), Browser()):
+    for _ in range(2):
+        stranger = Browser()
         answer = stranger.go(url)
         assert answer.status_code == 400
         assert "The store was not connected" in answer.text
@@ -148,6 +174,7 @@ def test_repeated_address_is_not_exchanged_again(
     second = browser.go(url)
     assert urlsplit(second.url).path == urlsplit(first.url).path
     assert "Black tea" in second.text
+    assert "Harbour Bakery" not in Browser().go(url).text
     assert platform.oauth.token_calls == 1
 
 
@@ -184,7 +211,6 @@ def test_token_is_kept_though_the_webhook_can_not_be_asked_for_yet(
     """The exchange happens once: what it gave must outlive an outage right after it, and the app's own end."""
     platform.broken = True
     answer = install(browser, app, platform)
-    assert "Order Bell is installed" in answer.text
     assert "The database is away" in answer.text
     platform.broken = False
     wait_until(lambda: "Harbour Bakery" in app.page())
@@ -220,10 +246,10 @@ def test_uninstalling_from_the_app(browser: Browser, app: SampleApp, platform: F
     install(browser, app, platform)
     (token,) = platform.installations
     installation_id = platform.installations[token]["installationId"]
-    page = app.press("/disconnect", installation=installation_id)
+    page = app.press(f"/stores/{installation_id}/disconnect")
     assert "Order Bell is uninstalled from Harbour Bakery" in page
     assert platform.installations == {}
-    assert "deleted when the platform asks for it" in page
+    assert "deleted when the platform asks for it" in app.store(installation_id)
 
 
 @pytest.mark.spec("Events/Data erasure", "The receiving app must delete all stored data and answer 2xx")
@@ -236,14 +262,13 @@ def test_erasure_is_proven_on_the_page(
     webhook = platform.webhook_of(token)
     for _ in range(2):
         platform.deliver(webhook, "order.created", ORDER)
-    received = state_file.with_suffix(".received.jsonl")
-    assert received.read_text().count('"1042"') == 2
+    assert b'"1042"' in state_file.read_bytes()
     data = {"appId": "a", "businessId": "business-gone"}
     for _ in range(2):
         assert platform.deliver(webhook, "business.data_erasure", data).status_code == 200
 
-    assert token not in state_file.read_text()
-    assert '"1042"' not in received.read_text()
+    assert token.encode() not in state_file.read_bytes()
+    assert b'"1042"' not in state_file.read_bytes()
     page = app.page()
     assert "Erased store" in page
     assert "and 2 received webhooks" in page.replace("\n", " ")
@@ -260,7 +285,7 @@ def test_install_again_replaces_the_ended_one(
     platform.installations.clear()
     platform.webhooks.clear()
     install(browser, app, platform, business_id="b-1")
-    assert token not in state_file.read_text()
+    assert token.encode() not in state_file.read_bytes()
     assert app.page().count('class="store"') == 1
 
 
@@ -270,7 +295,7 @@ def test_consent_given_again_gives_a_new_token_and_keeps_the_webhook(
     install(browser, app, platform, business_id="b-1")
     (old,) = platform.installations
     install(browser, app, platform, business_id="b-1")
-    assert old not in state_file.read_text()
+    assert old.encode() not in state_file.read_bytes()
     (webhook,) = platform.webhooks.values()
     assert platform.deliver(webhook, "order.created", ORDER).status_code == 200
 
@@ -321,12 +346,6 @@ def test_without_client_credentials_there_is_no_install(
     assert requests.get(app.url + path, timeout=5).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/install", "/callback?code=x", "/stores/x"])
-def test_pages_under_a_foreign_name_are_refused(app: SampleApp, path: str) -> None:
-    answer = requests.get(app.url + path, headers={"Host": "evil.example"}, timeout=5)
-    assert answer.status_code == 421
-
-
 def test_state_stays_with_the_browser(app: SampleApp) -> None:
     cookie = requests.get(f"{app.url}/install", timeout=5, allow_redirects=False).headers["Set-Cookie"]
-    assert {"HttpOnly", "SameSite=Lax", "Path=/callback"} <= set(cookie.split("; "))
+    assert {"HttpOnly", "SameSite=Lax"} <= set(cookie.split("; "))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from examples.sample_app.hooks import Rules
 from examples.sample_app.manifest import WRITTEN_FOR, manifest
-from examples.sample_app.rules import Rules
 from extensions.enums import EmbedKind
 from extensions.manifest import problems_of_manifest
 from extensions.queries import defaults_of

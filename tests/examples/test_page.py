@@ -1,4 +1,4 @@
-"""The sample app's page: what its buttons do, and who may press them."""
+"""The sample app's pages: what their buttons do, who may press them, and who sees what."""
 
 from __future__ import annotations
 
@@ -19,10 +19,18 @@ def app(start_app: Callable[..., SampleApp]) -> SampleApp:
     return start_app()
 
 
+@pytest.fixture
+def store(app: SampleApp, platform: FakePlatform) -> str:
+    """The address of a store that the browser has connected."""
+    token = platform.install()
+    app.press("/connect", access_token=token)
+    return f"/stores/{platform.installations[token]['installationId']}"
+
+
 def test_empty_page_says_what_to_do(app: SampleApp) -> None:
     page = app.page()
     assert "No store yet" in page
-    assert "Connect a store to begin." in page
+    assert "/merchant/" in page
 
 
 def test_connecting_a_store_registers_the_webhook(app: SampleApp, platform: FakePlatform) -> None:
@@ -34,13 +42,7 @@ def test_connecting_a_store_registers_the_webhook(app: SampleApp, platform: Fake
     webhook = platform.webhook_of(token)
     assert webhook["url"] == f"{app.url}/webhooks"
     assert {"order.created", "product.low_stock", "business.data_erasure"} <= set(webhook["events"])
-    assert "Not sent until the app has the scope for them: <code>product.created</code>" in page
-
-
-def test_connected_store_leads_to_its_settings_on_the_platform(
-    app: SampleApp, platform: FakePlatform
-) -> None:
-    page = app.press("/connect", access_token=platform.install("Tea & Cake"))
+    assert re.search(r"Not sent until the app has the scope for them:\s+<code>product.created</code>", page)
     assert re.search(rf'href="{re.escape(platform.url)}/merchant/apps/[^/"]+/settings/"', page)
 
 
@@ -53,7 +55,7 @@ def test_connecting_again_keeps_the_webhook(app: SampleApp, platform: FakePlatfo
     app.press("/connect", access_token=renewed)
     webhook = platform.webhook_of(renewed)
     assert platform.calls.count("POST /webhooks") == 1
-    assert platform.deliver(webhook, "order.created", {}).status_code == 200
+    assert platform.deliver(webhook, "order.created", {"orderNumber": "1"}).status_code == 200
 
 
 def test_connecting_again_after_the_webhook_was_deleted_makes_a_new_one(
@@ -65,7 +67,7 @@ def test_connecting_again_after_the_webhook_was_deleted_makes_a_new_one(
     app.press("/connect", access_token=token)
     [webhook] = platform.webhooks.values()
     assert webhook == platform.webhook_of(token)
-    assert platform.deliver(webhook, "order.created", {}).status_code == 200
+    assert platform.deliver(webhook, "order.created", {"orderNumber": "1"}).status_code == 200
 
 
 def test_store_that_hides_its_name_is_connected_all_the_same(app: SampleApp, platform: FakePlatform) -> None:
@@ -96,95 +98,104 @@ def test_refused_address_shows_the_platforms_words(
     assert "The platform says: url leads to a private address." in page
 
 
-def test_sample_order_brings_its_own_webhook(app: SampleApp, platform: FakePlatform) -> None:
-    token = platform.install()
-    app.press("/connect", access_token=token)
-    installation = platform.installations[token]["installationId"]
-    page = app.press("/sample-order", installation=installation)
-    assert "Order 1042 was placed" in page
+def test_sample_order_brings_its_own_webhook(app: SampleApp, platform: FakePlatform, store: str) -> None:
+    assert "Order 1042 was placed" in app.press(f"{store}/sample-order")
     (order,) = platform.orders
     assert order["items"] == [{"productId": "p-here", "quantity": 1}]
     assert all(platform.idempotency_keys)
     wait_until(lambda: [call["event"] for call in app.received()] == ["order.created"])
 
 
-def test_sample_order_in_an_empty_store_is_explained(app: SampleApp, platform: FakePlatform) -> None:
-    token = platform.install()
-    app.press("/connect", access_token=token)
+def test_sample_order_in_an_empty_store_is_explained(
+    app: SampleApp, platform: FakePlatform, store: str
+) -> None:
     platform.products = []
-    page = app.press("/sample-order", installation=platform.installations[token]["installationId"])
+    page = app.press(f"{store}/sample-order")
     assert "The store has no product that is available and in stock." in page
 
 
-def test_test_event_arrives(app: SampleApp, platform: FakePlatform) -> None:
-    token = platform.install()
-    app.press("/connect", access_token=token)
-    page = app.press("/test-event", installation=platform.installations[token]["installationId"])
+def test_test_event_arrives(app: SampleApp, store: str) -> None:
+    page = app.press(f"{store}/test-event")
     assert "The test event arrived" in page
     assert "It works" in page
 
 
-def test_disconnecting_deletes_the_webhook(app: SampleApp, platform: FakePlatform) -> None:
-    token = platform.install()
-    app.press("/connect", access_token=token)
-    installation = platform.installations[token]["installationId"]
-    assert "Sunny Bakery is disconnected" in app.press("/disconnect", installation=installation)
+def test_disconnecting_deletes_the_webhook(app: SampleApp, platform: FakePlatform, store: str) -> None:
+    assert "Sunny Bakery is disconnected" in app.press(f"{store}/disconnect")
     assert platform.webhooks == {}
-    assert "That store is not connected" in app.press("/sample-order", installation=installation)
+    assert app.get(store).status_code == 404
 
 
 def test_notice_is_shown_once(app: SampleApp) -> None:
-    answer = requests.post(
-        f"{app.url}/connect",
-        data={"csrf": app.token(), "access_token": "fbat_wrong"},
-        headers={"Origin": app.url},
-        timeout=5,
-    )
-    assert "The store was not connected" in answer.text
-    assert "The store was not connected" not in requests.get(answer.url, timeout=5).text
+    assert "The store was not connected" in app.press("/connect", access_token="fbat_wrong")
+    assert "The store was not connected" not in app.page()
+
+
+def test_only_the_browser_that_connected_a_store_sees_it(
+    app: SampleApp, platform: FakePlatform, store: str
+) -> None:
+    (webhook,) = platform.webhooks.values()
+    platform.deliver(webhook, "order.created", {"orderNumber": "1042"})
+    assert "Sunny Bakery" in app.page()
+    assert len(app.received()) == 1
+    stranger = SampleApp(app.url, app.stop)
+    stranger.press("/connect", access_token=platform.install("Other Shop"))
+    assert "Other Shop" in stranger.page()
+    assert "Sunny Bakery" not in stranger.page()
+    assert stranger.received() == []
+    for path in (store, f"{store}/received"):
+        assert stranger.get(path).status_code == 404
+    origin = {"Origin": app.url}
+    for button in ("sample-order", "test-event", "disconnect"):
+        answer = stranger.browser.post(f"{app.url}{store}/{button}", headers=origin, timeout=5)
+        assert answer.status_code == 404
+    assert len(platform.webhooks) == 2
+    assert platform.orders == []
 
 
 @pytest.mark.parametrize(
-    ("headers", "token"),
+    "headers",
     [
-        ({"Origin": "http://evil.example"}, True),
-        ({"Origin": "null"}, True),
-        ({}, True),
-        ({"Sec-Fetch-Site": "cross-site"}, True),
-        ({"Sec-Fetch-Site": "same-site"}, True),
-        ({"Sec-Fetch-Site": "same-origin"}, False),
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:1"},
     ],
 )
 def test_form_from_elsewhere_is_refused(
-    app: SampleApp, platform: FakePlatform, headers: dict[str, str], token: bool
+    app: SampleApp, platform: FakePlatform, store: str, headers: dict[str, str]
 ) -> None:
-    form = {"access_token": platform.install(), "csrf": app.token() if token else "guessed"}
-    answer = requests.post(f"{app.url}/connect", data=form, headers=headers, timeout=5)
+    answer = app.browser.post(f"{app.url}{store}/disconnect", headers=headers, timeout=5)
     assert answer.status_code == 403
-    assert platform.calls == []
+    assert len(platform.webhooks) == 1
 
 
-def test_page_under_a_foreign_name_is_refused(app: SampleApp) -> None:
-    for path in ("/", "/received.json"):
-        answer = requests.get(app.url + path, headers={"Host": "evil.example"}, timeout=5)
-        assert answer.status_code == 421
+@pytest.mark.parametrize("path", ["/", "/received.json", "/install", "/callback?code=x", "/stores/x"])
+def test_page_under_a_foreign_name_is_refused(app: SampleApp, path: str) -> None:
+    answer = requests.get(app.url + path, headers={"Host": "evil.example"}, timeout=5)
+    assert answer.status_code == 400
 
 
-def test_page_is_its_own_and_nobody_elses(app: SampleApp) -> None:
-    answer = requests.get(f"{app.url}/", timeout=5)
-    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-    assert "style=" not in answer.text
-    assert "<style" not in answer.text
+def test_page_is_its_own_and_nobody_elses(app: SampleApp, store: str) -> None:
+    for path in ("/", store):
+        answer = app.get(path)
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert "style=" not in answer.text
+        assert "<style" not in answer.text
     for name in ("app.css", "app.js", "bell.svg"):
-        assert requests.get(f"{app.url}/static/{name}", timeout=5).status_code == 200
+        assert app.get(f"/static/{name}").status_code == 200
 
 
-def test_unchanged_page_is_not_sent_again(app: SampleApp, platform: FakePlatform) -> None:
-    version = requests.get(f"{app.url}/", timeout=5).headers["ETag"]
-    look = {"If-None-Match": version}
-    assert requests.get(f"{app.url}/", headers=look, timeout=5).status_code == 304
-    requests.post(f"{app.url}/webhooks", data=b"{}", timeout=5)
-    assert requests.get(f"{app.url}/", headers=look, timeout=5).status_code == 200
+def test_only_new_webhooks_are_sent_to_the_page(app: SampleApp, platform: FakePlatform, store: str) -> None:
+    (webhook,) = platform.webhooks.values()
+    for number in ("1042", "1043"):
+        platform.deliver(webhook, "order.created", {"orderNumber": number})
+    rows = app.page(f"{store}/received?after=1")
+    assert "1043" in rows
+    assert "1042" not in rows
+    assert app.get(f"{store}/received?after=2").status_code == 204
 
 
 @pytest.mark.parametrize(
@@ -193,11 +204,11 @@ def test_unchanged_page_is_not_sent_again(app: SampleApp, platform: FakePlatform
         ("GET", "/healthz", 200),
         ("HEAD", "/", 200),
         ("GET", "/nowhere", 404),
-        ("GET", "/static/../server.py", 404),
+        ("GET", "/static/../app.py", 404),
         ("GET", "/webhooks", 405),
-        ("POST", "/", 405),
         ("POST", "/nowhere", 404),
     ],
 )
 def test_addresses(app: SampleApp, method: str, path: str, status: int) -> None:
-    assert requests.request(method, app.url + path, timeout=5).status_code == status
+    headers = {"Origin": app.url}
+    assert requests.request(method, app.url + path, headers=headers, timeout=5).status_code == status

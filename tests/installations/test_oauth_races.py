@@ -7,7 +7,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -25,6 +24,7 @@ from marketplace.models import App
 from tests import factories
 from tests.installations.locks import wait_for_locks
 from tests.installations.oauth_client import FORM, address, basic, browser, call, code_for, exchange
+from tests.servers import serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,16 +39,8 @@ def server(
     monkeypatch.setitem(connections.databases["default"], "CONN_MAX_AGE", 0)
     server = create_server(application, host="127.0.0.1", port=0, threads=request.param)
 
-    def run() -> None:
-        with suppress(OSError):  # its sockets are closed while it waits for them
-            server.run()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
-    server.task_dispatcher.shutdown()
-    thread.join(10)
+    with serving(server):
+        yield f"http://127.0.0.1:{server.effective_port}"
 
 
 def exchange_at_once(server: str, app: App, code: str) -> list[tuple[int, dict[str, Any]]]:

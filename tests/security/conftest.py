@@ -1,8 +1,7 @@
 """A browser, and the two HTTP servers that the product runs on: the demo's own and the operators'."""
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from tests.browser.chromium import launch
 from tests.faults.processes import Processes
 from tests.ports import free_port
 from tests.security.proxy import application
+from tests.servers import serving
 
 
 @pytest.fixture(scope="package")
@@ -69,18 +69,8 @@ def site(
 def waitress(app: Application = application) -> Iterator[int]:
     server = create_server(app, host="127.0.0.1", port=0, threads=8, clear_untrusted_proxy_headers=True)
 
-    def run() -> None:
-        with suppress(OSError):  # its sockets are closed while it waits for them
-            server.run()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
+    with serving(server):
         yield server.effective_port
-    finally:
-        server.close()
-        server.task_dispatcher.shutdown()
-        thread.join(10)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 _KEY: Final = "last-audit-of-tables"
 _DAY: Final = timedelta(days=1)
 AGAIN: Final = (8, 29)  # days after they were written, rows are looked at once more
-OLDEST: Final = 38  # days; a week of rows is dropped before, and few are kept longer
+OLDEST: Final = 38  # days; a week of rows is dropped before
 
 
 def audit(*, now: datetime | None = None) -> dict[str, int]:

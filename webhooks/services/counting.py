@@ -1,8 +1,8 @@
 """Counts each app's deliveries by day, for its analytics (contract, section 9).
 
-A day is recounted from the rows whenever it may have changed, so counting twice does no harm. Rows are kept for 30
-times 24 hours after their last attempt, and analytics show 30 UTC days up to today, so no row of a counted day is
-missing.
+A day is recounted from the rows whenever it may have changed, so counting twice does no harm. Rows are kept for at least 30
+times 24 hours after their event, and analytics show 30 UTC days up to today. So nothing is missing from a counted day but what
+was resent weeks after its event.
 """
 
 from datetime import UTC, date, datetime, time, timedelta

@@ -65,7 +65,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         seed()
         sample_app = SampleApp(
-            port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.json"
+            port=sample_app_port, state_file=settings.VAR_DIR / "sample-app" / "state.sqlite3"
         )
         credentials = None
         if settings.DEBUG:  # else an app's addresses have to be HTTPS, and this one's are not
@@ -77,7 +77,7 @@ class Command(BaseCommand):
         about_app = "not started: it needs DEBUG=1"
         if credentials:
             sample_app.start(credentials)
-            about_app = f"{sample_app.url}/          in that store; shows each webhook it receives"
+            about_app = f"{sample_app.url}/          in that store; shows its webhooks in the dashboard, under Order Bell"
         self.stdout.write(self._banner(about_app))
         self.stdout.flush()  # it may be a file or a pipe, which would show it much later
         try:

@@ -4,7 +4,8 @@
 import { connectAdminPage } from "./extension-platform.js";
 
 const RENEWED = 10_000; // milliseconds
-const at = (id) => document.getElementById(id);
+const state = document.getElementById("state");
+const overview = document.getElementById("overview");
 
 let visit = 0;
 
@@ -24,19 +25,21 @@ async function show({ sessionToken, businessId, locale }) {
     body: JSON.stringify({ businessId }),
   });
   if (!answer.ok) return end((await answer.json()).message);
-  const { session } = await answer.json();
-  while (mine === visit && (await renew(session, businessId, locale))) {
+  const { session, businessName } = await answer.json();
+  while (mine === visit && (await renew(session, businessName, locale))) {
     await new Promise((done) => setTimeout(done, RENEWED));
   }
 }
 
-async function renew(session, businessId, locale) {
+async function renew(session, businessName, locale) {
   try {
-    const answer = await fetch(`/admin/overview.json?businessId=${encodeURIComponent(businessId)}`, {
-      headers: { Authorization: `Bearer ${session}` },
-    });
-    if (answer.status === 401) return end("This page was open for long. Reload it to go on.");
-    draw(await answer.json(), locale);
+    const answer = await fetch("/admin/overview/content", { headers: { Authorization: `Bearer ${session}` } });
+    if (answer.status === 401) return end((await answer.json()).message);
+    if (!answer.ok) throw new Error(answer.statusText);
+    overview.innerHTML = await answer.text();
+    for (const time of overview.querySelectorAll("time")) time.textContent = clock(time.dateTime, locale);
+    overview.hidden = false;
+    say(businessName ? `${businessName}, renewed every ten seconds.` : "Renewed every ten seconds.");
   } catch {
     say("Order Bell does not answer. Trying again…");
   }
@@ -44,61 +47,22 @@ async function renew(session, businessId, locale) {
 }
 
 function end(message) {
-  at("overview").hidden = true;
+  overview.hidden = true;
   say(message);
   return false;
 }
 
 function say(text) {
-  if (at("state").textContent !== text) at("state").textContent = text;
+  if (state.textContent !== text) state.textContent = text;
 }
 
-function draw({ businessName, today, problem, received, rings, rules }, locale) {
-  say(businessName ? `${businessName}, renewed every ten seconds.` : "Renewed every ten seconds.");
-  at("problem").hidden = !problem;
-  at("problem").textContent = problem ?? "";
-  at("total").textContent = today ? String(today.total) : "–";
-  fill("today", today?.orders ?? [], "No order yet today.", (order) => [
-    `Order ${order.orderNumber} · ${order.amount}`,
-    [order.status, order.payment && `payment ${order.payment}`],
-    order.orderedAt,
-  ]);
-  fill("received", received, "Nothing has arrived yet.", (call) => [
-    call.summary || call.event,
-    call.summary ? [call.event] : [],
-    call.receivedAt,
-  ]);
-  fill("rings", rings, "No one has pressed it yet.", (moment) => ["Someone pressed the bell", [], moment]);
-  fill("rules", rules, "", (rule) => [rule, [], null]);
-  at("overview").hidden = false;
-
-  function fill(id, records, empty, words) {
-    const rows = records.map((record) => row(...words(record)));
-    at(id).replaceChildren(...(rows.length ? rows : [row(empty, [], null)]));
+function clock(moment, locale) {
+  const parts = { hour: "2-digit", minute: "2-digit" };
+  try {
+    return new Date(moment).toLocaleTimeString(locale || undefined, parts);
+  } catch {
+    return new Date(moment).toLocaleTimeString([], parts);
   }
-
-  function row(text, facts, moment) {
-    const item = document.createElement("li");
-    const said = document.createElement("span");
-    said.textContent = text;
-    const small = document.createElement("small");
-    small.textContent = [...facts, moment && time(moment)].filter(Boolean).map(plain).join(" · ");
-    item.append(said, small);
-    return item;
-  }
-
-  function time(moment) {
-    try {
-      return new Date(moment).toLocaleTimeString(locale || undefined, { hour: "2-digit", minute: "2-digit" });
-    } catch {
-      return new Date(moment).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    }
-  }
-}
-
-// "IN_DELIVERY" as people write it; names of events stay as they are.
-function plain(text) {
-  return /^[A-Z_ a-z]+$/.test(text) && /[A-Z]{2}/.test(text) ? text.toLowerCase().replaceAll("_", " ") : text;
 }
 
 connectAdminPage({ platformOrigin: document.documentElement.dataset.platform, onInit: begin });
