@@ -1,6 +1,7 @@
 """The forms of the sign-in pages."""
 
 from typing import Any
+from unicodedata import category
 
 from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SetPasswordForm
 from allauth.core import context
@@ -30,8 +31,15 @@ ROLE_SENTENCES = {
 }
 
 
+class AddressField(forms.EmailField):
+    """An e-mail address, without the characters of no width that come along when it is copied from a page or a mail."""
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python("".join(each for each in value or "" if category(each) != "Cf"))
+
+
 def _email_field(**attributes: str) -> forms.EmailField:
-    return forms.EmailField(
+    return AddressField(
         label="E-mail",
         max_length=254,
         widget=forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false", **attributes}),
