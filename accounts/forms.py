@@ -21,7 +21,8 @@ from accounts.validators import timezone_choices
 from common.currencies import currency_choices
 from common.errors import Invalid
 from common.processes.background import enqueue_after_commit
-from common.web.forms import RadioCards, add_service_errors
+from common.web.forms.pages import add_service_errors
+from common.web.forms.widgets import RadioCards
 
 HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."
 ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a store")]

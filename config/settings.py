@@ -197,7 +197,7 @@ TEMPLATES = [
         },
     },
 ]
-FORM_RENDERER = "common.web.forms.FormRenderer"
+FORM_RENDERER = "common.web.forms.widgets.FormRenderer"
 
 # --- Database, cache, broker ------------------------------------------------------------------------
 
