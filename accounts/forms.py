@@ -1,6 +1,7 @@
 """The forms of the sign-in pages."""
 
 from typing import Any
+from unicodedata import category
 
 from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SetPasswordForm
 from allauth.core import context
@@ -20,7 +21,8 @@ from accounts.validators import timezone_choices
 from common.currencies import currency_choices
 from common.errors import Invalid
 from common.processes.background import enqueue_after_commit
-from common.web.forms import RadioCards, add_service_errors
+from common.web.forms.pages import add_service_errors
+from common.web.forms.widgets import RadioCards
 
 HELP_ON_CHOOSING = "At least 8 characters. Avoid common passwords."
 ROLE_CARDS = [(Role.DEVELOPER, "I build apps"), (Role.MERCHANT, "I run a store")]
@@ -30,8 +32,15 @@ ROLE_SENTENCES = {
 }
 
 
+class AddressField(forms.EmailField):
+    """An e-mail address, without the characters of no width that come along when it is copied from a page or a mail."""
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python("".join(each for each in value or "" if category(each) != "Cf"))
+
+
 def _email_field(**attributes: str) -> forms.EmailField:
-    return forms.EmailField(
+    return AddressField(
         label="E-mail",
         max_length=254,
         widget=forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false", **attributes}),

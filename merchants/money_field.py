@@ -2,7 +2,7 @@
 
 import re
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -10,14 +10,14 @@ from django.core.exceptions import ValidationError
 from common.money import decimals
 from stores.hookpoints import MAX_MINOR
 
-AMOUNT = re.compile(r"[0-9]{1,17}(\.[0-9]{1,10})?")
-DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]{1,2}")
+AMOUNT: Final = re.compile(r"([0-9]{1,17})(?:[.,]([0-9]{1,10}))?")
+MAYBE_THOUSANDS: Final = re.compile(r"([1-9][0-9]{0,2})[.,]([0-9]{3})")
 
 
 class MoneyField(forms.Field):
-    """An amount typed in major units, `12.50`; its value is an integer of minor units.
+    """An amount typed in major units, `12.50` or `12,50`; its value is an integer of minor units.
 
-    A comma is a decimal one where it can be no other: before one or two digits.
+    In `1.250` and `1,250` the separator may be one of thousands, so these are refused, unless the currency has three decimals.
     """
 
     widget = forms.TextInput({"inputmode": "decimal", "autocomplete": "off"})
@@ -36,16 +36,23 @@ class MoneyField(forms.Field):
         typed = "" if value is None else str(value).strip()
         if not typed:
             return None
-        if self.places and DECIMAL_COMMA.fullmatch(typed):
-            typed = typed.replace(",", ".")
-        if not AMOUNT.fullmatch(typed):
+        found = AMOUNT.fullmatch(typed)
+        if not found:
             raise ValidationError(f"Enter an amount such as {self._example}.", "invalid")
-        minor = Decimal(typed).scaleb(self.places)
-        if minor != minor.to_integral_value():
+        whole, fraction = found[1], found[2] or ""
+        if self.places != 3 and MAYBE_THOUSANDS.fullmatch(typed):
+            raise ValidationError(self._two_readings(typed, whole, fraction), "invalid")
+        if len(fraction) > self.places:
             raise ValidationError(f"Enter {self._at_most}, such as {self._example}.", "invalid")
+        minor = int(Decimal(f"{whole}.{fraction}").scaleb(self.places))
         if minor > MAX_MINOR:
             raise ValidationError("Enter a smaller amount.", "invalid")
-        return int(minor)
+        return minor
+
+    def _two_readings(self, typed: str, whole: str, fraction: str) -> str:
+        minor = Decimal(f"{whole}.{fraction}").scaleb(self.places)
+        small = self.prepare_value(int(minor)) if minor == int(minor) else self._at_most
+        return f"“{typed}” can mean two amounts. Enter {whole}{fraction}, or {small}."
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:

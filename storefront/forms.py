@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django import forms
 
-from common.web.forms import RadioCards, RadioLines
+from common.web.forms.widgets import RadioCards, RadioLines
 from stores.enums import BuiltInPayment, DeliveryMethod
 from stores.hookpoints import PaymentMethod
 from stores.services.carts import MAX_QUANTITY

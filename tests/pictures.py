@@ -42,3 +42,18 @@ def bomb(width: int, height: int) -> bytes:
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def gray_png(
+    depth: int, shades: list[int], *, key: int | None = None, gamma: int = 0, width: int = 0
+) -> bytes:
+    """A gray PNG of one row with a shade for each part of it, in the file's own depth."""
+    part = (width or 64) // len(shades)
+    bits = "".join(format(shade, f"0{depth}b") * part for shade in shades)
+    row = b"\0" + int(bits, 2).to_bytes(len(bits) // 8, "big")
+    header = struct.pack(">IIBBBBB", part * len(shades), 1, depth, 0, 0, 0, 0)
+    chunks = [(b"IHDR", header)]
+    chunks += [(b"gAMA", struct.pack(">I", gamma))] if gamma else []
+    chunks += [(b"tRNS", struct.pack(">H", key))] if key is not None else []
+    chunks += [(b"IDAT", zlib.compress(row)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*each) for each in chunks)

@@ -7,18 +7,22 @@ Reads a line of JSON (`max_pixels`, `side` or null, `is_ours`) and the file from
 
 import json
 import resource
+import struct
 import sys
 from io import BytesIO
 from typing import Any, Final
 
-from PIL import Image, ImageOps
+from PIL import Image, ImageMath, ImageOps
+from PIL.PngImagePlugin import PngInfo
 
 FORMATS: Final = ("PNG", "JPEG", "WEBP")
 # Phones write JPEG files with a second picture inside. The first one is used.
 WRITTEN_AS: Final = {"MPO": "JPEG"}
 MEMORY: Final = 1024**3  # bytes; 25 megapixels of WebP take less than half of it
 CPU_SECONDS: Final = 20
-COLOR_DATA: Final = ("transparency", "icc_profile")
+COLOR_DATA: Final = ("transparency", "icc_profile", "gamma")
+# By how the pixels of a gray PNG are packed: what one shade of the file is among 256.
+SHADE: Final = {"1": 255, "L;2": 85, "L;4": 17, "L": 1, "I;16B": 1 / 256}
 QUALITY: Final = 90
 SCALABLE: Final = ("L", "LA", "RGB", "RGBA", "CMYK")
 
@@ -50,6 +54,8 @@ def decoded(
             image.verify()  # checksums; the image can't be used afterwards
     with opened(content, max_pixels) as image:
         picture_format = WRITTEN_AS.get(image.format or "", image.format or "")
+        if image.format == "PNG" and image.mode in ("1", "L", "I;16"):
+            image = in_256_shades(image)
         if side and max(image.size) > side:
             image = fitted(image, side)
         else:
@@ -71,6 +77,27 @@ def opened(content: bytes, max_pixels: int) -> Image.Image:
     return image
 
 
+def in_256_shades(image: Image.Image) -> Image.Image:
+    """A gray PNG of any depth in 8 bits. Its transparent shade, which the file names in its own depth, becomes alpha."""
+    shade = SHADE[str(image.tile[0].args)]
+    is_deep, key = image.mode == "I;16", image.info.get("transparency")
+    if not is_deep and key is None:
+        return image  # Pillow shows and scales it right
+    shades = image.convert("I")
+    made = (shades.point(lambda value: value * shade) if is_deep else shades).convert("L")
+    if key is not None:
+        made.putalpha(_unlike(shades, key if is_deep else min(key * int(shade), 255)))
+    made.format, made.info = (
+        image.format,
+        {name: image.info[name] for name in image.info if name != "transparency"},
+    )
+    return made
+
+
+def _unlike(shades: Image.Image, key: int) -> Image.Image:
+    return ImageMath.lambda_eval(lambda of: of["convert"]((of["shades"] != key) * 255, "L"), shades=shades)
+
+
 def upright(image: Image.Image) -> Image.Image:
     """The picture itself, turned as its metadata say. A copy would need its memory once more."""
     ImageOps.exif_transpose(image, in_place=True)
@@ -89,8 +116,13 @@ def fitted(image: Image.Image, side: int) -> Image.Image:
 
 def written(image: Image.Image, picture_format: str) -> tuple[dict[str, Any], bytes]:
     image.info = {key: image.info[key] for key in COLOR_DATA if key in image.info}
+    chunks = PngInfo()
+    if gamma := image.info.get("gamma"):  # without it, a browser shows other brightnesses than the file's
+        chunks.add(b"gAMA", struct.pack(">I", round(gamma * 100_000)))
     file = BytesIO()
-    image.save(file, picture_format, quality=QUALITY, icc_profile=image.info.get("icc_profile"))
+    image.save(
+        file, picture_format, quality=QUALITY, icc_profile=image.info.get("icc_profile"), pnginfo=chunks
+    )
     return {"format": picture_format, "width": image.width, "height": image.height}, file.getvalue()
 
 

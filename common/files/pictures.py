@@ -13,6 +13,11 @@ from django.core.files.base import File
 CONTENT_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 LONGEST: Final = 30.0  # seconds for one picture
 UNREADABLE: Final = "Choose a PNG, JPEG or WebP picture. This file can't be read."
+PHOTO_OF_A_PHONE: Final = (
+    "Choose a PNG, JPEG or WebP picture. This one is HEIC, as iPhones save them: under Settings, Camera, Formats, choose "
+    "Most Compatible."
+)
+HEIC: Final = (b"ftypheic", b"ftypheix", b"ftypmif1")
 PROCESS: Final = Path(__file__).with_name("picture_process.py")
 # Each decoding takes memory, in a process of its own. So a process has one at a time.
 decoding: Final = Lock()
@@ -47,6 +52,8 @@ def decode(upload: File, *, max_bytes: int, max_pixels: int, side: int | None = 
     content = upload.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise BadPicture(f"Choose a picture of at most {max_bytes // 1024**2} MiB.")
+    if content[4:12] in HEIC:
+        raise BadPicture(PHOTO_OF_A_PHONE)
     return _processed(content, max_pixels=max_pixels, side=side, is_ours=False)
 
 

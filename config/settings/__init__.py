@@ -63,7 +63,7 @@ TEMPLATES = [
         },
     },
 ]
-FORM_RENDERER = "common.web.forms.FormRenderer"
+FORM_RENDERER = "common.web.forms.widgets.FormRenderer"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

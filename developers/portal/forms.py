@@ -11,9 +11,9 @@ from django.shortcuts import resolve_url
 from django.utils.text import slugify
 
 from common.http.url_policy import origin_of
-from common.web.forms import CheckboxLines, RadioLines
+from common.web.forms.one_time import OneTimeForm
+from common.web.forms.widgets import CheckboxLines, RadioLines
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
-from developers.portal.form_tokens import new_token
 from marketplace import rules
 from marketplace.enums import Category, SubmissionStatus
 from marketplace.models import App, Submission
@@ -51,12 +51,6 @@ class Lines(forms.CharField):
 
     def to_python(self, value: Any) -> str:
         return (super().to_python(value) or "").replace("\r\n", "\n")
-
-
-class OneTimeForm(forms.Form):
-    """A form that is processed once (`developers.portal.form_tokens`)."""
-
-    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, initial=new_token)
 
 
 def text(rule: Callable[[str], None], empty: str, **options: Any) -> forms.CharField:

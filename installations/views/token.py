@@ -3,7 +3,10 @@
 import json
 import logging
 from abc import ABC, abstractmethod
+from base64 import b64decode
+from contextlib import suppress
 from typing import Any
+from urllib.parse import unquote_plus
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -37,6 +40,7 @@ CLIENT: Any = [{"clientCredentials": []}]  # the security requirement in the Ope
 # Messages for errors that oauthlib doesn't describe.
 INVALID_GRANT = "The code is unknown, expired or already used, or was issued for another request."
 INVALID_CLIENT = "Wrong client ID or client secret, or the app is suspended."
+SPACE_AROUND_IT = " The client secret that came has a space or a line break around it: remove that."
 MESSAGES = {"invalid_grant": INVALID_GRANT, "invalid_client": INVALID_CLIENT}
 # RFC 6749 has no code for the first; the others are those of its section 4.1.2.1.
 CODES = {429: "temporarily_unavailable", 503: "temporarily_unavailable", 500: "server_error"}
@@ -88,6 +92,8 @@ class ClientView(OAuthLibMixin, View, ABC):
             return HttpResponse(body, status=status, content_type="application/json")
         error = json.loads(body)
         message = error.get("error_description") or MESSAGES.get(error["error"], "")
+        if error["error"] == "invalid_client" and _has_space(self.request):
+            message += SPACE_AROUND_IT
         response = self.refusal(status, error["error"], message)
         if status == 401:
             response["WWW-Authenticate"] = CHALLENGE
@@ -102,6 +108,16 @@ class ClientView(OAuthLibMixin, View, ABC):
         response = self.refusal(415, "invalid_request", f"Send the parameters as {FORM}.")
         response[ERROR_CODE_HEADER] = default_code(415)
         return response
+
+
+def _has_space(request: HttpRequest) -> bool:
+    """Whether the client secret that came has white space around it, as one that was copied may have."""
+    scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
+    secret = request.POST.get("client_secret", "")
+    if scheme.lower() == "basic":
+        with suppress(ValueError):
+            secret = unquote_plus(b64decode(encoded).decode()).partition(":")[2]
+    return secret != secret.strip()
 
 
 class TokenView(ClientView):

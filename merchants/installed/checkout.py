@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from common.web.forms import RadioLines
+from common.web.forms.widgets import RadioLines
 from common.web.methods import require_safe
 from extensions.hooks import breaker, health
 from extensions.in_store.switches import switched_off

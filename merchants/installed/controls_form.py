@@ -6,7 +6,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.html import escape
 
-from common.web.forms import SwitchInput
+from common.web.forms.widgets import SwitchInput
 from extensions.in_store.switches import Controls
 
 MOST = "most_discount"

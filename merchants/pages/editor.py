@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
-from common.web.forms import add_service_errors
+from common.web.forms.pages import add_service_errors
 from extensions.in_store.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
 from extensions.models import Placement
 from extensions.schema_forms import SettingsForm, settings_form

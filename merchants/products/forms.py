@@ -7,8 +7,8 @@ from uuid import UUID
 from django import forms
 
 from accounts.models import Business
-from common.web.forms import SwitchInput
-from common.web.picture_fields import PicturesField
+from common.web.forms.pictures import PicturesField
+from common.web.forms.widgets import SwitchInput
 from merchants.money_field import MoneyField
 from stores.models import Product, ProductPicture
 from stores.services.catalogue.pictures import decode

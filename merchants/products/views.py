@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid
-from common.web.forms import add_service_errors
+from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page

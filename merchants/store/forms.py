@@ -9,8 +9,8 @@ from accounts.services import create_business
 from accounts.validators import timezone_choices, timezone_label
 from common.currencies import currency_choices, currency_label
 from common.errors import Invalid
-from common.web.forms import add_service_errors
-from common.web.picture_fields import PictureField
+from common.web.forms.pages import add_service_errors
+from common.web.forms.pictures import PictureField
 from merchants.money_field import MoneyField
 from stores.enums import Accent
 from stores.models import StoreSettings

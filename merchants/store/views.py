@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.services.businesses import BusinessChanges
 from common.errors import Conflict, Invalid
-from common.web.forms import add_service_errors
+from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
 from merchants.access import MerchantRequest, merchant_page
 from merchants.constants import GET_OR_POST, UNPROCESSABLE

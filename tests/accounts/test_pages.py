@@ -161,6 +161,11 @@ def test_sign_in_by_another_case(client: Client, dana: User) -> None:
     assert signed_in_as(client) == str(dana.pk)
 
 
+def test_sign_in_by_an_address_that_was_copied(client: Client, dana: User) -> None:
+    assert sign_in(client, "\ufeffdana@\u200bexample.com\u200b").status_code == 302
+    assert signed_in_as(client) == str(dana.pk)
+
+
 def test_sign_in_changes_the_session_key(client: Client, dana: User) -> None:
     client.get("/accounts/login/")
     session = client.session

@@ -9,7 +9,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone as django_timezone
 
-from common.web.forms import CheckboxLines, RadioCards, SwitchInput
+from common.web.forms.widgets import CheckboxLines, RadioCards, SwitchInput
 from common.web.pagination import PageRequest
 
 NOON = datetime(2026, 11, 20, 15, 31, 8, 123_000, tzinfo=UTC)

@@ -16,6 +16,7 @@ from tests import factories
 from tests.installations.oauth_client import (
     CHALLENGE,
     PKCE,
+    SECRET,
     VERIFIER,
     address,
     answer,
@@ -210,6 +211,19 @@ def test_wrong_secret_in_the_body_refused(listed: App, mira: User) -> None:
             listed, code, authorization=None, client_id=listed.client_id, client_secret=secret
         )
         assert_refused(response, 401, "invalid_client")
+
+
+def test_space_around_a_secret_is_named(listed: App, mira: User) -> None:
+    code = code_for(mira, listed)
+    in_body = {"client_id": listed.client_id, "client_secret": f" {SECRET}\n"}
+    for response in (
+        exchange(listed, code, authorization=basic(listed, f"{SECRET} ")),
+        exchange(listed, code, authorization=None, **in_body),
+    ):
+        assert_refused(response, 401, "invalid_client")
+        assert "has a space or a line break around it" in response.json()["error_description"]
+    wrong = exchange(listed, code, authorization=basic(listed, "wrong"))
+    assert "space" not in wrong.json()["error_description"]
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])

@@ -10,7 +10,7 @@ from PIL import Image
 
 from marketplace.models import App, Picture
 from marketplace.services.pictures import MAX_BYTES, BadPicture, decode, store
-from tests.pictures import bomb, moving, picture, upload
+from tests.pictures import bomb, gray_png, moving, picture, upload
 
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
 
@@ -86,6 +86,35 @@ def test_picture_keeps_its_transparency() -> None:
     Image.new("P", (4, 4), 0).save(indexed, "PNG", transparency=0)
     kept = decode(upload(indexed.getvalue()))
     assert Image.open(BytesIO(kept.content)).convert("RGBA").getpixel((0, 0))[3] == 0
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("transparent", ["black", "white", ""])
+def test_gray_picture_keeps_its_shades_and_its_transparency(depth: int, transparent: str) -> None:
+    """Whole and as a thumbnail, however many bits the file has for a shade."""
+    white = 2**depth - 1
+    shades = [0, white, white // 2]
+    key = {"black": 0, "white": white}.get(transparent)
+    kept = decode(upload(gray_png(depth, shades, key=key, width=960)))
+    for each in (kept, kept.scaled(96)):
+        shown = Image.open(BytesIO(each.content)).convert("RGBA")
+        seen = [shown.getpixel((int(shown.width * place), 0)) for place in (0.15, 0.5, 0.85)]
+        assert [pixel[3] for pixel in seen] == [255 * (shade != key) for shade in shades]
+        assert [pixel[0] for pixel in seen if pixel[3]] == [
+            255 * shade // white for shade in shades if shade != key
+        ]
+
+
+def test_picture_keeps_its_gamma() -> None:
+    """Browsers show a file of gamma 1.8 darker or lighter without it."""
+    kept = decode(upload(gray_png(8, [0, 100], gamma=55_556, width=200)))
+    for each in (kept, kept.scaled(50)):
+        assert Image.open(BytesIO(each.content)).info["gamma"] == pytest.approx(0.55556)
+
+
+def test_heic_photo_is_refused_with_what_to_set() -> None:
+    with pytest.raises(BadPicture, match="Most Compatible"):
+        decode(upload(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"))
 
 
 def test_picture_of_a_deleted_app_or_without_file_is_404(app: App, client: Client) -> None:

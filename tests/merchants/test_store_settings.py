@@ -64,7 +64,7 @@ def test_settings_are_saved_and_shown(browser, shop):
         ("tagline", 121 * "t", "at most 120 characters"),
         ("delivery_fee", "", "Enter a fee, or 0 for free delivery."),
         ("delivery_fee", "-1", "Enter an amount such as 12.50."),
-        ("delivery_fee", "3.505", "Enter at most 2 decimals"),
+        ("delivery_fee", "3.505", "can mean two amounts"),
         ("currency", "XXQ", "Select a valid choice."),
         ("timezone", "Mars/Olympus", "Select a valid choice."),
         ("logo", upload(b"<svg/>"), "Choose a PNG, JPEG or WebP picture."),

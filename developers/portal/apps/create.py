@@ -12,9 +12,9 @@ from accounts.services.confirmation import must_confirm
 from common.db.finders import first_or_not_found
 from common.errors import ServiceError
 from common.secrets import standard_webhooks_secret
-from common.web.forms import add_service_errors
+from common.web.forms import one_time
+from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
-from developers.portal import form_tokens
 from developers.portal.access import (
     FORBIDDEN,
     GET_OR_POST,
@@ -56,14 +56,14 @@ def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
     developer = current_developer(request)
     fields = {name: value for name, value in form.cleaned_data.items() if name != "example"}
     token = fields.pop("form_token")
-    if earlier := form_tokens.claim(developer, token):
+    if earlier := one_time.claim(developer, token):
         app = first_or_not_found(own_apps(developer).filter(name=fields["name"]), "App not found")
         create_url = resolve_url("portal:client_secret", app.slug)
         return already_shown(request, app, what="client secret", at=earlier, create_url=create_url)
     try:
         created = create_app(developer=developer, **fields)
     except ServiceError as error:
-        form_tokens.release(developer, token)
+        one_time.release(developer, token)
         if isinstance(error, SlugTaken):
             form.add_error("slug", error.message)
         else:

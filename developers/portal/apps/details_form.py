@@ -8,8 +8,8 @@ from django import forms
 from django.shortcuts import resolve_url
 
 from common.files.pictures import Decoded
-from common.web.forms import CheckboxLines
-from common.web.picture_fields import PictureField, PicturesField
+from common.web.forms.pictures import PictureField, PicturesField
+from common.web.forms.widgets import CheckboxLines
 from developers.portal.forms import AppForm, Lines, address, event_group, text, validator
 from marketplace import rules
 from marketplace.models import App

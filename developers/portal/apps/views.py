@@ -10,10 +10,10 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.sign_in.step_up import step_up
 from common.errors import ServiceError
-from common.web.forms import add_service_errors
+from common.web.forms import one_time
+from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from developers.portal import form_tokens
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer, developer_page
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
 from developers.portal.apps.health import app_health, has_merchants
@@ -107,7 +107,7 @@ def client_secret(request: HttpRequest, app: App) -> HttpResponse:
     """Asks for confirmation, then replaces the client secret and shows the new one."""
     form = RegenerateForm(request.POST if request.method == "POST" else None, app=app)
     if form.is_bound and form.is_valid():
-        if earlier := form_tokens.claim(current_developer(request), form.cleaned_data["form_token"]):
+        if earlier := one_time.claim(current_developer(request), form.cleaned_data["form_token"]):
             return _secret_already_shown(request, app, earlier)
         return client_secret_page(request, app, rotate_client_secret(app=app))
     status = UNPROCESSABLE if form.is_bound else 200

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django import forms
 
-from common.web.forms import RadioLines
+from common.web.forms.widgets import RadioLines
 from developers.portal.deliveries.log import DeliverySearch
 from developers.portal.filter_forms import Choices, ListFilters, MomentField, search_field
 from developers.portal.forms import Lines

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, NotFound, ServiceError
-from common.web.forms import add_service_errors
+from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer

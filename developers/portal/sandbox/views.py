@@ -13,14 +13,14 @@ from accounts.models import Business
 from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.strangers import NoPlace, may_wait_for_strangers
+from common.web.forms import one_time
+from common.web.forms.one_time import OneTimeForm
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
 from developers import limits
-from developers.portal import form_tokens
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.apps.secrets import already_shown
 from developers.portal.deliveries.forms import TestEventForm
-from developers.portal.forms import OneTimeForm
 from developers.portal.sandbox import changes as test_store
 from developers.portal.sandbox.first_calls import first_calls
 from developers.portal.webhooks.inbox_entries import newest_entries
@@ -68,7 +68,7 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
 def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
     developer = current_developer(request)
     require_confirmed(developer)
-    if earlier := form_tokens.claim(developer, token):
+    if earlier := one_time.claim(developer, token):
         create_url = resolve_url("portal:test_install", app.slug)
         return already_shown(request, app, what="access token", at=earlier, create_url=create_url)
     try:

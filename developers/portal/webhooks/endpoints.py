@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid, NotFound, ServiceError
 from common.strangers import may_wait_for_strangers
-from common.web.forms import add_service_errors
-from developers.portal import form_tokens
+from common.web.forms import one_time
+from common.web.forms.pages import add_service_errors
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.webhooks.forms import NewWebhookForm, WebhookForm
 from developers.portal.webhooks.last_day_strip import Strip
@@ -55,7 +55,7 @@ def _add(
     """None if the form has problems, which it then shows."""
     given = form.cleaned_data
     developer = current_developer(request)
-    if form_tokens.claim(developer, given["form_token"]):
+    if one_time.claim(developer, given["form_token"]):
         messages.warning(request, ALREADY_ADDED)
         return redirect("portal:webhooks", app.slug)
     try:
@@ -66,7 +66,7 @@ def _add(
             description=given["description"],
         )
     except (Invalid, Conflict) as error:
-        form_tokens.release(developer, given["form_token"])
+        one_time.release(developer, given["form_token"])
         add_service_errors(form, error)
         return None
     webhook.installation = installation

@@ -8,8 +8,8 @@ import orjson
 from django import forms
 from django.utils import timezone
 
-from common.web.forms import CheckboxLines
-from developers.portal.forms import OneTimeForm
+from common.web.forms.one_time import OneTimeForm
+from common.web.forms.widgets import CheckboxLines
 from installations.models import Installation
 from marketplace.scopes import SCOPE_OF_EVENT
 from webhooks import catalogue

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from common.errors import ServiceError
-from common.web.forms import RadioLines
+from common.web.forms.widgets import RadioLines
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer

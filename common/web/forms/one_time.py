@@ -10,11 +10,11 @@ import secrets
 from datetime import datetime
 from typing import Final
 
+from django import forms
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.cache import cache
 from django.utils import timezone
 from redis import RedisError
-
-from accounts.models import User
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,13 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
-def claim(user: User, token: str) -> datetime | None:
+class OneTimeForm(forms.Form):
+    """A form that is processed once."""
+
+    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, initial=new_token)
+
+
+def claim(user: AbstractBaseUser, token: str) -> datetime | None:
     """Marks a token as used. Returns None on its first use, otherwise the time of the first use.
 
     While the cache is unavailable, every use counts as the first.
@@ -40,7 +46,7 @@ def claim(user: User, token: str) -> datetime | None:
         return None
 
 
-def release(user: User, token: str) -> None:
+def release(user: AbstractBaseUser, token: str) -> None:
     """Frees a token whose form could not be processed, so that the user can retry."""
     try:
         cache.delete(_key(user, token))
@@ -48,5 +54,5 @@ def release(user: User, token: str) -> None:
         log.warning("Could not release a form token: the cache is unavailable", exc_info=True)
 
 
-def _key(user: User, token: str) -> str:
+def _key(user: AbstractBaseUser, token: str) -> str:
     return f"form-token:{user.pk}:{hashlib.sha256(token.encode()).hexdigest()}"
