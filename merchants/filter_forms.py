@@ -37,6 +37,7 @@ class OrderFilter(forms.Form):
     use_required_attribute = False
     q = _search("Number or customer", placeholder="Number, name, e-mail or phone")
     status = _choice("Status", "Any", [(str(value), str(label)) for value, label in OrderStatus.choices])
+    payment = _choice("Payment", "Any", [("paid", "Paid"), ("unpaid", "Unpaid"), ("online", "Unpaid online")])
     since = _day("From")
     until = _day("To")
 
@@ -56,6 +57,7 @@ class OrderFilter(forms.Form):
         chosen = self.cleaned_data
         return {
             "status": chosen["status"],
+            "payment": chosen["payment"],
             "search": chosen["q"],
             "first_day": chosen["since"],
             "last_day": chosen["until"],

@@ -8,9 +8,10 @@ from extensions.hooks.descriptions import DESCRIPTIONS
 from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import HookPoint
 from stores.models import Order, OrderChange, OrderHookPart
+from stores.standing import is_paid, payment_of
 
 STATUS_KINDS = {OrderStatus.CANCELLED: "bad", OrderStatus.DELIVERED: "ok"}
-# Kind and label of the pill.
+# Kind and words.
 PAYMENT_STATES = {
     PaymentStatus.PENDING: ("warn", "Waiting for payment"),
     PaymentStatus.COMPLETED: ("ok", "Paid"),
@@ -45,6 +46,24 @@ def payment_method(order: Order) -> str:
     if order.payment_method in BuiltInPayment.values:
         return str(BuiltInPayment(order.payment_method).label)
     return order.payment_method_name or "Payment app"
+
+
+def paid_look(order: Order) -> tuple[str, str]:
+    """Kind and label of a pill. What is still due is loud only if it may never come."""
+    if is_paid(order):
+        return "ok", "Paid"
+    payment = payment_of(order)
+    if payment is None or order.status == OrderStatus.CANCELLED:
+        return "neutral", "Unpaid"
+    return PAYMENT_STATES[PaymentStatus(payment.status)][0], "Unpaid"
+
+
+def payment_detail(order: Order) -> str:
+    """Why it is unpaid, if an app takes the payment; else how it is paid."""
+    payment = payment_of(order)
+    if payment is None or is_paid(order):
+        return payment_method(order)
+    return PAYMENT_STATES[PaymentStatus(payment.status)][1]
 
 
 def history(order: Order, reader: User) -> list[HistoryLine]:

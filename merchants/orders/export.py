@@ -11,11 +11,12 @@ from common.money import decimals
 from common.web.csv_files import CsvLines
 from merchants.orders.descriptions import payment_method
 from stores.models import Order
+from stores.standing import is_paid
 
 BATCH: Final = 500
 COLUMNS: Final = (
     "Order", "Placed", "Status", "Customer", "E-mail", "Phone", "Delivery method", "Address", "Items", "Subtotal",
-    "Discount", "Discount reason", "Delivery fee", "Total", "Currency", "Payment method", "Payment status", "Note",
+    "Discount", "Discount reason", "Delivery fee", "Total", "Currency", "Paid", "Payment method", "Payment status", "Note",
 )  # fmt: skip
 
 
@@ -55,6 +56,7 @@ def _values(order: Order, zone: ZoneInfo) -> list[Any]:
         major(order.delivery_fee),
         major(order.amount),
         order.currency,
+        "Paid" if is_paid(order) else "Unpaid",
         payment_method(order),
         payment.get_status_display() if payment else "",
         order.note,

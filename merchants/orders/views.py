@@ -18,10 +18,11 @@ from merchants.orders.export import lines
 from merchants.orders.moves import may_cancel, next_stage, stages
 from merchants.store.queries import orders_found, orders_of_customer, still_sold
 from stores import queries
-from stores.enums import FULFILMENT, OrderStatus
+from stores.enums import FULFILMENT, OrderStatus, may_move
 from stores.models import Order
 from stores.services.history import merchant
 from stores.services.orders import change_order_status
+from stores.standing import is_unpaid_online
 
 
 @require_safe
@@ -92,11 +93,16 @@ def packing_slip(request: MerchantRequest, order_id: str) -> HttpResponse:
 @require_POST
 @merchant_page
 def change_status(request: MerchantRequest, order_id: str) -> HttpResponse:
-    """Body: `status`, a stage further on. Cancelling has a page of its own."""
+    """Body: `status`, a stage further on; `anyway` once the merchant knows that the order isn't paid. Cancelling has a page of
+    its own.
+    """
     found = _own(request, order_id)
     target = request.POST.get("status", "")
     if target not in FULFILMENT:
         raise Invalid.field("status", "Choose a later stage of the order.")
+    if is_unpaid_online(found) and may_move(found.status, target) and "anyway" not in request.POST:
+        context = {"order": found, "target": OrderStatus(target)}
+        return render(request, "merchants/orders/unpaid.html", context)
     _move(request, found, OrderStatus(target))
     return redirect("merchants:order", found.pk)
 

@@ -7,7 +7,8 @@ from common.web.methods import require_safe
 from merchants.access import MerchantRequest, merchant_page
 from merchants.attention import concerns_of
 from merchants.store import overview
-from merchants.store.queries import today
+from merchants.store.queries import waiting_in
+from merchants.store.sales import RANGES, sales_of
 
 SHOWN = 5
 
@@ -15,14 +16,15 @@ SHOWN = 5
 @require_safe
 @merchant_page
 def home(request: MerchantRequest) -> HttpResponse:
-    """What needs attention, today's figures and the last days, the newest orders, and apps."""
+    """What needs attention, the sales of the last days (`days`: 7, 30 or 90), the newest orders, and apps."""
     business, apps = request.business, request.apps
-    figures, orders = today(business), overview.newest_orders(business)
+    chosen = request.GET.get("days", "")
+    days = int(chosen) if chosen in map(str, RANGES) else RANGES[0]
     context = {
-        "today": figures,
-        "week": overview.week_of(business),
-        "orders": orders,
-        "concerns": [*concerns_of(apps), *overview.store_concerns(figures)],
+        "sales": sales_of(business, days=days),
+        "ranges": RANGES,
+        "orders": overview.newest_orders(business),
+        "concerns": [*concerns_of(apps), *overview.store_concerns(waiting_in(business))],
         "steps": overview.first_steps(business, has_apps=bool(apps)),
         "apps": apps[:SHOWN],
     }

@@ -1,7 +1,7 @@
-"""What the home page shows of a store besides today's figures: the last days, the newest orders, the first steps."""
+"""What the home page shows of a store besides its sales: what waits, the newest orders, the first steps."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Final
 
 from django.urls import reverse
@@ -9,74 +9,48 @@ from django.utils import timezone
 
 from accounts.models import Business
 from merchants.attention import Concern
-from merchants.store.queries import Today
-from stores.dashboard import dashboard
+from merchants.store.queries import Waiting
 from stores.models import Order, Product
 from stores.queries import store_settings
 
-DAYS: Final = 7
 NEWEST: Final = 5
 NEW: Final = timedelta(days=30)  # for which a store is shown its first steps
 
 
-@dataclass(frozen=True, slots=True)
-class DayOfSales:
-    """One day. `x`, `y` and `height` are in per cent of the drawing."""
-
-    date: date
-    orders: int
-    revenue: int  # minor units
-    x: float
-    y: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class Week:
-    bars: list[DayOfSales]  # the oldest first, today last
-    revenue: int
-    orders: int
-
-
-def week_of(business: Business) -> Week:
-    days = dashboard(business, days=DAYS).daily
-    most = max(each.revenue for each in days) or 1
-    bars = []
-    for place, each in enumerate(days):
-        height = max(round(100 * each.revenue / most, 1), 2 if each.revenue else 0)
-        bars.append(
-            DayOfSales(
-                each.date, each.orders, each.revenue, round(100 / DAYS * place, 2), 100 - height, height
-            )
-        )
-    return Week(bars, sum(each.revenue for each in days), sum(each.orders for each in days))
-
-
 def newest_orders(business: Business) -> list[Order]:
-    rows = Order.objects.filter(business=business).select_related("business")
+    rows = Order.objects.filter(business=business).select_related("business", "payment")
     return list(rows.order_by("-id")[:NEWEST])
 
 
-def store_concerns(today: Today) -> list[Concern]:
+def store_concerns(found: Waiting) -> list[Concern]:
     """Orders and products that wait for the merchant."""
-    found = []
-    if today.waiting:
-        title = "1 order to confirm" if today.waiting == 1 else f"{today.waiting:,} orders to confirm"
-        found.append(
-            Concern("info", "receipt", title, "Customers wait for your answer.", "View orders",
-                    f"{reverse('merchants:orders')}?status=PENDING")
-        )  # fmt: skip
-    if today.low:
-        title = (
-            "1 product is low or sold out"
-            if today.low == 1
-            else f"{today.low:,} products are low or sold out"
+    concerns = []
+    if found.waiting:
+        title = _counted(found.waiting, "order to confirm", "orders to confirm")
+        concerns.append(
+            _concern("info", "receipt", title, "Customers wait for your answer.", "status=PENDING")
         )
-        found.append(
+    if found.unpaid:
+        title = _counted(found.unpaid, "order is unpaid online", "orders are unpaid online")
+        kind, text = "info", "The customer can still pay."
+        if found.failed:
+            kind, text = "warn", _counted(found.failed, "payment", "payments") + " failed or expired."
+        concerns.append(_concern(kind, "credit-card", title, text, "payment=online"))
+    if found.low:
+        title = _counted(found.low, "product is low or sold out", "products are low or sold out")
+        concerns.append(
             Concern("info", "package", title, "Restock them, or change their stock.", "View products",
                     f"{reverse('merchants:products')}?show=low")
         )  # fmt: skip
-    return found
+    return concerns
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {several}"
+
+
+def _concern(kind: str, icon_name: str, title: str, text: str, query: str) -> Concern:
+    return Concern(kind, icon_name, title, text, "View orders", f"{reverse('merchants:orders')}?{query}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,16 @@ from datetime import date, datetime, time, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import F, Q, Sum
-from django.db.models.functions import Coalesce
-from django.utils import timezone
+from django.db.models import Count, F, Q
 
 from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.times import shifted
-from stores.enums import OrderStatus, ProductStatus
+from stores.enums import OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review, SitePage
 from stores.order_search import SearchText, matching
 from stores.queries import Listing
+from stores.standing import PAID, UNPAID, UNPAID_ONLINE
 
 MOST_CATEGORIES = 200  # that a form proposes
 MOST_COUNTED = 1000
@@ -33,21 +32,26 @@ SHELVES: dict[str, Q] = {
     "archived": Q(status=ProductStatus.ARCHIVED),
 }
 
+PAYMENTS: dict[str, Q] = {"paid": PAID, "unpaid": UNPAID, "online": UNPAID_ONLINE}
+
 
 def orders_found(
     business: Business,
     *,
     status: str = "",
+    payment: str = "",
     search: str = "",
     first_day: date | None = None,
     last_day: date | None = None,
 ) -> Listing[Order]:
-    """Orders with their lines. `search` looks into number, name, e-mail address and phone number, and below three characters
+    """Orders with their lines. `payment` is one of `PAYMENTS`; `search` looks into number, name, e-mail address and phone number, and below three characters
     only at the beginning of the number. Both days are included, in the business's time zone.
     """
     narrowed, rows = Q(), Order.objects.filter(business=business)
     if status:
         narrowed &= Q(status=status)
+    if payment:
+        narrowed &= PAYMENTS[payment]
     if first_day:
         narrowed &= Q(created_at__gte=_midnight(business, first_day))
     if last_day:
@@ -133,31 +137,25 @@ def page_by_id(business: Business, page_id: str) -> SitePage:
     return get_or_not_found(SitePage.objects.filter(business=business), page_id, "Page not found")
 
 
-# --- Today ------------------------------------------------------------------------------------------
+# --- What waits -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Today:
-    """How the day goes so far. Cancelled orders count and carry no revenue, as everywhere."""
+class Waiting:
+    """What waits for the merchant now."""
 
-    orders: int
-    revenue: int  # minor units
     waiting: int  # orders of any day that are not confirmed yet
+    unpaid: int  # orders whose payment through an app isn't completed
+    failed: int  # those of them whose payment failed or expired
     low: int  # products that are sold out or below their threshold
-    products: bool  # whether there are any that are not archived
 
 
-def today(business: Business, *, now: datetime | None = None) -> Today:
-    """The day is that of the business's time zone."""
-    zone = ZoneInfo(business.timezone)
-    day = (now or timezone.now()).astimezone(zone).date()
+def waiting_in(business: Business) -> Waiting:
     orders = Order.objects.filter(business=business)
-    since_midnight = orders.filter(created_at__gte=datetime.combine(day, time.min, tzinfo=zone))
-    paid = since_midnight.exclude(status=OrderStatus.CANCELLED)
-    return Today(
-        orders=since_midnight.count(),
-        revenue=paid.aggregate(sum=Coalesce(Sum("amount"), 0))["sum"],
+    online = orders.filter(UNPAID_ONLINE)
+    over = Q(payment__status__in=(PaymentStatus.FAILED, PaymentStatus.EXPIRED))
+    return Waiting(
         waiting=orders.filter(status=OrderStatus.PENDING).count(),
+        **online.aggregate(unpaid=Count("pk"), failed=Count("pk", filter=over)),
         low=Product.objects.filter(SHELVES["low"], business=business).count(),
-        products=Product.objects.filter(status=ProductStatus.ACTIVE, business=business).exists(),
     )

@@ -7,9 +7,11 @@ from django import template
 from accounts.validators import timezone_label
 from common.currencies import currency_label
 from common.templatetags.ui import pill
-from merchants.orders.descriptions import PAYMENT_STATES, payment_method
-from stores.enums import OrderStatus, PaymentStatus, is_low
-from stores.models import Order, Payment, Product
+from merchants.orders.descriptions import paid_look, payment_detail, payment_method
+from merchants.store.overview import SetupStep
+from stores.enums import OrderStatus, is_low
+from stores.models import Order, Product
+from stores.standing import is_paid
 
 register = template.Library()
 
@@ -31,12 +33,30 @@ def order_pill(order: Order) -> dict[str, Any]:
 
 
 @register.inclusion_tag("components/pill.html")
-def payment_pill(payment: Payment) -> dict[str, Any]:
-    kind, words = PAYMENT_STATES[PaymentStatus(payment.status)]
-    return pill(kind, words)
+def paid_pill(order: Order) -> dict[str, Any]:
+    """Paid or Unpaid, beside the status."""
+    return pill(*paid_look(order))
 
 
+register.filter("is_paid", is_paid)
+register.filter("payment_detail", payment_detail)
 register.filter("payment_method", payment_method)
+
+
+@register.filter
+def compared(now: int, before: int) -> str:
+    """A figure beside the one of the days before: `12% more than before`."""
+    if not before:
+        return "None before" if now else "None before, either"
+    percent = round(100 * (now - before) / before)
+    if percent == 0:
+        return "About as much as before"
+    return f"{abs(percent):,}% {'more' if percent > 0 else 'less'} than before"
+
+
+@register.filter
+def steps_done(steps: list[SetupStep]) -> int:
+    return sum(each.is_done for each in steps)
 
 
 @register.filter

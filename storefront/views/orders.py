@@ -21,12 +21,13 @@ from common.web.methods import require_safe
 from storefront import offers
 from storefront.forms import BUILT_IN, PaymentForm
 from storefront.views.access import ShopRequest, limit_asking, shop_page, shop_render
-from stores import hookpoints, queries
+from stores import hookpoints, queries, standing
 from stores.enums import FULFILMENT, DeliveryMethod, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import PaymentMethod
 from stores.models import Order, Payment
 from stores.services.order_mails import is_mailed
 from stores.services.payments import choose_again
+from stores.standing import payment_of
 
 STAGES = {
     DeliveryMethod.DELIVERY: {
@@ -68,6 +69,8 @@ def order(request: ShopRequest, key: str) -> HttpResponse:
     context = {
         "key": key,
         "order": found,
+        "title": standing.title_for_buyer(found),
+        "standing": standing.for_buyer(found),
         "is_mailed": is_mailed(found),
         "steps": _steps(found),
         "next_step": NEXT_STEPS.get((found.delivery_method, found.status), ""),
@@ -173,18 +176,14 @@ def _order(request: ShopRequest, key: str) -> Order:
     return found
 
 
-def _payment(order: Order) -> Payment | None:
-    return getattr(order, "payment", None)
-
-
 def _may_choose_again(order: Order) -> bool:
-    payment = _payment(order)
+    payment = payment_of(order)
     return bool(payment and payment.status in CHOOSE_AGAIN and order.status != OrderStatus.CANCELLED)
 
 
 def _state(order: Order) -> str:
     """A text that changes with the payment's part of the page."""
-    payment = _payment(order)
+    payment = payment_of(order)
     making = "making" if _is_being_made(payment) else ""
     return f"{order.status}:{payment.status if payment else ''}:{making}"
 
@@ -207,12 +206,12 @@ def _is_over(payment: Payment | None) -> bool:
 def _payment_words(order: Order) -> dict[str, object]:
     built_in = BUILT_IN.get(order.payment_method)
     return {
-        "payment": _payment(order),
-        "built_in": built_in[0].lower() if built_in else "",
+        "payment": payment_of(order),
+        "built_in": built_in[0] if built_in else "",
         "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,
         "is_cancelled": order.status == OrderStatus.CANCELLED,
         "may_choose_again": _may_choose_again(order),
-        "is_being_made": _is_being_made(_payment(order)),
-        "is_over": _is_over(_payment(order)),
+        "is_being_made": _is_being_made(payment_of(order)),
+        "is_over": _is_over(payment_of(order)),
         "state": _state(order),
     }

@@ -25,7 +25,7 @@ from common.db.fields import decrypt, encrypt
 from common.errors import TooManyRequests
 from common.processes.background import enqueue_after_commit
 from common.web.limits.auth_limits import limit_failures
-from stores import queries
+from stores import queries, standing
 from stores.addresses import store_url
 from stores.enums import DeliveryMethod, OrderStatus
 from stores.models import LINES, BuyerMails, Order, WaitingMail
@@ -105,7 +105,7 @@ def _order(order_id: str) -> Order | None:
 
 
 def _orders() -> QuerySet[Order]:
-    return Order.objects.select_related("business").prefetch_related(LINES)
+    return Order.objects.select_related("business", "payment").prefetch_related(LINES)
 
 
 def _send_or_keep(mail: WaitingMail, now: datetime) -> None:
@@ -181,6 +181,7 @@ def _compose(mail: WaitingMail) -> EmailMessage:
     context = {
         "order": order,
         "store": store,
+        "standing": standing.for_buyer(order),
         "page": store_url(store.slug, "orders", mail.page_key) if mail.page_key else "",
         "home": store_url(store.slug),
         "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,

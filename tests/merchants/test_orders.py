@@ -369,15 +369,15 @@ def test_payment_of_an_app_is_shown_with_its_state(browser, shop):
         order, invoice_id="INV-7", reference="R-8", expires_at=timezone.now() + timedelta(minutes=5)
     )
     for status, words in (
-        ("PENDING", "Waiting for payment"),
-        ("COMPLETED", "Paid"),
-        ("FAILED", "Payment failed"),
-        ("EXPIRED", "Payment expired"),
+        ("PENDING", "Unpaid</span> Waiting for payment"),
+        ("COMPLETED", "Paid</span> </p>"),
+        ("FAILED", "Unpaid</span> Payment failed"),
+        ("EXPIRED", "Unpaid</span> Payment expired"),
     ):
         payment.status = status
         payment.save()
         page = page_of(browser, order)
-        assert f"</svg>{words}</span>" in page
+        assert f"</svg>{words}" in page
         assert "INV-7" in page
         assert "R-8" in page
         assert ("Payment due" in page) is (status == "PENDING")
@@ -470,6 +470,35 @@ def test_move_to_nowhere_is_refused(browser, shop, target):
     response = browser.post(f"{LIST}{order.pk}/status/", {"status": target})
     assert response.status_code == 400
     assert status_of(order) == "PENDING"
+
+
+@pytest.mark.spec("Contract 15 Doors", "Moving on an order that an app hasn't been paid for asks each time")
+@pytest.mark.parametrize("payment", ["PENDING", "FAILED", "EXPIRED"])
+def test_unpaid_order_is_moved_on_after_a_question_each_time(browser, shop, payment):
+    order = factories.order(shop, payment_method="pay:wallet")
+    factories.payment(order, status=payment)
+    for target, before in (("CONFIRMED", "PENDING"), ("DELIVERED", "CONFIRMED")):
+        asked = move(browser, order, target)
+        assert "Not paid yet. Confirm anyway?</h1>" in asked
+        assert '<button class="button primary">Confirm anyway</button>' in asked
+        assert status_of(order) == before
+        form = dict(re.findall(r'<input type="hidden" name="(anyway|status)" value="(\w+)">', asked))
+        browser.post(f"{LIST}{order.pk}/status/", form)
+        assert status_of(order) == target
+
+
+@pytest.mark.parametrize("payment", ["COMPLETED", None])
+def test_order_that_is_paid_or_collected_is_moved_on_at_once(browser, shop, payment):
+    order = factories.order(shop)
+    if payment:
+        factories.payment(order, status=payment)
+    assert "is confirmed." in move(browser, order, "CONFIRMED")
+
+
+def test_unpaid_order_that_can_not_be_moved_is_not_asked_about(browser, shop):
+    order = factories.order(shop, status="READY")
+    factories.payment(order)
+    assert "is already ready" in move(browser, order, "CONFIRMED")
 
 
 # --- Cancelling -------------------------------------------------------------------------------------
