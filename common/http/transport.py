@@ -118,6 +118,12 @@ def send(url: str, *who: object, **options: Unpack[Options]) -> Exchange:
     return strangers.result(submit(url, **options), *who)
 
 
+def look_up(host: str, *, timeout: float) -> Future[list[str]]:
+    """Find the addresses of a name, from any thread. None if it is unknown, or takes longer than `timeout` seconds."""
+    client = _client()
+    return asyncio.run_coroutine_threadsafe(client.resolver.addresses(host, timeout=timeout), client.loop)
+
+
 def close() -> None:
     """Cancel running requests, close all connections and end the thread. The next use starts a new one."""
     global _running
@@ -238,6 +244,7 @@ class _Client:
     """The event loop, its thread, and libcurl with its connections."""
 
     loop: asyncio.AbstractEventLoop
+    resolver: Resolver
 
     def __init__(self) -> None:
         self._ready: Future[None] = Future()
@@ -258,7 +265,7 @@ class _Client:
     def begin(self, job: _Job) -> None:
         try:
             target = _target(job.url)
-            addresses = self._resolver.known(target.name) if target.name else []
+            addresses = self.resolver.known(target.name) if target.name else []
         except BlockedAddress:
             job.fail("blocked_address")
         except NoSuchName:
@@ -296,18 +303,18 @@ class _Client:
     async def _main(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        self._resolver, self._multi = Resolver(), Multi()
+        self.resolver, self._multi = Resolver(), Multi()
         self._ready.set_result(None)
         await self._stop.wait()
         for lookup in self._lookups:
             lookup.cancel()
         self._multi.close()
-        self._resolver.close()
+        self.resolver.close()
 
     async def _wait_for_addresses(self, job: _Job, target: _Target) -> None:
         left = job.began + job.timeout - monotonic()
         try:
-            addresses = await self._resolver.addresses(target.name, timeout=left)
+            addresses = await self.resolver.addresses(target.name, timeout=left)
         except asyncio.CancelledError:
             job.done(Closed())
             raise

@@ -5,9 +5,6 @@ the transport checks each address again when it connects.
 """
 
 import re
-import socket
-import threading
-from concurrent.futures import Future
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 from urllib.parse import SplitResult, quote, urlsplit
@@ -15,6 +12,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 from oauthlib.uri_validate import is_absolute_uri
 
 from common import strangers
+from common.http import transport
 from common.http.addresses import IPAddress, is_allowed_destination, literal_address
 
 MAX_URL_LENGTH: Final = 2048
@@ -113,24 +111,12 @@ def check_addresses(host: str, *, allow_local: bool, budget: float = RESOLVE_BUD
 
 def resolve_host(host: str, *, budget: float = RESOLVE_BUDGET) -> list[IPAddress]:
     """All addresses of a host name. Empty if it can't be resolved within `budget` seconds, or within the free time of a
-    web request (`common.strangers`).
-
-    The system's lookup has no timeout, so it runs in a thread that is abandoned when it takes too long.
-    """
-    answer: Future[list[IPAddress]] = Future()
-
-    def look_up() -> None:
-        try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            found = []
-        answer.set_result([ip_address(sockaddr[0]) for *_, sockaddr in found])
-
-    threading.Thread(target=look_up, name="resolve-host", daemon=True).start()
+    web request (`common.strangers`)."""
     try:
-        return strangers.result_within(answer, budget)
+        found = strangers.result_within(transport.look_up(host, timeout=budget), budget)
     except TimeoutError:
         return []
+    return [ip_address(address) for address in found]
 
 
 def _parts(url: str, *, fragment: bool = False) -> SplitResult:

@@ -1,5 +1,6 @@
 """The bound of those who wait for servers of others, within one process."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -162,7 +163,7 @@ def test_waiting_for_the_transport_itself_is_bound_as_well() -> None:
 def test_name_lookup_of_a_request_ends_with_its_free_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from common.http import url_policy
 
-    monkeypatch.setattr(url_policy.socket, "getaddrinfo", lambda *_, **__: time.sleep(2) or [])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(2) or [])
     began = time.monotonic()
     assert visit(lambda: url_policy.resolve_host("slow.example"), is_marked=False) == []
     assert time.monotonic() - began < FREE + 0.4

@@ -88,9 +88,9 @@ class AppAdmin(ReadOnly, admin.ModelAdmin):
     def developer_name(self, app: App) -> str:
         return str(app.developer)
 
-    @admin.display(description="listed")
+    @admin.display(description="marketplace")
     def listed(self, app: App) -> str:
-        return "Yes" if app.is_listed else "No"
+        return "Listed" if app.is_listed else "Not listed"
 
     @admin.display(description="changed", ordering="updated_at")
     def updated(self, app: App) -> SafeString:

@@ -3,10 +3,12 @@
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from common.http import transport
 from common.http.url_policy import InvalidUrl, check_destination_url, check_redirect_url, resolve_host
 
 SPEC = pytest.mark.spec(
@@ -18,7 +20,7 @@ UNREACHABLE = "can be reached from the internet"
 
 
 @pytest.fixture(autouse=True)
-def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, list[str]]]:
     """Host names and their addresses, in place of DNS."""
     made_up = {"example.com": ["93.184.215.14", "2606:2800:21f::1"], "localhost": ["127.0.0.1", "::1"]}
 
@@ -28,7 +30,8 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in made_up[host]]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    return made_up
+    yield made_up
+    transport.close()  # with the names that it remembers
 
 
 def destination(url: str, *, debug: bool = False, allow_local: bool = False, resolve: bool = True) -> str:
