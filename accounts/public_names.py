@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from common.mails.letters import PLATFORM
 from common.text.lookalikes import disguise_problem, edits, skeletons
 
-PLATFORM: Final = "Extension Platform"
 PLATFORM_EDITS: Final = 2  # letters that may differ where it still reads like its name
 
 # What a platform calls its staff. Such a name is reserved alone and with the words below around it, and free within another name.

@@ -3,14 +3,17 @@
 Mails are sent by a worker: the time that sending takes would tell which addresses have accounts.
 """
 
+from collections.abc import Sequence
+
 from celery import shared_task
-from django.core import mail
 from django.utils import timezone
 
 from accounts.models import DeviceGrant, SignIn, User
 from accounts.services import confirmation, passwords, profile, second_factor, security_log
 from accounts.sessions import SessionStore
 from accounts.sign_in.origins import Origin
+from common.mails.letters import letter
+from common.mails.parts import from_rows
 
 
 @shared_task
@@ -37,8 +40,11 @@ def mail_new_email(user_id: str) -> None:
 
 
 @shared_task
-def send_mail(subject: str, body: str, to: str) -> None:
-    mail.send_mail(subject, body, None, [to])
+def send_mail(subject: str, parts: str | Sequence[Sequence[str]], to: str) -> None:
+    """`parts` are those of `common.mails.parts.as_rows`; a process of the version before sends the text."""
+    letter(
+        subject=subject, to=to, parts=from_rows([["quote", parts]] if isinstance(parts, str) else parts)
+    ).send()
 
 
 @shared_task

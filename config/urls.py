@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 from common.web.methods import require_safe
 from config import health
 from config.observability import metrics
-from config.pages import crawlers, styleguide, views
+from config.pages import crawlers, mails, styleguide, views
 from developers.portal.webhooks import inbox_receiver
 from merchants.marketplace import views as marketplace
 
@@ -19,6 +19,7 @@ urlpatterns = [
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
+    path("_mails/", mails.mails, name="mails"),
     path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
     path("robots.txt", crawlers.robots_txt),

@@ -5,6 +5,9 @@ from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 from django.conf import settings
+from django.core import signing
+
+from common.ids import parse_id
 
 PICTURES: Final = "/media/stores/"
 THUMBNAIL: Final = "/thumbnail"
@@ -48,6 +51,23 @@ def slug_of(host: str) -> str | None:
 
 def _domain() -> str:
     return (urlsplit(settings.STORES_URL).hostname or "").removeprefix(f"{PLACE}.")
+
+
+def order_key(order_id: UUID) -> str:
+    """Opens the page of an order beside the key of its checkout, of which only a digest is kept: for links in later mails."""
+    return _signer().sign(str(order_id))
+
+
+def order_of_key(key: str) -> UUID | None:
+    """The id in a key of `order_key`; None for any other text."""
+    try:
+        return parse_id(_signer().unsign(key))
+    except signing.BadSignature:
+        return None
+
+
+def _signer() -> signing.Signer:
+    return signing.Signer(sep=".", salt="stores.order-page")
 
 
 def picture_path(picture_id: UUID | str) -> str:

@@ -17,6 +17,7 @@ from common.errors import NotFound
 from common.ids import parse_id
 from common.secrets import digest
 from common.times import after, not_before
+from stores.addresses import order_of_key
 from stores.enums import Accent, DeliveryMethod, ProductStatus
 from stores.models import (
     DEFAULT_DELIVERY_FEE,
@@ -199,8 +200,11 @@ def order_by_id(business: Business, order_id: object) -> Order:
 
 
 def order_by_page_key(business: Business, key: str) -> Order | None:
-    """The order placed by the checkout page with this key, with lines and payment; None before that."""
-    return _whole_orders().filter(business=business, page_key_digest=digest(key)).first()
+    """The order placed by the checkout page with this key, or of a mailed link, with lines and payment; None without."""
+    placed = _whole_orders().filter(business=business, page_key_digest__isnull=False)
+    order_id = order_of_key(key)
+    found = placed.filter(pk=order_id) if order_id else placed.filter(page_key_digest=digest(key))
+    return found.first()
 
 
 def carts_of_key(key_digest: str) -> list[Cart]:

@@ -4,10 +4,8 @@ from typing import Final
 
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.conf import settings
-from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -15,6 +13,7 @@ from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import User
 from accounts.services import security_log
 from common.errors import NotAllowed
+from common.mails.letters import letter
 
 UNCONFIRMED: Final = "Confirm your e-mail address first. Use the link that we mailed to {email}."
 
@@ -65,12 +64,19 @@ def send_confirmation(*, user: User, next_url: str = "") -> None:
     link = settings.BASE_URL + reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
     if next_url:
         link += "?" + urlencode({"next": next_url})
-    context = {"base_url": settings.BASE_URL, "link": link}
-    body = render_to_string("accounts/mail/confirm.txt", context)
-    send_mail("Confirm your e-mail address for Extension Platform", body, None, [user.email])
+    letter(
+        subject="Confirm your e-mail address for Extension Platform",
+        to=user.email,
+        template="accounts/mail/confirm.txt",
+        context={"base_url": settings.BASE_URL, "link": link},
+    ).send()
 
 
 def send_account_exists(*, user: User) -> None:
     """Tell the owner of an address that somebody tried to register with it."""
-    body = render_to_string("accounts/mail/account_exists.txt", {"base_url": settings.BASE_URL})
-    send_mail("You already have an account at Extension Platform", body, None, [user.email])
+    letter(
+        subject="You already have an account at Extension Platform",
+        to=user.email,
+        template="accounts/mail/account_exists.txt",
+        context={"base_url": settings.BASE_URL},
+    ).send()

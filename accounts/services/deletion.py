@@ -16,15 +16,14 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.db import transaction
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
+from accounts.services.security_mails import mail_later
 from accounts.signals import account_deleted, account_deletion_asked
 from common.errors import Conflict
-from common.processes.background import enqueue_after_commit
 
 NAME: Final = "Deleted account"
 STORE_NAME: Final = "Deleted store"
@@ -71,8 +70,8 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
     person = User.objects.select_for_update().get(pk=user.pk)
     if person.deleted_at is not None:
         raise Conflict("This account is deleted already.")
-    body = render_to_string("accounts/mail/account_deleted.txt", {"base_url": settings.BASE_URL})
-    enqueue_after_commit("accounts.tasks.send_mail", SUBJECT, body, person.email, run_here=True)
+    facts = {"base_url": settings.BASE_URL}
+    mail_later(subject=SUBJECT, template="accounts/mail/account_deleted.txt", context=facts, to=person.email)
     _end_sign_ins(person)
     _empty(person, now)
     account_deleted.send(User, user=person, now=now)

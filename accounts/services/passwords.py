@@ -3,15 +3,14 @@
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
-from django.core.mail import send_mail
 from django.db import transaction
-from django.template.loader import render_to_string
 from django.urls import reverse
 
 from accounts.models import User, normalize_email
 from accounts.services import confirmation
 from accounts.services.developer_tokens import end_tokens
 from accounts.services.second_factor import require_password_with_passkeys
+from common.mails.letters import letter
 
 
 def send_password_reset(*, email: str) -> None:
@@ -24,9 +23,12 @@ def send_password_reset(*, email: str) -> None:
         kwargs={"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)},
     )
     # The link leads to this site, whatever Host the request had.
-    context = {"base_url": settings.BASE_URL, "link": settings.BASE_URL + path}
-    body = render_to_string("accounts/mail/password_reset.txt", context)
-    send_mail("Choose a new password for Extension Platform", body, None, [user.email])
+    letter(
+        subject="Choose a new password for Extension Platform",
+        to=user.email,
+        template="accounts/mail/password_reset.txt",
+        context={"base_url": settings.BASE_URL, "link": settings.BASE_URL + path},
+    ).send()
 
 
 def choose_new_password(*, user: User, password: str) -> None:

@@ -6,9 +6,7 @@ from typing import Any, Final
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core import signing
-from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
-from django.template.loader import render_to_string
 from django.urls import reverse
 
 from accounts.enums import MailKind, Role, SecurityEventKind
@@ -18,6 +16,7 @@ from accounts.services import confirmation, security_log
 from accounts.services.security_mails import mail_security_change
 from accounts.sign_in.origins import Origin
 from common.errors import Conflict, Invalid
+from common.mails.letters import letter
 from common.processes.background import enqueue_after_commit
 
 LINK_LIFETIME: Final = 3 * 24 * 3600  # seconds
@@ -75,8 +74,12 @@ def mail_new_email(*, user: User) -> None:
         return
     token = signing.dumps([str(user.pk), user.email, user.pending_email], salt=_SALT)
     link = settings.BASE_URL + reverse("accounts:confirm_new_email", args=[token])
-    body = render_to_string("accounts/mail/new_email.txt", {"base_url": settings.BASE_URL, "link": link})
-    send_mail("Confirm your new e-mail address for Extension Platform", body, None, [user.pending_email])
+    letter(
+        subject="Confirm your new e-mail address for Extension Platform",
+        to=user.pending_email,
+        template="accounts/mail/new_email.txt",
+        context={"base_url": settings.BASE_URL, "link": link},
+    ).send()
 
 
 def new_email_of(*, user: User, token: str) -> str:

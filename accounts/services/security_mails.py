@@ -1,11 +1,13 @@
-"""The mail that tells people what has changed in their account's security."""
+"""Mails about an account that are written in the transaction of what they are about, and sent by a worker."""
+
+from typing import Any
 
 from django.conf import settings
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.sign_in.origins import Origin, device_name
+from common.mails.parts import as_rows, written
 from common.processes.background import enqueue_after_commit
 
 SUBJECT = "The security of your account at Extension Platform has changed"
@@ -21,8 +23,7 @@ def mail_security_change(*, user: User, change: str, address: str = "", device: 
         "address": address,
         "device": device,
     }
-    body = render_to_string("accounts/mail/security_change.txt", facts)
-    enqueue_after_commit("accounts.tasks.send_mail", SUBJECT, body, user.email, run_here=True)
+    mail_later(subject=SUBJECT, template="accounts/mail/security_change.txt", context=facts, to=user.email)
 
 
 def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
@@ -34,5 +35,10 @@ def mail_wrong_codes(*, user: User, count: int, origin: Origin) -> None:
         "address": origin.network,
         "device": device_name(origin.device),
     }
-    body = render_to_string("accounts/mail/wrong_codes.txt", facts)
-    enqueue_after_commit("accounts.tasks.send_mail", WRONG_CODES, body, user.email, run_here=True)
+    mail_later(subject=WRONG_CODES, template="accounts/mail/wrong_codes.txt", context=facts, to=user.email)
+
+
+def mail_later(*, subject: str, template: str, context: dict[str, Any], to: str) -> None:
+    """The message to the worker has what the mail says, without its look."""
+    parts = as_rows(written(template, context))
+    enqueue_after_commit("accounts.tasks.send_mail", subject, parts, to, run_here=True)

@@ -1,5 +1,8 @@
 """`/_styleguide/`: every front-end component on one page."""
 
+from collections.abc import Callable
+from functools import wraps
+
 from django import forms
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -47,11 +50,22 @@ class StyleguideForm(forms.Form):
     )
 
 
+def for_staff(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Or for everyone with `DEBUG`."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest) -> HttpResponse:
+        if not (settings.DEBUG or (request.user.is_authenticated and request.user.is_staff)):
+            raise Http404
+        return view(request)
+
+    return guarded
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
+@for_staff
 def styleguide(request: HttpRequest) -> HttpResponse:
-    """For staff, or everyone with `DEBUG`. A POST shows the form with its errors."""
-    if not (settings.DEBUG or (request.user.is_authenticated and request.user.is_staff)):
-        raise Http404
+    """A POST shows the form with its errors."""
     wrong = StyleguideForm({"name": "Loyalty Stars", "slug": "Not a slug"}, prefix="wrong")
     context = {
         "form": StyleguideForm(request.POST or None),

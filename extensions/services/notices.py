@@ -15,11 +15,11 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
+from common.mails.letters import letter
 from extensions.in_store.app_status import statuses_of
 from extensions.in_store.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
@@ -28,6 +28,7 @@ from installations.models import Installation, running
 from installations.queries import asked_scopes, scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
+from stores.letterhead import merchant_frame
 from webhooks.health import WARNED_AFTER
 from webhooks.models import Webhook
 
@@ -135,8 +136,8 @@ def _question(installation: Installation) -> EmailMessage | None:
         "reason": scope_reason(installation),
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/permissions/",
     }
-    body = render_to_string("extensions/mail/question.txt", context)
-    return _letter(f"{app.name} asks for more permissions in {business.name}", body, installation)
+    subject = f"{app.name} asks for more permissions in {business.name}"
+    return _letter(subject, "extensions/mail/question.txt", context, installation)
 
 
 # Apps that keep failing
@@ -204,16 +205,20 @@ def _trouble(now: datetime, installation: Installation) -> EmailMessage | None:
         "skipped_since": min((each.open_since for each in status.skipped if each.open_since), default=None),
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/",
     }
+    subject = f"{app.name} is having trouble in {business.name}"
     with timezone.override(business.timezone):
-        body = render_to_string("extensions/mail/trouble.txt", context)
-    return _letter(f"{app.name} is having trouble in {business.name}", body, installation)
+        return _letter(subject, "extensions/mail/trouble.txt", context, installation)
 
 
 # Sending
 
 
-def _letter(subject: str, body: str, installation: Installation) -> EmailMessage:
-    return EmailMessage(" ".join(subject.split()), body, None, [installation.business.owner.email])
+def _letter(
+    subject: str, template: str, context: Mapping[str, Any], installation: Installation
+) -> EmailMessage:
+    store = installation.business
+    frame = merchant_frame(store)
+    return letter(subject=subject, to=store.owner.email, template=template, context=context, frame=frame)
 
 
 def _mail(ids: Iterable[UUID], kind: MailKind, write: Any) -> None:

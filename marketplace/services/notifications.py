@@ -1,15 +1,14 @@
 """Mails reviewers' decisions to developers."""
 
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.core.mail import send_mail
-from django.template.loader import render_to_string
+from django.core.mail import EmailMultiAlternatives
 
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
+from common.mails.letters import letter
 from common.processes.background import enqueue_after_commit
 from marketplace.enums import Criterion, SubmissionStatus, Verdict
 from marketplace.models import Submission
@@ -32,30 +31,27 @@ def mail_decision(*, submission_id: UUID | str) -> None:
         return
     if not wants_mail(submission.app.developer, MailKind.REVIEW_DECISIONS):
         return
-    mail = decision_mail(submission)
-    send_mail(mail.subject, mail.text, None, [submission.app.developer.email])
+    decision_mail(submission).send()
 
 
-@dataclass(frozen=True, slots=True)
-class Mail:
-    subject: str
-    text: str
-
-
-def decision_mail(submission: Submission) -> Mail:
+def decision_mail(submission: Submission) -> EmailMultiAlternatives:
     """The mail about a decision. Reviewers preview it before they decide."""
     app = submission.app
     approved = submission.status == SubmissionStatus.APPROVED
+    listed = app.suspended_at is None and (approved or app.approved_version_id is not None)
     context = {
         "app": app,
         "submission": submission,
         "approved": approved,
-        "listed": app.suspended_at is None and (approved or app.approved_version_id is not None),
+        "listed": listed,
+        "listing": f"{settings.BASE_URL}/marketplace/{app.slug}/" if approved and listed else "",
         "failed": failed_criteria(submission),
         "review_page": f"{settings.BASE_URL}/portal/apps/{app.slug}/review/",
     }
     subject = _SUBJECTS[SubmissionStatus(submission.status)].format(app=app.name, version=submission.version)
-    return Mail(subject, render_to_string("marketplace/mail/decision.txt", context))
+    return letter(
+        subject=subject, to=app.developer.email, template="marketplace/mail/decision.txt", context=context
+    )
 
 
 def failed_criteria(submission: Submission) -> list[tuple[str, str]]:

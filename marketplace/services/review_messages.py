@@ -5,15 +5,14 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.core.mail import send_mail
 from django.db import transaction
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.enums import MailKind
 from accounts.models import User
 from accounts.services.profile import wants_mail
 from common.errors import Conflict
+from common.mails.letters import letter
 from common.processes.background import enqueue_after_commit
 from marketplace import rules
 from marketplace.enums import SubmissionStatus
@@ -81,8 +80,12 @@ def mail_message(*, message_id: UUID | str) -> None:
         page = f"{settings.BASE_URL}/admin/marketplace/submission/{submission.pk}/change/#conversation"
     for person in people:
         context = {"person": person, "app": app, "message": message, "page": page}
-        text = render_to_string("marketplace/mail/review_message.txt", context)
-        send_mail(f"{app.name} {submission.version}: message about the review", text, None, [person.email])
+        letter(
+            subject=f"{app.name} {submission.version}: message about the review",
+            to=person.email,
+            template="marketplace/mail/review_message.txt",
+            context=context,
+        ).send()
 
 
 def _reviewers_of(app: App, submission: Submission) -> list[User]:

@@ -16,19 +16,19 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import F, QuerySet
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.models import Business
-from accounts.public_names import PLATFORM
 from common.db.fields import decrypt, encrypt
 from common.errors import TooManyRequests
+from common.mails.letters import PLATFORM, letter
 from common.processes.background import enqueue_after_commit
 from common.web.limits.auth_limits import limit_failures
-from stores import queries, standing
-from stores.addresses import store_url
-from stores.enums import DeliveryMethod, OrderStatus
-from stores.models import LINES, BuyerMails, Order, WaitingMail
+from stores import standing
+from stores.addresses import order_key, store_url
+from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
+from stores.letterhead import store_frame
+from stores.models import LINES, BuyerMails, Order, Payment, WaitingMail
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +36,7 @@ MAILS_PER_WINDOW: Final = 20  # to one address
 NEW: Final = timedelta(days=7)  # how long a store is new
 GIVEN_UP: Final = timedelta(days=14)  # after its first time, a waiting mail that can't be sent
 BATCH: Final = 500
+WHY: Final = "You get this e-mail because this address was given with the order. If it wasn't you, ignore it."
 SUBJECTS: Final = {
     OrderStatus.READY: "Order {number} is ready",
     OrderStatus.IN_DELIVERY: "Order {number} is on its way",
@@ -149,10 +150,10 @@ def _send_kept(pk: UUID, now: datetime) -> bool:
         if not _count_for_store(mail.order.business, now):
             return False
         _count_for_address(mail.order)  # last: nothing takes it back
-    letter = _compose(mail)
+    composed = _compose(mail)
     mail.delete()
     if is_due:
-        letter.send()
+        composed.send()
     return True
 
 
@@ -174,20 +175,35 @@ def _count_for_store(store: Business, now: datetime) -> bool:
 
 def _compose(mail: WaitingMail) -> EmailMessage:
     order, store = mail.order, mail.order.business
+    template, subject = "order_placed", f"Order {order.number} at {store.name}"
     if mail.status:
+        template = "order_status"
         subject = f"{SUBJECTS[OrderStatus(mail.status)].format(number=order.number)} – {store.name}"
-    else:
-        subject = f"Order {order.number} at {store.name}"
-    context = {
+    _, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
+    sender = formataddr((f"{' '.join(store.name.split())} via {PLATFORM}", address))
+    with timezone.override(store.timezone):
+        return letter(
+            subject=subject,
+            to=order.customer_email,
+            template=f"stores/mail/{template}.txt",
+            context=_facts(mail),
+            frame=store_frame(store, WHY),
+            sender=sender,
+        )
+
+
+def _facts(mail: WaitingMail) -> dict[str, object]:
+    order, store = mail.order, mail.order.business
+    return {
         "order": order,
         "store": store,
         "standing": standing.for_buyer(order),
-        "page": store_url(store.slug, "orders", mail.page_key) if mail.page_key else "",
-        "home": store_url(store.slug),
+        "page": store_url(store.slug, "orders", mail.page_key or order_key(order.pk)),
+        "pay_before": _pay_before(order),
         "is_delivery": order.delivery_method == DeliveryMethod.DELIVERY,
-        "tagline": queries.store_settings(store).tagline,
     }
-    body = render_to_string(f"stores/mail/order_{'status' if mail.status else 'placed'}.txt", context)
-    _, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
-    sender = formataddr((f"{' '.join(store.name.split())} via {PLATFORM}", address))
-    return EmailMessage(" ".join(subject.split()), body, sender, [order.customer_email])
+
+
+def _pay_before(order: Order) -> datetime | None:
+    payment: Payment | None = getattr(order, "payment", None)
+    return payment.expires_at if payment and payment.status == PaymentStatus.PENDING else None

@@ -12,7 +12,7 @@ def counted(outcome: str) -> float:
 
 
 def test_mails_are_counted_by_outcome(settings: Any) -> None:
-    settings.EMAIL_BACKEND = "common.mails.CountedBackend"
+    settings.EMAIL_BACKEND = "common.mails.backend.CountedBackend"
     before = {outcome: counted(outcome) for outcome in ("sent", "failed")}
     settings.EMAIL_SENT_BY = "django.core.mail.backends.locmem.EmailBackend"
     send_mail("Hello", "", None, ["dana@example.com"])

@@ -43,9 +43,14 @@ def test_approval_is_mailed(
         "Hello Dana",
         "Merchants can find and install it now.",
         "Nice & tidy.",
+        "http://testserver/marketplace/stars/",
         "http://testserver/portal/apps/stars/review/",
     ):
         assert words in str(message.body)
+    html = str(message.alternatives[0][0])  # type: ignore[attr-defined]
+    assert "Stars &amp; &lt;Stripes&gt; 1.4.0 is approved" in html
+    assert "Nice &amp; tidy." in html
+    assert "<Stripes>" not in html
 
 
 def test_rejection_is_mailed_with_notes_and_failed_criteria(
@@ -60,7 +65,7 @@ def test_rejection_is_mailed_with_notes_and_failed_criteria(
     (message,) = mail.outbox
     assert message.subject == "Stars & <Stripes> 1.4.0 needs changes"
     body = str(message.body)
-    for words in ("a draft again", "Security:\nA bad signature got 200.", "Check signatures."):
+    for words in ("a draft again", "Security\n\nA bad signature got 200.", "Check signatures."):
         assert words in body
     assert "Lovely" not in body
     assert "stays listed" not in body

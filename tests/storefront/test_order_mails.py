@@ -1,5 +1,6 @@
 """Mails to buyers: a new store sends a limited number a day, and what is over waits."""
 
+import re
 from datetime import timedelta
 from smtplib import SMTPDataError, SMTPRecipientsRefused, SMTPServerDisconnected
 from unittest.mock import Mock
@@ -9,10 +10,16 @@ import time_machine
 from django.core.mail import EmailMessage
 from django.utils import timezone
 
+from stores.addresses import store_origin
+from stores.enums import Accent
+from stores.letterhead import ACCENTS
 from stores.models import Order, WaitingMail
 from stores.services.order_mails import send_waiting
 from stores.services.orders import change_order_status
 from tests import factories
+from tests.merchants.pages import signed_in
+from tests.merchants.test_store_settings import FORM
+from tests.pictures import upload
 from tests.sessions import another_session
 from tests.storefront.shopping import Shopper
 
@@ -147,3 +154,15 @@ def test_waiting_mail_is_sent_by_one_of_two_runs(shop, bread, shopper, mailoutbo
         assert mailoutbox == []
     assert send_waiting() == 1
     assert len(mailoutbox) == 1
+
+
+def test_mail_has_the_look_of_its_store(shop, mira, placing, shopper, mailoutbox, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    signed_in(mira).post("/merchant/store/", FORM | {"logo": upload()})
+    placing(0)
+    html = mailoutbox[0].alternatives[0][0]
+    assert "Mira&#x27;s Bakery" in html
+    assert ACCENTS[Accent.TEAL][0] in html
+    (loaded,) = re.findall(r'src="([^"]+)"', html)
+    assert loaded.startswith(store_origin(shop.slug))
+    assert shopper.get(loaded)["Content-Type"].startswith("image/")

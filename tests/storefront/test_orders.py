@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from stores.addresses import store_url
+from stores.addresses import order_key, store_url
 from stores.hookpoints import PaymentDetails, PaymentMethod, filled
 from stores.models import Order, Payment
 from stores.services.orders import change_order_status
@@ -276,6 +276,29 @@ def test_buyer_is_mailed_the_order_and_its_link(
             change_order_status(order=order, status=status)
     assert [each.subject for each in mailoutbox[1:]] == [f"Order {order.number} is ready – Harbour Bakery"]
     assert "Ready for pickup" in shopper.get(page).content.decode()
+    mailed = next(line for line in mailoutbox[1].body.splitlines() if "/orders/" in line)
+    assert f'href="{mailed}"' in mailoutbox[1].alternatives[0][0]
+    assert "Ready for pickup" in shopper.get(mailed).content.decode()
+
+
+@pytest.mark.parametrize("change", ["signature", "order", "store", "app"])
+def test_link_of_a_mail_opens_its_order_only(shop, bread, shopper, mira, change):
+    shopper.place()
+    order = Order.objects.get()
+    key = order_key(order.pk)
+    assert shopper.get(store_url(shop.slug, "orders", key)).status_code == 200
+    if change == "signature":
+        key = key[:-1] + ("A" if key[-1] != "A" else "B")
+    elif change == "order":
+        shopper.take(bread, 1)
+        shopper.place()
+        other = Order.objects.exclude(pk=order.pk).get()
+        key = f"{other.pk}.{key.partition('.')[2]}"
+    elif change == "store":
+        shop = factories.business(mira)
+    else:
+        Order.objects.update(page_key_digest=None)  # as one that an app placed
+    assert shopper.get(store_url(shop.slug, "orders", key)).status_code == 404
 
 
 def test_sandbox_stores_and_orders_of_apps_send_no_mail(

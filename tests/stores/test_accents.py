@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stores.enums import Accent
+from stores.letterhead import ACCENTS
 
 CSS = (Path(__file__).parents[2] / "static/css/accents.css").read_text()
 SURFACES = ("#ffffff", "#161a21")  # --surface of tokens.css, light and dark
@@ -16,6 +17,7 @@ TOKEN = re.compile(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 def test_contrast_of_a_color(accent):
     (rule,) = re.findall(rf'\[data-accent="{accent}"\]\[data-accent\] {{(.*?)}}', CSS, re.DOTALL)
     tokens = {name: colors for name, *colors in TOKEN.findall(rule)}
+    assert tuple(tokens["accent"]) == ACCENTS[Accent(accent)], "mails have another color than the store"
     for look, surface in enumerate(SURFACES):
         color, hover, tint, ink = (
             tokens[name][look] for name in ("accent", "accent-hover", "accent-bg", "on-accent")

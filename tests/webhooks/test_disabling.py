@@ -380,7 +380,8 @@ def test_mail_goes_to_the_developer_and_names_the_endpoint(webhook: Webhook, app
     tell(webhook, START + 72 * HOUR)
     [message] = mail.outbox
     assert health.FAILED in message.body
-    assert "recover" in message.body
+    assert "press Enable" in message.body
+    assert f"/portal/apps/{app.slug}/webhooks/" in message.body
 
 
 @pytest.mark.django_db(transaction=True)

@@ -79,6 +79,7 @@ SHOTS = [
     Shot("address-confirmation-sent", "/accounts/confirm-email/"),
     Shot("address-link-expired", "/accounts/confirm-email/x/"),
     Shot("styleguide", "/_styleguide/", "rae"),
+    Shot("mails", "/_mails/", "rae"),
     Shot("styleguide-errors", "/_styleguide/", "rae", acts.press("Send it")),
     Shot("error-404", "/nothing/here", status=404),
     Shot("portal-apps", "/portal/", "dana"),

@@ -5,12 +5,12 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.core.mail import send_mail
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
+from common.mails.letters import letter
+from stores.letterhead import merchant_frame
 from webhooks.enums import ErasureState
 from webhooks.models import Erasure
 
@@ -41,10 +41,16 @@ def mail_merchant(erasure_id: UUID) -> None:
         "erasure": erasure,
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/receipt/",
     }
-    with timezone.override(business.timezone):
-        body = render_to_string("webhooks/mail/erasure.txt", context)
     subject = NEWS[ErasureState(erasure.state)].format(app=app.name, business=business.name)
+    with timezone.override(business.timezone):
+        mail = letter(
+            subject=subject,
+            to=owner.email,
+            template="webhooks/mail/erasure.txt",
+            context=context,
+            frame=merchant_frame(business),
+        )
     try:
-        send_mail(" ".join(subject.split()), body, None, [owner.email])
+        mail.send()
     except Exception as error:  # its text names the address
         log.error("The merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)

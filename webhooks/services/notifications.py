@@ -9,14 +9,13 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
+from common.mails.letters import letter
 from marketplace.models import App
 from webhooks import health
 from webhooks.enums import Stage
@@ -80,11 +79,12 @@ def _mail(app: App, webhooks: Sequence[Webhook]) -> None:
         "groups": _groups(webhooks),
         "rest": max(0, len(webhooks) - LISTED),
         "disabled": disabled,
-        "portal": f"{settings.BASE_URL}/portal/apps/{app.slug}/",
+        "page": f"{settings.BASE_URL}/portal/apps/{app.slug}/{'webhooks' if disabled else 'deliveries'}/",
     }
     subject = f"{app.name}: webhooks {'have been disabled' if disabled else 'are failing'}"
+    to = app.developer.email
     try:
-        send_mail(subject, render_to_string("webhooks/mail/health.txt", context), None, [app.developer.email])
+        letter(subject=subject, to=to, template="webhooks/mail/health.txt", context=context).send()
     except Exception:
         log.exception("The developer of %s could not be notified about its webhooks.", app.slug)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
@@ -29,7 +30,7 @@ from marketplace.models import Submission
 from marketplace.queries import conversation_about, latest_submission
 from marketplace.services import reviews
 from marketplace.services.findings import record_findings
-from marketplace.services.notifications import Mail, criteria_notes, decision_mail
+from marketplace.services.notifications import criteria_notes, decision_mail
 from marketplace.services.review_messages import may_write, send_message
 
 UNPROCESSABLE = 422
@@ -259,7 +260,7 @@ def _confirm(
     )
 
 
-def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> Mail:
+def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> EmailMultiAlternatives:
     """The e-mail that the developer would receive."""
     decided = copy(submission)
     decided.status, decided.notes = status, notes

@@ -60,7 +60,7 @@ def test_rejection_mail_equals_its_preview(
     assert "An old signature got 200." in sent.body
     assert "Nearly there." in sent.body
     previewed = shown.context["mail"]
-    assert (previewed.subject, previewed.text) == (sent.subject, sent.body)
+    assert (previewed.subject, previewed.body) == (sent.subject, sent.body)
 
 
 def test_approval_mail_equals_its_preview(
@@ -71,7 +71,7 @@ def test_approval_mail_equals_its_preview(
     with django_capture_on_commit_callbacks(execute=True):
         admin.post(page_of(submission, "approve"))
     assert "Merchants can find and install it now." in mail.outbox[0].body
-    assert (shown.subject, shown.text) == (mail.outbox[0].subject, mail.outbox[0].body)
+    assert (shown.subject, shown.body) == (mail.outbox[0].subject, mail.outbox[0].body)
 
 
 @pytest.mark.spec(
@@ -173,7 +173,7 @@ def test_common_reasons_become_part_of_the_notes_and_can_be_edited(admin: Client
     page = admin.post(page_of(submission, "reject"), body)
     assert page.status_code == 200
     assert page.context["form"]["notes"].value() == "\n\n".join(["Hello.", *reasons])
-    assert reasons[1] in page.context["mail"].text
+    assert reasons[1] in page.context["mail"].body
     submission.refresh_from_db()
     assert submission.status == "PENDING_REVIEW"
     admin.post(page_of(submission, "reject"), {"notes": reasons[0], "reasons": reasons})

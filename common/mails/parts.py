@@ -1,0 +1,68 @@
+"""What a mail says, written once: a template of paragraphs, points, facts, quotes, links and at most one button.
+
+The tags of `{% load mails %}` collect these parts as plain text. Both bodies of the mail are made of them, so neither can say what the
+other doesn't, and no text of a person becomes markup.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final, Literal
+
+from django.template import Context
+from django.template.loader import get_template
+
+Kind = Literal["paragraph", "heading", "point", "fact", "quote", "link", "button"]
+IN_ONE_BLOCK: Final = ("point", "fact")
+COLLECTED: Final = "mail_parts"  # the variable in which the tags find the list
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`label` names a fact, a link or a button, whose `text` is the value or the URL."""
+
+    kind: Kind
+    text: str
+    label: str = ""
+
+
+def written(template: str, context: dict[str, Any]) -> list[Part]:
+    """The parts of a mail's template. Raises `ValueError` for words outside of the tags and for a second button."""
+    parts: list[Part] = []
+    base: Any = get_template(template)
+    outside = base.template.render(Context(context | {COLLECTED: parts}, autoescape=False)).strip()
+    if outside:
+        raise ValueError(f"{template} has words outside of its tags: {outside!r}")
+    if sum(part.kind == "button" for part in parts) > 1:
+        raise ValueError(f"{template} has more than one button.")
+    return parts
+
+
+def blocks(parts: Iterable[Part]) -> list[tuple[Kind, list[Part]]]:
+    """Parts with their kind; points, and facts, that follow each other are one block."""
+    found: list[tuple[Kind, list[Part]]] = []
+    for kind, group in groupby(parts, key=lambda part: part.kind):
+        rows = list(group)
+        found += [(kind, rows)] if kind in IN_ONE_BLOCK else [(kind, [row]) for row in rows]
+    return found
+
+
+def as_text(parts: Sequence[Part]) -> str:
+    return "\n\n".join("\n".join(_line(part) for part in rows) for _, rows in blocks(parts))
+
+
+def as_rows(parts: Iterable[Part]) -> list[list[str]]:
+    """For a message to a worker."""
+    return [[part.kind, part.text, part.label] for part in parts]
+
+
+def from_rows(rows: Iterable[Sequence[Any]]) -> list[Part]:
+    return [Part(*row) for row in rows]
+
+
+def _line(part: Part) -> str:
+    if part.kind == "point":
+        return f"- {part.text}"
+    if part.kind == "button":
+        return f"{part.label}:\n{part.text}"
+    return f"{part.label}: {part.text}" if part.label else part.text

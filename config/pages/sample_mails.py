@@ -1,0 +1,181 @@
+"""Every mail with made-up facts, for the page `/_mails/` and the tests of how mails look. Nothing of it is saved or sent."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace as Sample
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+
+from accounts.models import Business, User
+from common.mails.letters import Frame, letter
+from stores.enums import Accent
+from stores.letterhead import ACCENTS, merchant_frame, store_frame
+from stores.models import Order, OrderItem
+from stores.services.order_mails import WHY
+from webhooks.enums import ErasureState, Stage
+
+AT: Final = datetime(2026, 11, 25, 18, 43, tzinfo=UTC)
+LONG: Final = "Check the signature before anything else.\n\nThen answer within five seconds, and do the work afterwards."
+
+
+def sample_mails() -> dict[str, EmailMultiAlternatives]:
+    """By the template's name without its folder and suffix."""
+    made = {**_of_accounts(), **_of_apps(), **_of_stores()}
+    return {
+        template.rpartition("/")[2]: letter(
+            subject=subject, to="sam@example.com", template=f"{template}.txt", context=context, frame=frame
+        )
+        for template, (subject, context, frame) in made.items()
+    }
+
+
+Made = dict[str, tuple[str, Mapping[str, Any], Frame | None]]
+
+
+def _page(path: str) -> str:
+    return f"{settings.BASE_URL}/{path}"
+
+
+def _of_accounts() -> Made:
+    base: dict[str, Any] = {"base_url": settings.BASE_URL, "link": _page("accounts/sample/")}
+    origin = {"at": AT, "address": "192.0.2.0", "device": "Firefox on Linux"}
+    change = "A developer token was created: continuous integration."
+    said = {
+        "account_deleted": ("Your account at Extension Platform is deleted", {}),
+        "account_exists": ("You already have an account at Extension Platform", {}),
+        "confirm": ("Confirm your e-mail address for Extension Platform", {}),
+        "new_email": ("Confirm your new e-mail address for Extension Platform", {}),
+        "password_reset": ("Choose a new password for Extension Platform", {}),
+        "security_change": (
+            "The security of your account at Extension Platform has changed",
+            origin | {"change": change},
+        ),
+        "wrong_codes": ("Wrong codes were entered for your account", origin | {"count": 3}),
+    }
+    return {f"accounts/mail/{name}": (subject, base | more, None) for name, (subject, more) in said.items()}
+
+
+def _of_apps() -> Made:
+    app = Sample(name="Loyalty Stars", developer=Sample(name="Dana Lindqvist"))
+    submission = Sample(version="1.4.0", notes=LONG)
+    message = Sample(from_reviewer=True, text=LONG, submission=submission)
+    endpoint = Sample(
+        url="https://stars.example.com/webhooks/orders",
+        id="01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a03",
+        failing_since=AT - timedelta(hours=72),
+        disabled_reason="No event was accepted for 72 hours.",
+    )
+    app_page = "portal/apps/loyalty-stars"
+    return {
+        "marketplace/mail/decision": (
+            "Loyalty Stars 1.4.0 is approved",
+            {
+                "app": app,
+                "submission": submission,
+                "approved": True,
+                "listed": True,
+                "listing": _page("marketplace/loyalty-stars/"),
+                "review_page": _page(f"{app_page}/review/"),
+            },
+            None,
+        ),
+        "marketplace/mail/review_message": (
+            "Loyalty Stars 1.4.0: message about the review",
+            {
+                "person": app.developer,
+                "app": app,
+                "message": message,
+                "page": _page(f"{app_page}/review/#messages"),
+            },
+            None,
+        ),
+        "webhooks/mail/health": (
+            "Loyalty Stars: webhooks have been disabled",
+            {
+                "app": app,
+                "groups": [(Stage.DISABLED, [endpoint])],
+                "rest": 2,
+                "disabled": True,
+                "page": _page(f"{app_page}/webhooks/"),
+            },
+            None,
+        ),
+    }
+
+
+def _of_stores() -> Made:
+    store = Business(
+        name="Harbour Bakery",
+        slug="harbour-bakery",
+        owner=User(name="Mary Holm"),
+        address="3 Harbour Street",
+        timezone="Europe/Copenhagen",
+    )
+    app = Sample(name="Loyalty Stars")
+    about = {"app": app, "business": store, "page": _page("merchant/apps/sample/")}
+    capability = Sample(title="Shine", detail="A script from stars.example.com/shine.js on every page")
+    order = _order(store)
+    buyers = {
+        "order": order,
+        "store": store,
+        "page": "https://stores.example/orders/sample/",
+        "is_delivery": False,
+    }
+    yours, theirs = (
+        replace(frame, accent=ACCENTS[Accent.AMBER])
+        for frame in (merchant_frame(store), store_frame(store, WHY))
+    )
+    return {
+        "extensions/mail/question": (
+            "Loyalty Stars asks for more permissions in Harbour Bakery",
+            about
+            | {
+                "capabilities": [capability],
+                "added": ["See your orders"],
+                "reason": "Stars are given by order.",
+            },
+            yours,
+        ),
+        "extensions/mail/trouble": (
+            "Loyalty Stars is having trouble in Harbour Bakery",
+            about | {"failing_since": AT, "is_skipped": True, "skipped_since": AT},
+            yours,
+        ),
+        "webhooks/mail/erasure": (
+            "Loyalty Stars erased the data of Harbour Bakery",
+            about | {"erasure": Sample(state=ErasureState.CONFIRMED, confirmed_at=AT)},
+            yours,
+        ),
+        "stores/mail/order_placed": (
+            "Order 1061 at Harbour Bakery",
+            buyers | {"pay_before": AT},
+            theirs,
+        ),
+        "stores/mail/order_status": (
+            "Order 1061 is ready – Harbour Bakery",
+            buyers | {"standing": "Your order is ready for pickup."},
+            theirs,
+        ),
+    }
+
+
+def _order(store: Business) -> Order:
+    order = Order(
+        business=store,
+        number="1061",
+        status="READY",
+        subtotal=2980,
+        discount=350,
+        amount=2630,
+        currency="USD",
+        delivery_method="PICKUP",
+        payment_method="CASH",
+    )
+    order.lines = [
+        OrderItem(order=order, name="Sourdough loaf with rye, walnuts and dried figs", quantity=2, price=890),
+        OrderItem(order=order, name="Lemonade", quantity=3, price=400),
+    ]
+    return order
