@@ -21,7 +21,6 @@ class OrderStage:
     status: OrderStatus
     is_reached: bool
     is_current: bool
-    is_next: bool
 
     @property
     def verb(self) -> str:
@@ -35,13 +34,15 @@ def stages(order: Order) -> list[OrderStage]:
     way = [status for status in FULFILMENT if _on_the_way(order, status)]
     now = way.index(OrderStatus(order.status))
     return [
-        OrderStage(status, is_reached=place <= now, is_current=place == now, is_next=place == now + 1)
+        OrderStage(status, is_reached=place <= now, is_current=place == now)
         for place, status in enumerate(way)
     ]
 
 
-def next_stage(order: Order) -> OrderStage | None:
-    return next((stage for stage in stages(order) if stage.is_next), None)
+def main_stage(order: Order) -> OrderStage | None:
+    """The one that the page offers first: confirming, then delivered at once. The stages between are for those who use them."""
+    wanted = OrderStatus.CONFIRMED if order.status == OrderStatus.PENDING else OrderStatus.DELIVERED
+    return next((stage for stage in stages(order) if stage.status == wanted and not stage.is_reached), None)
 
 
 def may_cancel(order: Order) -> bool:

@@ -37,7 +37,7 @@ ONLY_POST = {
     "admin:marketplace_submission_findings", "admin:marketplace_submission_install", "admin:marketplace_submission_message",
     "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",
     "merchants:add_block", "merchants:business_switch", "merchants:checkout_refusal", "merchants:hook_reset", "merchants:move_block",
-    "merchants:order_status", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block",
+    "merchants:order_note", "merchants:order_status", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block",
     "merchants:preview_text", "merchants:product_archive", "merchants:product_restore", "merchants:product_stock",
     "merchants:remove_block", "merchants:resume",
     "oauth:revoke", "oauth:token",
