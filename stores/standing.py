@@ -1,4 +1,4 @@
-"""How an order stands: its payment beside its status.
+"""The state of an order: its payment beside its status.
 
 What is paid is decided here alone. The buyer's page and mails take their sentences from here, so that one state never
 contradicts the other.
@@ -19,7 +19,7 @@ PAID: Final = Q(payment__status=PaymentStatus.COMPLETED) | Q(
     payment__isnull=True, status=OrderStatus.DELIVERED
 )
 UNPAID: Final = Q(payment__status__in=_OWED) | (Q(payment__isnull=True) & ~Q(status=OrderStatus.DELIVERED))
-# A payment through an app that may never come. Nobody waits for that of a cancelled order.
+# A payment through an app that may never come. That of a cancelled order is not waited for.
 UNPAID_ONLINE: Final = Q(payment__status__in=_OWED) & ~Q(status=OrderStatus.CANCELLED)
 
 

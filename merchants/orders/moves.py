@@ -12,6 +12,7 @@ VERBS = {
     OrderStatus.IN_DELIVERY: "Send out for delivery",
     OrderStatus.DELIVERED: "Mark as delivered",
 }
+STEPS = (OrderStatus.CONFIRMED, OrderStatus.READY, OrderStatus.DELIVERED)  # for several orders at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ def main_stage(order: Order) -> OrderStage | None:
     """The one that the page offers first: confirming, then delivered at once. The stages between are for those who use them."""
     wanted = OrderStatus.CONFIRMED if order.status == OrderStatus.PENDING else OrderStatus.DELIVERED
     return next((stage for stage in stages(order) if stage.status == wanted and not stage.is_reached), None)
+
+
+def steps_of(orders: list[Order]) -> list[tuple[OrderStatus, str]]:
+    """What at least one of these orders may be moved to, with its verb."""
+    return [(step, VERBS[step]) for step in STEPS if any(may_move(order.status, step) for order in orders)]
 
 
 def may_cancel(order: Order) -> bool:

@@ -5,6 +5,7 @@ from typing import cast
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid
@@ -16,8 +17,8 @@ from merchants.filter_forms import OrderFilter
 from merchants.orders.descriptions import history, parts
 from merchants.orders.export import lines
 from merchants.orders.forms import NoteForm
-from merchants.orders.moves import main_stage, may_cancel, stages
-from merchants.store.queries import orders_found, orders_of_customer, still_sold
+from merchants.orders.moves import main_stage, may_cancel, stages, steps_of
+from merchants.store.queries import VIEWS, orders_found, orders_of_customer, still_sold
 from stores import queries
 from stores.enums import FULFILMENT, OrderStatus, may_move
 from stores.models import Order
@@ -35,12 +36,21 @@ def order_list(request: MerchantRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "merchants/orders/orders.html", context, status=UNPROCESSABLE)
     listing = orders_found(request.business, **form.wanted)
+    orders = list(listing.rows[wanted.window])
     context |= {
-        "orders": listing.rows[wanted.window],
+        "orders": orders,
         "total": listing.total,
-        "export_query": _without_page(request.GET),
+        "query": _without_page(request.GET),
+        "views": _views(form.cleaned_data["view"]),
+        "steps": steps_of(orders),
     }
     return render(request, "merchants/orders/orders.html", context)
+
+
+def _views(chosen: str) -> list[tuple[str, str, bool]]:
+    """Name, label and whether it is shown, of each saved view; all orders come last."""
+    names = [(name, view.label) for name, view in VIEWS.items()]
+    return [(name, label, name == chosen) for name, label in [*names, ("", "All")]]
 
 
 def _without_page(query: QueryDict) -> str:
@@ -110,7 +120,13 @@ def change_status(request: MerchantRequest, order_id: str) -> HttpResponse:
     if target not in FULFILMENT:
         raise Invalid.field("status", "Choose a later stage of the order.")
     if is_unpaid_online(found) and may_move(found.status, target) and "anyway" not in request.POST:
-        context = {"order": found, "target": OrderStatus(target)}
+        page = reverse("merchants:order", args=[found.pk])
+        context = {
+            "orders": [found],
+            "target": OrderStatus(target),
+            "action": reverse("merchants:order_status", args=[found.pk]),
+            "back": page,
+        }
         return render(request, "merchants/orders/unpaid.html", context)
     _move(request, found, OrderStatus(target))
     return redirect("merchants:order", found.pk)

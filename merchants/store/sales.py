@@ -46,7 +46,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One day. `x`, `width`, `y` and the heights are in per cent of the drawing; the paid part stands below."""
+    """One day. `x`, `width`, `y` and the heights are in per cent of the drawing; the paid part is below."""
 
     date: date
     sums: Sums
