@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from merchants.store.queries import VIEWS
 from stores.enums import OrderStatus
 
 MAX_SEARCH = 100  # characters
@@ -34,7 +35,15 @@ def _day(label: str) -> forms.DateField:
 
 
 class OrderFilter(forms.Form):
+    """`view` is one of the saved views, which the page has as tabs."""
+
     use_required_attribute = False
+    view = forms.ChoiceField(
+        required=False,
+        choices=[("", "All"), *((name, view.label) for name, view in VIEWS.items())],
+        widget=forms.HiddenInput,
+        error_messages={"invalid_choice": "There is no such view."},
+    )
     q = _search("Number or customer", placeholder="Number, name, e-mail or phone")
     status = _choice("Status", "Any", [(str(value), str(label)) for value, label in OrderStatus.choices])
     payment = _choice("Payment", "Any", [("paid", "Paid"), ("unpaid", "Unpaid"), ("online", "Unpaid online")])
@@ -56,6 +65,7 @@ class OrderFilter(forms.Form):
         """The arguments of `orders_found`."""
         chosen = self.cleaned_data
         return {
+            "view": chosen["view"],
             "status": chosen["status"],
             "payment": chosen["payment"],
             "search": chosen["q"],

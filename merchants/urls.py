@@ -8,6 +8,8 @@ from merchants.installed import admin_pages, checkout, embeds, pause, uninstall
 from merchants.installed import settings as app_settings
 from merchants.installed import views as installed
 from merchants.marketplace import views as marketplace
+from merchants.orders import bulk
+from merchants.orders import records as order_records
 from merchants.orders import views as orders
 from merchants.pages import editor as page_editor
 from merchants.pages import views as pages
@@ -27,10 +29,14 @@ store_pages = [
     path("businesses/switch/", businesses.business_switch, name="business_switch"),
     path("orders/", orders.order_list, name="orders"),
     path("orders/export.csv", orders.export, name="orders_export"),
+    path("orders/move/", bulk.move_several, name="orders_move"),
+    path("orders/news/", bulk.news, name="order_news"),
     path("orders/<str:order_id>/", orders.order, name="order"),
     path("orders/<str:order_id>/packing-slip/", orders.packing_slip, name="packing_slip"),
     path("orders/<str:order_id>/status/", orders.change_status, name="order_status"),
     path("orders/<str:order_id>/cancel/", orders.cancel, name="order_cancel"),
+    path("orders/<str:order_id>/refund/", order_records.refund, name="order_refund"),
+    path("orders/<str:order_id>/note/", order_records.add_note, name="order_note"),
     path("products/", products.product_list, name="products"),
     path("products/add/", products.product_add, name="product_add"),
     path("products/<str:product_id>/", products.product, name="product"),

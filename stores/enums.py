@@ -68,6 +68,8 @@ class OrderChangeKind(models.TextChoices):
     STATUS = "STATUS", "Status changed"
     METHOD = "METHOD", "Payment method changed"
     PAYMENT = "PAYMENT", "Payment"
+    REFUND = "REFUND", "Refunded"
+    STAFF_NOTE = "STAFF_NOTE", "Note for the staff"
 
 
 class ActorKind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""How an order stands: its payment beside its status.
+"""The state of an order: its payment beside its status.
 
 What is paid is decided here alone. The buyer's page and mails take their sentences from here, so that one state never
 contradicts the other.
@@ -19,7 +19,7 @@ PAID: Final = Q(payment__status=PaymentStatus.COMPLETED) | Q(
     payment__isnull=True, status=OrderStatus.DELIVERED
 )
 UNPAID: Final = Q(payment__status__in=_OWED) | (Q(payment__isnull=True) & ~Q(status=OrderStatus.DELIVERED))
-# A payment through an app that may never come. Nobody waits for that of a cancelled order.
+# A payment through an app that may never come. That of a cancelled order is not waited for.
 UNPAID_ONLINE: Final = Q(payment__status__in=_OWED) & ~Q(status=OrderStatus.CANCELLED)
 
 
@@ -37,6 +37,11 @@ def is_unpaid_online(order: Order) -> bool:
 def is_paid(order: Order) -> bool:
     payment = payment_of(order)
     return order.status == OrderStatus.DELIVERED if payment is None else not is_unpaid_online(order)
+
+
+def refundable(order: Order) -> int:
+    """What was paid and not given back yet, in minor units."""
+    return order.amount - order.refunded if is_paid(order) else 0
 
 
 # --- For the buyer ----------------------------------------------------------------------------------
@@ -90,12 +95,21 @@ def _about_money(order: Order) -> str:
     amount = display(order.amount, order.currency, order.business.locale)
     payment, is_cancelled = payment_of(order), order.status == OrderStatus.CANCELLED
     if payment is not None and payment.status == PaymentStatus.COMPLETED:
-        return f"You have paid {amount}." + (" Ask the store about a refund." if is_cancelled else "")
+        return f"You have paid {amount}.{_about_refund(order)}"
     if is_cancelled:
         return "There is nothing to pay."
     if payment is not None:
         return _DUE[PaymentStatus(payment.status)].format(amount=amount)
     how = _HOW.get(order.payment_method, "")
     if order.status == OrderStatus.DELIVERED:
-        return f"You paid {amount}{how}."
+        return f"You paid {amount}{how}.{_about_refund(order)}"
     return f"You pay {amount}{how} when you receive it."
+
+
+def _about_refund(order: Order) -> str:
+    """What was given back of a paid order, and what a cancelled one still lacks."""
+    is_open = order.status == OrderStatus.CANCELLED and refundable(order)
+    if not order.refunded:
+        return " Ask the store about a refund." if is_open else ""
+    back = f" The store refunded {display(order.refunded, order.currency, order.business.locale)}."
+    return f"{back} Ask the store about the rest." if is_open else back

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.models import User
+from common.money import display
 from extensions.hooks.descriptions import DESCRIPTIONS
 from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
 from stores.hookpoints import HookPoint
@@ -26,6 +27,7 @@ class HistoryLine:
     kind: str  # of `timeline_item`
     title: str
     about: str = ""
+    words: str = ""  # what a merchant wrote
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,10 @@ def paid_look(order: Order) -> tuple[str, str]:
 
 
 def payment_detail(order: Order) -> str:
-    """Why it is unpaid, if an app takes the payment; else how it is paid."""
+    """Why it is unpaid, if an app takes the payment; else how it is paid, or what was refunded."""
     payment = payment_of(order)
+    if order.refunded:
+        return f"Refunded {display(order.refunded, order.currency, order.business.locale)}"
     if payment is None or is_paid(order):
         return payment_method(order)
     return PAYMENT_STATES[PaymentStatus(payment.status)][1]
@@ -68,13 +72,13 @@ def payment_detail(order: Order) -> str:
 
 def history(order: Order, reader: User) -> list[HistoryLine]:
     """Newest first. Orders placed before histories were kept begin with the line that is known of them."""
-    lines = [_line(change, reader) for change in reversed(order.changes.all())]
+    lines = [_line(change, order, reader) for change in reversed(order.changes.all())]
     if not any(line.title == "Order placed" for line in lines):
         lines.append(HistoryLine(order.created_at, "info", "Order placed"))
     return lines
 
 
-def _line(change: OrderChange, reader: User) -> HistoryLine:
+def _line(change: OrderChange, order: Order, reader: User) -> HistoryLine:
     about = _by(change, reader)
     if change.kind == OrderChangeKind.STATUS:
         status = OrderStatus(change.status)
@@ -85,6 +89,11 @@ def _line(change: OrderChange, reader: User) -> HistoryLine:
         return HistoryLine(change.at, kind, title, about)
     if change.kind == OrderChangeKind.METHOD:
         return HistoryLine(change.at, "info", f"Payment method changed to {change.note}", about)
+    if change.kind == OrderChangeKind.REFUND:
+        title = f"Refunded {display(change.amount or 0, order.currency, order.business.locale)}"
+        return HistoryLine(change.at, "info", title, about, change.note)
+    if change.kind == OrderChangeKind.STAFF_NOTE:
+        return HistoryLine(change.at, "info", "Note for the staff", about, change.note)
     return HistoryLine(change.at, "info", "Order placed", about)
 
 

@@ -12,6 +12,7 @@ VERBS = {
     OrderStatus.IN_DELIVERY: "Send out for delivery",
     OrderStatus.DELIVERED: "Mark as delivered",
 }
+STEPS = (OrderStatus.CONFIRMED, OrderStatus.READY, OrderStatus.DELIVERED)  # for several orders at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,6 @@ class OrderStage:
     status: OrderStatus
     is_reached: bool
     is_current: bool
-    is_next: bool
 
     @property
     def verb(self) -> str:
@@ -35,13 +35,20 @@ def stages(order: Order) -> list[OrderStage]:
     way = [status for status in FULFILMENT if _on_the_way(order, status)]
     now = way.index(OrderStatus(order.status))
     return [
-        OrderStage(status, is_reached=place <= now, is_current=place == now, is_next=place == now + 1)
+        OrderStage(status, is_reached=place <= now, is_current=place == now)
         for place, status in enumerate(way)
     ]
 
 
-def next_stage(order: Order) -> OrderStage | None:
-    return next((stage for stage in stages(order) if stage.is_next), None)
+def main_stage(order: Order) -> OrderStage | None:
+    """The one that the page offers first: confirming, then delivered at once. The stages between are for those who use them."""
+    wanted = OrderStatus.CONFIRMED if order.status == OrderStatus.PENDING else OrderStatus.DELIVERED
+    return next((stage for stage in stages(order) if stage.status == wanted and not stage.is_reached), None)
+
+
+def steps_of(orders: list[Order]) -> list[tuple[OrderStatus, str]]:
+    """What at least one of these orders may be moved to, with its verb."""
+    return [(step, VERBS[step]) for step in STEPS if any(may_move(order.status, step) for order in orders)]
 
 
 def may_cancel(order: Order) -> bool:

@@ -5,6 +5,7 @@ from typing import cast
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid
@@ -15,14 +16,15 @@ from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
 from merchants.filter_forms import OrderFilter
 from merchants.orders.descriptions import history, parts
 from merchants.orders.export import lines
-from merchants.orders.moves import may_cancel, next_stage, stages
-from merchants.store.queries import orders_found, orders_of_customer, still_sold
+from merchants.orders.forms import NoteForm
+from merchants.orders.moves import main_stage, may_cancel, stages, steps_of
+from merchants.store.queries import VIEWS, orders_found, orders_of_customer, still_sold
 from stores import queries
 from stores.enums import FULFILMENT, OrderStatus, may_move
 from stores.models import Order
 from stores.services.history import merchant
 from stores.services.orders import change_order_status
-from stores.standing import is_unpaid_online
+from stores.standing import is_unpaid_online, payment_of, refundable
 
 
 @require_safe
@@ -34,12 +36,21 @@ def order_list(request: MerchantRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "merchants/orders/orders.html", context, status=UNPROCESSABLE)
     listing = orders_found(request.business, **form.wanted)
+    orders = list(listing.rows[wanted.window])
     context |= {
-        "orders": listing.rows[wanted.window],
+        "orders": orders,
         "total": listing.total,
-        "export_query": _without_page(request.GET),
+        "query": _without_page(request.GET),
+        "views": _views(form.cleaned_data["view"]),
+        "steps": steps_of(orders),
     }
     return render(request, "merchants/orders/orders.html", context)
+
+
+def _views(chosen: str) -> list[tuple[str, str, bool]]:
+    """Name, label and whether it is shown, of each saved view; all orders come last."""
+    names = [(name, view.label) for name, view in VIEWS.items()]
+    return [(name, label, name == chosen) for name, label in [*names, ("", "All")]]
 
 
 def _without_page(query: QueryDict) -> str:
@@ -66,26 +77,34 @@ def export(request: MerchantRequest) -> HttpResponse:
 @require_safe
 @merchant_page
 def order(request: MerchantRequest, order_id: str) -> HttpResponse:
-    found = _own(request, order_id)
+    return order_page(request, own_order(request, order_id), NoteForm())
+
+
+def order_page(
+    request: MerchantRequest, order: Order, note_form: NoteForm, status: int = 200
+) -> HttpResponse:
     context = {
-        "order": found,
-        "still_sold": still_sold(found),
-        "history": history(found, request.user),
-        "parts": parts(found),
-        "orders_of_customer": orders_of_customer(found),
-        "payment": getattr(found, "payment", None),
-        "stages": stages(found),
-        "next": next_stage(found),
-        "may_cancel": may_cancel(found),
+        "order": order,
+        "still_sold": still_sold(order),
+        "history": history(order, request.user),
+        "parts": parts(order),
+        "orders_of_customer": orders_of_customer(order),
+        "payment": payment_of(order),
+        "refundable": refundable(order),
+        "stages": stages(order),
+        "main": main_stage(order),
+        "may_cancel": may_cancel(order),
+        "form": note_form,
+        "note_form": note_form,
     }
-    return render(request, "merchants/orders/order.html", context)
+    return render(request, "merchants/orders/order.html", context, status=status)
 
 
 @require_safe
 @merchant_page
 def packing_slip(request: MerchantRequest, order_id: str) -> HttpResponse:
     """What goes into the parcel: items without prices, for printing."""
-    found = _own(request, order_id)
+    found = own_order(request, order_id)
     context = {"order": found, "look": queries.store_settings(request.business)}
     return render(request, "merchants/orders/packing_slip.html", context)
 
@@ -96,12 +115,18 @@ def change_status(request: MerchantRequest, order_id: str) -> HttpResponse:
     """Body: `status`, a stage further on; `anyway` once the merchant knows that the order isn't paid. Cancelling has a page of
     its own.
     """
-    found = _own(request, order_id)
+    found = own_order(request, order_id)
     target = request.POST.get("status", "")
     if target not in FULFILMENT:
         raise Invalid.field("status", "Choose a later stage of the order.")
     if is_unpaid_online(found) and may_move(found.status, target) and "anyway" not in request.POST:
-        context = {"order": found, "target": OrderStatus(target)}
+        page = reverse("merchants:order", args=[found.pk])
+        context = {
+            "orders": [found],
+            "target": OrderStatus(target),
+            "action": reverse("merchants:order_status", args=[found.pk]),
+            "back": page,
+        }
         return render(request, "merchants/orders/unpaid.html", context)
     _move(request, found, OrderStatus(target))
     return redirect("merchants:order", found.pk)
@@ -111,7 +136,7 @@ def change_status(request: MerchantRequest, order_id: str) -> HttpResponse:
 @merchant_page
 def cancel(request: MerchantRequest, order_id: str) -> HttpResponse:
     """Says what will follow, and asks; pressed twice it is done once."""
-    found = _own(request, order_id)
+    found = own_order(request, order_id)
     if request.method == "POST":
         _move(request, found, OrderStatus.CANCELLED)
         return redirect("merchants:order", found.pk)
@@ -120,7 +145,8 @@ def cancel(request: MerchantRequest, order_id: str) -> HttpResponse:
         return redirect("merchants:order", found.pk)
     context = {
         "order": found,
-        "payment": getattr(found, "payment", None),
+        "payment": payment_of(found),
+        "refundable": refundable(found),
     }
     return render(request, "merchants/orders/cancel.html", context)
 
@@ -140,7 +166,7 @@ def _words(status: str) -> str:
     return str(OrderStatus(status).label).lower()
 
 
-def _own(request: MerchantRequest, order_id: str) -> Order:
+def own_order(request: MerchantRequest, order_id: str) -> Order:
     found = queries.order_by_id(request.business, order_id)
     found.business = request.business
     return found

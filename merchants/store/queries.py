@@ -1,16 +1,19 @@
 """A store's records for its merchant, newest first, including those that shoppers and apps don't see."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Q
+from django.utils import timezone
 
 from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.times import shifted
-from stores.enums import OrderStatus, PaymentStatus, ProductStatus
+from stores.enums import OPEN, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review, SitePage
 from stores.order_search import SearchText, matching
 from stores.queries import Listing
@@ -18,6 +21,7 @@ from stores.standing import PAID, UNPAID, UNPAID_ONLINE
 
 MOST_CATEGORIES = 200  # that a form proposes
 MOST_COUNTED = 1000
+MAX_NEW: Final = 100
 INDEXED = 3  # characters that a search must have for the index of `stores.order_search`
 
 SOLD_OUT = Q(stock=0)
@@ -34,22 +38,44 @@ SHELVES: dict[str, Q] = {
 
 PAYMENTS: dict[str, Q] = {"paid": PAID, "unpaid": UNPAID, "online": UNPAID_ONLINE}
 
+LATE: Final = timedelta(days=1)  # after its placing, for an order that is still open
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A saved view of the orders' list. `narrows` takes the time."""
+
+    label: str
+    narrows: Callable[[datetime], Q]
+
+
+_OPEN: Final = Q(status__in=OPEN)
+VIEWS: Final = {
+    "open": View("Open", lambda now: _OPEN),
+    "unpaid": View("Unpaid", lambda now: UNPAID & ~Q(status=OrderStatus.CANCELLED)),
+    "pickup": View("To pick up", lambda now: _OPEN & Q(delivery_method=DeliveryMethod.PICKUP)),
+    "late": View("Late", lambda now: _OPEN & Q(created_at__lt=now - LATE)),
+}
+
 
 def orders_found(
     business: Business,
     *,
+    view: str = "",
     status: str = "",
     payment: str = "",
     search: str = "",
     first_day: date | None = None,
     last_day: date | None = None,
 ) -> Listing[Order]:
-    """Orders with their lines. `payment` is one of `PAYMENTS`; `search` looks into number, name, e-mail address and phone number, and below three characters
+    """Orders with their lines. `view` is one of `VIEWS`, `payment` one of `PAYMENTS`; `search` looks into number, name, e-mail address and phone number, and below three characters
     only at the beginning of the number. Both days are included, in the business's time zone.
     """
     narrowed, rows = Q(), Order.objects.filter(business=business)
     if status:
         narrowed &= Q(status=status)
+    if view:
+        narrowed &= VIEWS[view].narrows(timezone.now())
     if payment:
         narrowed &= PAYMENTS[payment]
     if first_day:
@@ -63,6 +89,16 @@ def orders_found(
         narrowed &= Q(number__startswith=search)
     rows = rows.filter(narrowed).select_related("payment", "business")
     return Listing(business, rows.prefetch_related("items").order_by("-id"), None if narrowed else "orders")
+
+
+def orders_newer(listing: Listing[Order], than: UUID) -> int:
+    """How many of a list came after an order, at most `MAX_NEW`."""
+    return listing.rows.filter(pk__gt=than).order_by()[:MAX_NEW].count()
+
+
+def orders_to_confirm(business: Business) -> int:
+    """At most `MAX_NEW`."""
+    return Order.objects.filter(business=business, status=OrderStatus.PENDING)[:MAX_NEW].count()
 
 
 def _midnight(business: Business, day: date, *, days_later: int = 0) -> datetime:

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from django.db.models import Case, Count, Sum, Value, When
+from django.db.models import Case, Count, F, Sum, Value, When
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -21,7 +21,7 @@ TICKS: Final = 5  # days named below the plot, at most
 
 @dataclass(slots=True)
 class Sums:
-    """Amounts in minor units. Cancelled orders count and carry no revenue, as everywhere."""
+    """Amounts in minor units, without what was refunded. Cancelled orders count and carry no revenue, as everywhere."""
 
     orders: int = 0
     paid: int = 0
@@ -46,7 +46,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One day. `x`, `width`, `y` and the heights are in per cent of the drawing; the paid part stands below."""
+    """One day. `x`, `width`, `y` and the heights are in per cent of the drawing; the paid part is below."""
 
     date: date
     sums: Sums
@@ -124,7 +124,7 @@ def _by_day_and_kind(business: Business, span: Span, zone: ZoneInfo) -> list[tup
     )
     rows = Order.objects.filter(span.bounds, business=business).order_by()
     parts = rows.annotate(day=TruncDate("created_at", tzinfo=zone), kind=kind).values_list("day", "kind")
-    return list(parts.annotate(number=Count("pk"), sum=Sum("amount")))
+    return list(parts.annotate(number=Count("pk"), sum=Sum(F("amount") - F("refunded"))))
 
 
 def _height(amount: int, most: int) -> float:

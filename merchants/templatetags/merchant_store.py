@@ -1,14 +1,22 @@
 """`{% load merchant_store %}`: descriptions on the merchant's pages about the store."""
 
+from datetime import datetime
 from typing import Any
 
 from django import template
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from accounts.models import Business
 from accounts.validators import timezone_label
 from common.currencies import currency_label
 from common.templatetags.ui import pill
+from common.times import iso
 from merchants.orders.descriptions import paid_look, payment_detail, payment_method
 from merchants.store.overview import SetupStep
+from merchants.store.queries import orders_to_confirm
 from stores.enums import OrderStatus, is_low
 from stores.models import Order, Product
 from stores.standing import is_paid
@@ -36,6 +44,21 @@ def order_pill(order: Order) -> dict[str, Any]:
 def paid_pill(order: Order) -> dict[str, Any]:
     """Paid or Unpaid, beside the status."""
     return pill(*paid_look(order))
+
+
+@register.simple_tag
+def to_confirm(business: Business) -> int:
+    """The number beside Orders."""
+    return orders_to_confirm(business)
+
+
+@register.filter
+def shop_time(moment: datetime) -> SafeString:
+    """`Today, 15:31` or `20 Nov, 15:31`, in the store's time zone, which the page names once; with the year if it is another."""
+    local, now = timezone.localtime(moment), timezone.localtime()
+    day = "j M" if local.year == now.year else "j M Y"
+    words = "Today" if local.date() == now.date() else date_format(local, day)
+    return format_html('<time datetime="{}">{}</time>', iso(moment), f"{words}, {local:%H:%M}")
 
 
 register.filter("is_paid", is_paid)

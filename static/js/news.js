@@ -1,5 +1,5 @@
 // <p data-news="URL" hidden>…<span data-count>: asks for the number of new items and shows a link to them, so that the
-// list doesn't jump. Asks every 5 seconds at first, slower while there is nothing new, and never on a hidden page.
+// list doesn't jump. With `data-title`, the number is also in the window's title: "(2) Orders". Asks every 5 seconds at first, slower while there is nothing new, and never on a hidden page.
 import { announce } from "./announce.js";
 
 const FIRST = 5_000; // ms
@@ -9,6 +9,7 @@ function watch(notice) {
   const steady = Number(notice.dataset.every); // `data-every`: as often as this, in ms, without slowing down
   const first = steady || FIRST;
   let wait = first;
+  const title = document.title;
   let timer;
 
   async function ask() {
@@ -31,6 +32,7 @@ function watch(notice) {
     notice.shown = count;
     notice.querySelector("[data-count]").textContent = text;
     notice.hidden = false;
+    if (notice.dataset.title !== undefined) document.title = `(${count}) ${title}`;
   }
 
   function plan() {

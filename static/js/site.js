@@ -105,10 +105,12 @@ document.documentElement.dataset.scripted = "";
 }
 
 {
-  // <form data-apply>: filters apply as soon as a box or select changes. Its button is `without-script`.
+  // <form data-apply>: filters apply as soon as a box, select or day changes. Its button is `without-script`.
+  // A day that is being typed has years such as 0002 on its way.
+  const isWhole = (field) => field.type !== "date" || !field.value || field.value >= "1970";
   document.addEventListener("change", (event) => {
     const field = event.target;
-    if (field.form?.dataset.apply !== undefined && field.matches("select, [type=checkbox], [type=radio]"))
+    if (field.form?.dataset.apply !== undefined && field.matches("select, [type=checkbox], [type=radio], [type=date]") && isWhole(field))
       field.form.requestSubmit();
   });
 }

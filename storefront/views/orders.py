@@ -72,6 +72,7 @@ def order(request: ShopRequest, key: str) -> HttpResponse:
         "title": standing.title_for_buyer(found),
         "standing": standing.for_buyer(found),
         "is_mailed": is_mailed(found),
+        "refunds": found.changes.filter(kind=OrderChangeKind.REFUND) if found.refunded else (),
         "steps": _steps(found),
         "next_step": NEXT_STEPS.get((found.delivery_method, found.status), ""),
     }

@@ -20,8 +20,8 @@ from stores.enums import (
 
 
 class Order(models.Model):
-    """A customer's order. Only `services.checkout.place_order` creates one, and only `services.orders.change_order_status`
-    changes its status.
+    """A customer's order. Only `services.checkout.place_order` creates one, and only `services.orders` changes its status and
+    what was refunded.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -44,6 +44,9 @@ class Order(models.Model):
     customer_email = models.EmailField(blank=True)
     customer_phone = models.CharField(max_length=40, blank=True)
     note = models.TextField(blank=True)
+    refunded = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Minor units, as the merchant recorded it. Not on the wire."
+    )
     is_guest = models.BooleanField(default=True)
     page_key_digest = models.CharField(
         max_length=64,
@@ -141,7 +144,8 @@ class Payment(models.Model):
 class OrderChange(models.Model):
     """A line of an order's history: who did what, and when. Written by `stores.services.history`, never changed.
 
-    `status` and `previous` are values of `OrderStatus`, or of `PaymentStatus` for payments.
+    `status` and `previous` are values of `OrderStatus`, or of `PaymentStatus` for payments. A note for the staff is for the merchant
+    alone; the `note` and `amount` of a refund are for the buyer, too.
     """
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="changes", db_index=False)
@@ -150,6 +154,7 @@ class OrderChange(models.Model):
     previous = models.CharField(max_length=12, blank=True)
     status = models.CharField(max_length=12, blank=True)
     note = models.CharField(max_length=300, blank=True)
+    amount = models.PositiveBigIntegerField(null=True, blank=True, help_text="Minor units, of a refund.")
     actor = models.CharField(max_length=8, choices=ActorKind.choices, default=ActorKind.SYSTEM)
     actor_id = models.UUIDField(
         null=True, blank=True, help_text="Of the person or the app; `stores` doesn't interpret an app's."

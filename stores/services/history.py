@@ -43,6 +43,7 @@ def record(
     previous: str = "",
     status: str = "",
     note: str = "",
+    amount: int | None = None,
 ) -> None:
     """Add a line, in the transaction of the change."""
     insert(
@@ -53,6 +54,7 @@ def record(
             previous=previous,
             status=status,
             note=note[:300],
+            amount=amount,
             actor=by.kind,
             actor_id=by.id,
             actor_name=by.name[:120],

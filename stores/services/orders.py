@@ -1,4 +1,4 @@
-"""Changing an order's status."""
+"""Changing an order's status, and recording what only its merchant knows: refunds and notes."""
 
 from datetime import datetime
 
@@ -6,12 +6,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from common.db.finders import get_or_not_found
-from common.errors import Conflict
+from common.errors import Conflict, Invalid
 from stores import signals
 from stores.enums import OrderChangeKind, OrderStatus, may_move
 from stores.models import LINES, Order
 from stores.services.catalogue.stock import announce, give_back
 from stores.services.history import SYSTEM, Actor, record
+from stores.standing import refundable
 
 
 @transaction.atomic
@@ -38,6 +39,31 @@ def change_order_status(
     signals.order_status_changed.send(sender=Order, order=order, previous=previous, now=now)
     announce(crossings, now=now)
     return order
+
+
+@transaction.atomic
+def record_refund(
+    *, order: Order, amount: int, reason: str, known: int, by: Actor, now: datetime | None = None
+) -> Order:
+    """Record that the merchant gave back `amount` (minor units), where the money was taken. Nothing is sent to apps.
+
+    `known` is what was refunded as far as the merchant knows; if it was more meanwhile, it is a `Conflict`, so pressing twice
+    records once. `Invalid` for more than was paid.
+    """
+    order = _lock(order)
+    if order.refunded != known:
+        raise Conflict("A refund was recorded meanwhile. Look at the order again.")
+    if not 0 < amount <= refundable(order):
+        raise Invalid.field("amount", "Enter an amount up to what was paid.")
+    order.refunded += amount
+    order.save(update_fields=["refunded"])
+    record(order, OrderChangeKind.REFUND, by=by, now=now or timezone.now(), note=reason, amount=amount)
+    return order
+
+
+def add_staff_note(*, order: Order, text: str, by: Actor, now: datetime | None = None) -> None:
+    """A line of the history that only the merchant reads."""
+    record(order, OrderChangeKind.STAFF_NOTE, by=by, now=now or timezone.now(), note=text)
 
 
 def _lock(order: Order) -> Order:

@@ -63,6 +63,23 @@ def receive(installed: Installation, site: str, settings: Any) -> Callable[[], N
     return made
 
 
+@pytest.mark.parametrize("path", ["/merchant/", "/merchant/orders/"])
+def test_merchant_sees_in_list_and_title_that_orders_came(
+    new_page: NewPage, sign_in: SignIn, mira: User, shop: Business, path: str
+) -> None:
+    factories.order(shop)
+    page = new_page()
+    sign_in(page.context, mira)
+    page.goto(path)
+    title = page.title()
+    for _ in range(2):
+        factories.order(shop)
+    expect(page.get_by_role("link", name="2 new")).to_be_visible(timeout=15 * SECONDS)
+    assert page.title() == f"(2) {title}"
+    page.get_by_role("link", name="2 new").click()
+    expect(page).to_have_title(title)
+
+
 def show(page: Page, *, hidden: bool) -> None:
     page.evaluate(
         "hidden => { Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});"

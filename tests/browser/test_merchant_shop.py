@@ -72,17 +72,26 @@ def press(page: Page, target: Locator, key: str = "Enter") -> None:
     raise AssertionError(f"{target} is not reached by Tab.")
 
 
+def test_order_is_handled_in_3_presses_from_the_list(merchant: NewPage, order: Order) -> None:
+    page = merchant("/merchant/orders/")
+    for role, name in (("link", order.number), ("button", "Confirm order"), ("button", "Mark as delivered")):
+        page.get_by_role(role, name=name, exact=True).first.click()  # type: ignore[arg-type]
+    expect(page.get_by_text(f"Order {order.number} is delivered.")).to_be_visible()
+    order.refresh_from_db()
+    assert order.status == "DELIVERED"
+
+
 @pytest.mark.journey
 def test_order_is_worked_off_by_keyboard_without_scripts(
     merchant: NewPage, shop: Business, bread: Product, order: Order
 ) -> None:
     page = merchant("/merchant/", java_script_enabled=False)
-    press(page, page.get_by_role("link", name="Order to confirm", exact=True))
+    press(page, page.get_by_role("link", name="View orders (1 order to confirm)", exact=True))
     press(page, page.get_by_role("link", name=order.number))
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Order {order.number}")
     press(page, page.get_by_role("button", name="Confirm order"))
     expect(page.get_by_text(f"Order {order.number} is confirmed.")).to_be_visible()
-    press(page, page.get_by_role("button", name="Skip to Ready"), "Space")
+    press(page, page.get_by_role("button", name="Mark as ready"), "Space")
     expect(page.get_by_text(f"Order {order.number} is ready.")).to_be_visible()
     expect(page.locator("[aria-current=step]")).to_contain_text("Ready")
     press(page, page.get_by_role("link", name="Cancel order"))

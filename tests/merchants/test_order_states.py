@@ -11,7 +11,9 @@ from common.secrets import digest
 from merchants.store.sales import sales_of
 from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus
 from stores.models import Order
+from stores.services.history import SYSTEM
 from stores.services.order_mails import send_placed, send_status
+from stores.services.orders import add_staff_note, record_refund
 from tests import factories
 from tests.merchants.pages import signed_in, text_of
 from tests.storefront.shopping import Shopper
@@ -91,6 +93,23 @@ def test_buyer_reads_both_states_and_no_contradiction(shop, payment, mailoutbox)
                 assert not re.search(ASKS_TO_PAY, text), text
             if status == "CANCELLED":
                 assert ("about a refund" in text) is (payment == "COMPLETED")
+
+
+def test_buyer_reads_refunds_and_no_note_of_the_staff(shop, mailoutbox):
+    order, key = order_in(shop, "COMPLETED", "CANCELLED")
+    add_staff_note(order=order, text="Difficult", by=SYSTEM)
+    for amount, known, words in (
+        (500, 0, "refunded $5.00. Ask the store about the rest."),
+        (1500, 500, "refunded $20.00."),
+    ):
+        record_refund(order=order, amount=amount, reason="Sold out, sorry", known=known, by=SYSTEM)
+        page, *mails = buyers_texts(shop, order, key, mailoutbox)
+        for text in (page, *mails):
+            assert f"You have paid $20.00. The store {words}" in text
+            assert "Difficult" not in text
+        assert "Sold out, sorry" in page
+        assert "Sold out" not in "".join(mails), "a store's free words are not mailed"
+    assert "about the rest" not in page
 
 
 def pills_in(html):

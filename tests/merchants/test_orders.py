@@ -404,22 +404,24 @@ def test_order_of_a_customer_who_writes_markup_shows_it_as_text(browser, shop):
 
 FORWARD = [
     ("PENDING", "Confirm order", ["PREPARING", "READY", "IN_DELIVERY", "DELIVERED"]),
-    ("CONFIRMED", "Start preparing", ["READY", "IN_DELIVERY", "DELIVERED"]),
-    ("PREPARING", "Mark as ready", ["IN_DELIVERY", "DELIVERED"]),
-    ("READY", "Send out for delivery", ["DELIVERED"]),
+    ("CONFIRMED", "Mark as delivered", ["PREPARING", "READY", "IN_DELIVERY"]),
+    ("PREPARING", "Mark as delivered", ["READY", "IN_DELIVERY"]),
+    ("READY", "Mark as delivered", ["IN_DELIVERY"]),
     ("IN_DELIVERY", "Mark as delivered", []),
 ]
 
 
 @pytest.mark.spec("Contract 4 Order status", "The merchant's page offers the moves that are allowed")
-@pytest.mark.parametrize(("status", "verb", "skips"), FORWARD)
-def test_page_offers_the_next_stage_first_and_the_others_to_skip_to(browser, shop, status, verb, skips):
+@pytest.mark.parametrize(("status", "verb", "others"), FORWARD)
+def test_page_offers_confirming_then_delivered_first_and_the_stages_between(
+    browser, shop, status, verb, others
+):
     order = factories.order(shop, status=status, delivery_method="DELIVERY")
     page = page_of(browser, order)
-    main, others = page.split('<ol class="stages">')
+    main, between = page.split('<ol class="stages">')
     assert f">{verb}</button>" in main
     assert page.count("button primary") == 1
-    assert [each for each in OrderStatus.values if f'value="{each}"' in others] == skips
+    assert [each for each in OrderStatus.values if f'value="{each}"' in between] == others
     assert f"{LIST}{order.pk}/cancel/" in page
 
 
@@ -480,10 +482,10 @@ def test_unpaid_order_is_moved_on_after_a_question_each_time(browser, shop, paym
     for target, before in (("CONFIRMED", "PENDING"), ("DELIVERED", "CONFIRMED")):
         asked = move(browser, order, target)
         assert "Not paid yet. Confirm anyway?</h1>" in asked
-        assert '<button class="button primary">Confirm anyway</button>' in asked
+        assert '<button class="button primary" name="anyway" value="1">Confirm anyway</button>' in asked
         assert status_of(order) == before
-        form = dict(re.findall(r'<input type="hidden" name="(anyway|status)" value="(\w+)">', asked))
-        browser.post(f"{LIST}{order.pk}/status/", form)
+        form = dict(re.findall(r'<input type="hidden" name="(status)" value="(\w+)">', asked))
+        browser.post(f"{LIST}{order.pk}/status/", form | {"anyway": "1"})
         assert status_of(order) == target
 
 
@@ -543,7 +545,7 @@ def test_cancelling_twice_gives_the_stock_back_once(browser, shop):
 def test_cancelling_a_paid_order_says_that_the_money_stays(browser, shop):
     order = factories.order(shop, payment_method="pay:wallet")
     payment = factories.payment(order, status="COMPLETED")
-    assert "It is already paid." in page_of(browser, order, "cancel/")
+    assert "Give back $20.00 where it was taken" in page_of(browser, order, "cancel/")
     payment.status = "PENDING"
     payment.save()
     assert "Its payment is pending." in page_of(browser, order, "cancel/")
@@ -556,3 +558,75 @@ def test_order_at_its_end_is_not_cancelled(browser, shop, status):
     assert f"is {status.lower()} and can't be cancelled" in unescape(text_of(response))
     browser.post(f"{LIST}{order.pk}/cancel/")
     assert status_of(order) == status
+
+
+# --- Refunds and notes ------------------------------------------------------------------------------
+
+
+def refund(browser, order, **fields):
+    form = {"known": "0", "amount": "5.00", "reason": "One loaf <b>was</b> missing"} | fields
+    return browser.post(f"{LIST}{order.pk}/refund/", form, follow=True)
+
+
+def refunds_of(order):
+    return list(OrderChange.objects.filter(order=order, kind="REFUND").values_list("amount", flat=True))
+
+
+def test_refund_is_recorded_with_amount_and_reason_and_tells_no_app(browser, shop, ear):
+    order = factories.order(shop)
+    factories.payment(order, status="COMPLETED")
+    assert "$20.00 paid" in page_of(browser, order, "refund/")
+    page = text_of(refund(browser, order))
+    assert "Refunded $5.00" in page
+    assert "One loaf &lt;b&gt;was&lt;/b&gt; missing" in page
+    assert "Refunded $5.00" in text_of(browser.get(LIST))
+    assert ear.names == []
+    kept = Order.objects.get(pk=order.pk)
+    assert (kept.refunded, kept.updated_at) == (500, order.updated_at)
+
+
+def test_refund_pressed_twice_is_recorded_once(browser, shop):
+    order = factories.order(shop, status="DELIVERED")  # in cash
+    refund(browser, order)
+    again = refund(browser, order)
+    assert (again.status_code, refunds_of(order)) == (422, [500])
+    assert "A refund was recorded meanwhile." in text_of(again)
+
+
+@pytest.mark.parametrize("amount", ["20.01", "0", "-1", "x", "5.001", ""])
+def test_more_than_was_paid_and_nonsense_is_not_refunded(browser, shop, amount):
+    order = factories.order(shop, status="DELIVERED")
+    assert refund(browser, order, amount=amount).status_code == 422
+    assert refunds_of(order) == []
+
+
+def test_what_was_not_paid_or_is_refunded_has_no_refund(browser, shop):
+    unpaid = factories.order(shop)
+    factories.payment(unpaid, status="EXPIRED")
+    whole = factories.order(shop, status="DELIVERED")
+    refund(browser, whole, amount="20.00")
+    for order in (unpaid, whole):
+        assert "Record a refund" not in page_of(browser, order)
+        refund(browser, order, known=order.refunded)
+    assert (refunds_of(unpaid), refunds_of(whole)) == ([], [2000])
+
+
+def test_paid_order_that_is_cancelled_asks_for_the_refund_until_it_is_recorded(browser, shop):
+    order = factories.order(shop, status="CANCELLED")
+    factories.payment(order, status="COMPLETED")
+    assert "$20.00 was taken." in page_of(browser, order)
+    refund(browser, order, amount="20.00")
+    assert "was taken." not in page_of(browser, order)
+
+
+def note(browser, order, text):
+    return browser.post(f"{LIST}{order.pk}/note/", {"text": text}, follow=True)
+
+
+def test_note_for_the_staff_is_in_the_history_of_the_merchants_page(browser, shop):
+    order = factories.order(shop)
+    page = text_of(note(browser, order, "Ask <b>Ann</b> for the key"))
+    assert "Ask &lt;b&gt;Ann&lt;/b&gt; for the key" in page
+    assert "By you" in page
+    assert note(browser, order, " ").status_code == 422
+    assert OrderChange.objects.filter(order=order).count() == 1

@@ -26,6 +26,7 @@ def on_the_desk(developer: Any) -> dict[str, Any]:
     return {
         "unheard": unheard,
         "paid": placed("paid"),
+        "unpaid": placed("expired"),
         "cancelled": Order.objects.filter(business=shop, status="CANCELLED").latest("id"),
         "product": Product.objects.get(business=shop, slug="almond-croissant"),
         "pictured": _with_pictures(Product.objects.get(business=shop, slug="birthday-cake-to-order")),

@@ -280,6 +280,13 @@ SHOTS = [
     Shot("merchant-order-packing-slip", "/merchant/orders/{desk[unheard].pk}/packing-slip/", "dana"),
     Shot("merchant-order-cancelled", "/merchant/orders/{desk[cancelled].pk}/", "dana"),
     Shot("merchant-order-cancel", "/merchant/orders/{desk[paid].pk}/cancel/", "dana"),
+    Shot(
+        "merchant-order-unpaid",
+        "/merchant/orders/{desk[unpaid].pk}/",
+        "dana",
+        acts.press("Confirm order"),
+    ),
+    Shot("merchant-order-refund", "/merchant/orders/{desk[paid].pk}/refund/", "dana"),
     Shot("merchant-products", "/merchant/products/", "dana"),
     Shot("merchant-products-stock-wrong", "/merchant/products/?show=low", "dana", acts.wrong_stock),
     Shot("merchant-products-empty", "/merchant/products/", "tom"),
