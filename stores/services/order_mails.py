@@ -28,7 +28,7 @@ from stores import standing
 from stores.addresses import order_key, store_url
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
 from stores.letterhead import store_frame
-from stores.models import LINES, BuyerMails, Order, Payment, WaitingMail
+from stores.models import LINES, BuyerMails, Order, WaitingMail
 
 log = logging.getLogger(__name__)
 
@@ -205,5 +205,10 @@ def _facts(mail: WaitingMail) -> dict[str, object]:
 
 
 def _pay_before(order: Order) -> datetime | None:
-    payment: Payment | None = getattr(order, "payment", None)
-    return payment.expires_at if payment and payment.status == PaymentStatus.PENDING else None
+    payment = standing.payment_of(order)
+    waits = (
+        payment is not None
+        and payment.status == PaymentStatus.PENDING
+        and order.status != OrderStatus.CANCELLED
+    )
+    return payment.expires_at if payment and waits else None
