@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid
-from common.web.forms import add_service_errors
+from common.web.forms.pages import add_service_errors
 from merchants.access import MerchantRequest, merchant_page
 from merchants.constants import GET_OR_POST, UNPROCESSABLE
 from merchants.orders.forms import NoteForm, RefundForm
