@@ -54,6 +54,21 @@ class TokenRight(models.TextChoices):
     MEMBERS = "members", "Add and remove members of your apps, and transfer them"
 
 
+class StoreNotice(models.TextChoices):
+    """News about their stores that merchants get by mail, as often as they choose (`services.profile`)."""
+
+    NEW_ORDERS = "new_orders", "New orders"
+    LOW_STOCK = "low_stock", "Products that run low"
+    NEW_REVIEWS = "new_reviews", "New reviews"
+
+
+class Frequency(models.TextChoices):
+    EACH = "each", "One mail for each"
+    HOURLY = "hourly", "Once an hour"
+    DAILY = "daily", "Once a day, at 8:00"
+    OFF = "off", "No mails"
+
+
 class MailKind(models.TextChoices):
     """Notices that people may switch off. Mails about the account's security are always sent."""
 

@@ -17,6 +17,7 @@ PERIODS: Final = {
     "developers.review.tasks.check_submissions": 30.0,
     "extensions.tasks.notify_merchants": 30.0,
     "appapi.tasks.make_exports": 60.0,  # those whose message was lost, or whose worker died
+    "stores.tasks.mail_merchants": 60.0,
     "webhooks.tasks.judge_webhooks": 60.0,
     "stores.tasks.send_waiting_mails": 300.0,
 }

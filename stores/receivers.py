@@ -10,16 +10,18 @@ from django.db.models.signals import post_delete
 from django.dispatch import receiver
 from django.template.defaultfilters import pluralize
 
+from accounts.enums import StoreNotice
 from accounts.models import Business, User
 from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked, business_created
 from common.processes.background import enqueue_after_commit
-from stores.enums import OPEN
-from stores.models import Order, ProductPicture, StoredPicture, StorePicture, StoreTotals
+from stores.enums import OPEN, StockCrossing
+from stores.models import Order, Product, ProductPicture, Review, StoredPicture, StorePicture, StoreTotals
 from stores.sandbox import fill_store
+from stores.services import merchant_mails
 from stores.services.catalogue.pictures import delete_files
 from stores.services.order_mails import mail_status
-from stores.signals import order_status_changed
+from stores.signals import order_created, order_status_changed, review_created, stock_crossed
 
 
 @receiver(business_created)
@@ -62,3 +64,21 @@ def remove_files(sender: Any, *, instance: StoredPicture, **kwargs: Any) -> None
 @receiver(order_status_changed)
 def mail_buyer(sender: Any, *, order: Order, **kwargs: Any) -> None:
     mail_status(order=order)
+
+
+@receiver(order_created)
+def note_order(sender: Any, *, order: Order, now: datetime, **kwargs: Any) -> None:
+    merchant_mails.note(business=order.business, kind=StoreNotice.NEW_ORDERS, now=now, order=order)
+
+
+@receiver(stock_crossed)
+def note_low_stock(
+    sender: Any, *, product: Product, crossing: StockCrossing, now: datetime, **kwargs: Any
+) -> None:
+    if crossing != StockCrossing.BACK_IN_STOCK:
+        merchant_mails.note(business=product.business, kind=StoreNotice.LOW_STOCK, now=now, product=product)
+
+
+@receiver(review_created)
+def note_review(sender: Any, *, review: Review, now: datetime, **kwargs: Any) -> None:
+    merchant_mails.note(business=review.business, kind=StoreNotice.NEW_REVIEWS, now=now, review=review)

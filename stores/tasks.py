@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from stores.models import StoreTotals
-from stores.services import carts, order_mails, payments, removal, totals
+from stores.services import carts, merchant_mails, order_mails, payments, removal, totals
 from stores.services.catalogue import pictures
 
 
@@ -46,3 +46,13 @@ def send_waiting_mails() -> None:
 @shared_task
 def mail_order_status(order_id: str, status: str) -> None:
     order_mails.send_status(order_id=order_id, status=status)
+
+
+@shared_task
+def mail_merchant(business_id: str) -> None:
+    merchant_mails.mail_merchant(business_id=business_id)
+
+
+@shared_task
+def mail_merchants() -> None:
+    merchant_mails.send_due()

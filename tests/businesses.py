@@ -22,6 +22,7 @@ OF_A_BUSINESS = {
     "installations.Installation": "business",
     "stores.BuyerMails": "business",
     "stores.Cart": "business",
+    "stores.MerchantNews": "business",
     "stores.Order": "business",
     "stores.OrderChange": "order__business",
     "stores.OrderHookPart": "order__business",

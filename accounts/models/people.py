@@ -57,6 +57,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     muted_mails = models.JSONField(
         default=list, blank=True, db_default=[], help_text="The kinds of notices that aren't mailed."
     )
+    store_notices = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default={},
+        help_text="How often each kind of notice is mailed, if chosen.",
+    )
     date_joined = models.DateTimeField(default=now, editable=False)
     deleted_at = models.DateTimeField(
         null=True,

@@ -86,7 +86,8 @@ def _end_sign_ins(person: User) -> None:
 def _empty(person: User, now: datetime) -> None:
     """The address, the name and the stores' addresses are free for others from the commit on."""
     person.email, person.name = f"{person.pk}@deleted.invalid", NAME
-    person.pending_email, person.muted_mails, person.last_login = "", [], None
+    person.pending_email, person.muted_mails, person.store_notices = "", [], {}
+    person.last_login = None
     person.is_active, person.deleted_at = False, now
     person.set_unusable_password()
     person.save()

@@ -1,6 +1,6 @@
 """A person's own changes of their account: name, e-mail address, and which notices are mailed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from allauth.account.models import EmailAddress
@@ -9,7 +9,7 @@ from django.core import signing
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from accounts.enums import MailKind, Role, SecurityEventKind
+from accounts.enums import Frequency, MailKind, Role, SecurityEventKind, StoreNotice
 from accounts.models import User, normalize_email
 from accounts.public_names import check_public_name
 from accounts.services import confirmation, security_log
@@ -27,6 +27,12 @@ TAKEN: Final = "This address can't be used. Enter another one."
 MAILS: Final = {
     Role.DEVELOPER: (MailKind.FAILING_WEBHOOKS, MailKind.REVIEW_DECISIONS),
     Role.MERCHANT: (MailKind.PERMISSION_QUESTIONS, MailKind.FAILING_APPS, MailKind.ERASURES),
+}
+# An order waits for the merchant. Goods are ordered by the day, and a review asks for nothing.
+FREQUENCIES: Final = {
+    StoreNotice.NEW_ORDERS: Frequency.EACH,
+    StoreNotice.LOW_STOCK: Frequency.DAILY,
+    StoreNotice.NEW_REVIEWS: Frequency.OFF,
 }
 
 
@@ -130,3 +136,13 @@ def choose_mails(*, user: User, wanted: Iterable[str]) -> None:
     chosen: Any = set(wanted)
     user.muted_mails = [kind.value for kind in mails_of(user) if kind not in chosen]
     user.save(update_fields=["muted_mails"])
+
+
+def frequency_of(user: User, notice: StoreNotice) -> Frequency:
+    """How often the person wants mails of this kind."""
+    return Frequency(user.store_notices.get(notice, FREQUENCIES[notice])) if user.is_active else Frequency.OFF
+
+
+def choose_frequencies(*, user: User, chosen: Mapping[StoreNotice, Frequency]) -> None:
+    user.store_notices = user.store_notices | {kind.value: often.value for kind, often in chosen.items()}
+    user.save(update_fields=["store_notices"])

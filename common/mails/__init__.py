@@ -1,1 +1,1 @@
-"""Mails: what they say (`parts`), how they look (`frames`, `letters`), and the server that sends them (`backend`)."""
+"""Mails: what they say (`parts`), how they look (`letters`), and the count of what became of them (`backend`)."""

@@ -124,6 +124,7 @@ def _of_stores() -> Made:
         "page": "https://stores.example/orders/sample/",
         "is_delivery": False,
     }
+    to_merchant = {"business": store, "base_url": settings.BASE_URL}
     yours, theirs = (
         replace(frame, accent=ACCENTS[Accent.AMBER])
         for frame in (merchant_frame(store), store_frame(store, WHY))
@@ -147,6 +148,22 @@ def _of_stores() -> Made:
         "webhooks/mail/erasure": (
             "Loyalty Stars erased the data of Harbour Bakery",
             about | {"erasure": Sample(state=ErasureState.CONFIRMED, confirmed_at=AT)},
+            yours,
+        ),
+        "stores/mail/new_orders": (
+            "New order 1061, $26.30",
+            to_merchant | {"order": order, "payment": "Cash, when the customer receives the order"},
+            yours,
+        ),
+        "stores/mail/low_stock": (
+            "2 products are running low",
+            to_merchant
+            | {"products": [Sample(name="Rye loaf", stock=2), Sample(name="Lemonade", stock=0)], "rest": 0},
+            yours,
+        ),
+        "stores/mail/new_reviews": (
+            "New review of Rye loaf",
+            to_merchant | {"reviews": [Sample(product=Sample(name="Rye loaf"), rating=5)]},
             yours,
         ),
         "stores/mail/order_placed": (

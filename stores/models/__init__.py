@@ -1,5 +1,6 @@
 """The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
 
+from stores.models.news import MerchantNews
 from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
 from stores.models.pages import Review, SitePage
 from stores.models.products import Product, ProductPicture
@@ -17,6 +18,7 @@ __all__ = [
     "LINES",
     "BuyerMails",
     "Cart",
+    "MerchantNews",
     "Order",
     "OrderChange",
     "OrderHookPart",

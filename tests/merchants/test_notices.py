@@ -28,6 +28,7 @@ from webhooks.models import Attempt, Delivery, Erasure, Webhook
 from webhooks.services import erasure
 
 NOTICES = "/merchant/notices/"
+OFTEN = {"new_orders": "each", "low_stock": "daily", "new_reviews": "off"}
 HOUR = timedelta(hours=1)
 
 
@@ -139,7 +140,7 @@ def test_trouble_that_is_none_for_the_merchant_is_not_mailed(
     elif why == "sandbox":
         Business.objects.update(is_sandbox=True)
     elif why == "muted":
-        browser.post(NOTICES, {"mails": ["permission_questions"]})
+        browser.post(NOTICES, OFTEN | {"mails": ["permission_questions"]})
     else:
         User.objects.filter(pk=mira.pk).update(is_active=False)
     assert mails() == []
@@ -215,13 +216,13 @@ def test_end_of_an_erasure_is_mailed_and_shown(
 
 
 def test_merchant_chooses_mails_here_as_on_the_profile(browser: Client, mira: User) -> None:
-    answer = browser.post(NOTICES, {"mails": ["erasures"]})
+    answer = browser.post(NOTICES, OFTEN | {"mails": ["erasures"]})
     assert answer["Location"] == NOTICES
     for address in (NOTICES, "/accounts/profile/"):
         page = text_of(browser.get(address))
         assert 'value="erasures" id="id_mails_2" checked' in page
         assert 'value="failing_apps" id="id_mails_1">' in page
-    assert browser.post(NOTICES, {"mails": ["review_decisions"]}).status_code == 422
+    assert browser.post(NOTICES, OFTEN | {"mails": ["review_decisions"]}).status_code == 422
 
 
 def test_notices_show_no_other_stores(dana: User, stars: Installation, failing: Installation) -> None:

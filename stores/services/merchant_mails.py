@@ -1,0 +1,213 @@
+"""Mails to merchants about their stores: new orders, products that run low, new reviews.
+
+A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Sending removes
+the rows in one transaction with the mail: whatever fails leaves them for the next run. If a process dies after the mail server took the
+mail and before the commit, the mail is sent again with the same Message-ID, by which mailboxes know it.
+
+Mails hold no words and no data of customers: the page has these.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from smtplib import SMTPDataError, SMTPRecipientsRefused
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.enums import Frequency, StoreNotice
+from accounts.models import Business, User
+from accounts.services.profile import frequency_of
+from common.db.inserts import insert
+from common.mails.letters import letter
+from common.money import display
+from common.processes.background import enqueue_after_commit
+from stores.enums import BuiltInPayment, PaymentStatus, is_low
+from stores.letterhead import merchant_frame
+from stores.models import LINES, MerchantNews, Order
+
+log = logging.getLogger(__name__)
+
+MORNING: Final = 8  # the hour of daily mails, in the store's time zone
+BATCH: Final = 200  # in one mail
+SINGLE: Final = 10  # mails for each at once; what piled up beyond that is one mail
+LISTED: Final = 20  # in one mail, by name
+REFUSED_FOR: Final = timedelta(hours=1)
+GIVEN_UP: Final = timedelta(days=14)
+PERIODS: Final = {Frequency.HOURLY: timedelta(hours=1), Frequency.DAILY: timedelta(days=1)}
+
+
+def note(*, business: Business, kind: StoreNotice, now: datetime, **about: Any) -> None:
+    """Remember what to mail. Call it in the transaction of what happened; `about` is the order, the product or the review."""
+    if business.is_sandbox:
+        return
+    insert(MerchantNews(business=business, kind=kind, at=now, due_at=now, **about))
+    enqueue_after_commit("stores.tasks.mail_merchant", str(business.pk), expires=60.0)
+
+
+def choices_changed(*, owner: User) -> None:
+    """Have the next run look at all that waits for this person."""
+    MerchantNews.objects.filter(business__owner=owner).update(due_at=timezone.now())
+
+
+def send_due(*, now: datetime | None = None) -> int:
+    """Mail what is due in all stores. Returns the number of mails. Run by beat, for messages that were lost and for summaries.
+
+    Safe to run twice at once. A mail server that doesn't answer ends the run.
+    """
+    now = now or timezone.now()
+    due = MerchantNews.objects.filter(due_at__lte=now).order_by().values_list("business_id", flat=True)
+    sent = 0
+    try:
+        for business_id in list(due.distinct()):
+            sent += mail_merchant(business_id=business_id, now=now)
+    except OSError as error:  # includes most of smtplib's
+        log.warning("The mail server can't be reached, so mails to merchants wait: %s", type(error).__name__)
+    for lost in MerchantNews.objects.filter(at__lt=now - GIVEN_UP)[:BATCH]:
+        log.warning("%s could not be mailed for %s.", lost, GIVEN_UP)
+        lost.delete()
+    return sent
+
+
+def mail_merchant(*, business_id: UUID | str, now: datetime | None = None) -> int:
+    """Mail what is due in one store. Returns the number of mails."""
+    now = now or timezone.now()
+    store = Business.objects.select_related("owner").filter(pk=business_id).first()
+    return sum(_mail_kind(store, kind, now) for kind in StoreNotice) if store else 0
+
+
+def _mail_kind(store: Business, kind: StoreNotice, now: datetime) -> int:
+    sent = 0
+    try:
+        while (outcome := _send_next(store, kind, now)) is not None:
+            sent += outcome
+    except (SMTPRecipientsRefused, SMTPDataError) as error:
+        log.warning("A mail to the merchant of %s was refused: %s", store.slug, type(error).__name__)
+        due = MerchantNews.objects.filter(business=store, kind=kind, due_at__lte=now)
+        due.update(due_at=now + REFUSED_FOR)
+    return sent
+
+
+@transaction.atomic
+def _send_next(store: Business, kind: StoreNotice, now: datetime) -> bool | None:
+    """Send one mail and remove its rows. None if nothing is left to look at, False if there was nothing to send."""
+    rows = MerchantNews.objects.select_for_update(of=("self",), skip_locked=True).order_by("pk")
+    waiting = list(rows.filter(business=store, kind=kind, due_at__lte=now)[:BATCH])
+    if not waiting:
+        return None
+    news = _ripe(waiting, frequency_of(store.owner, kind), store, now)
+    mail = _compose(store, kind, news) if news else None
+    _rows(news).delete()
+    if mail:
+        mail.send()
+    return mail is not None
+
+
+def _ripe(
+    waiting: Sequence[MerchantNews], often: Frequency, store: Business, now: datetime
+) -> list[MerchantNews]:
+    """The rows of the next mail. Those of a later one wait until then, and those that nobody wants are removed."""
+    if often == Frequency.OFF:
+        _rows(waiting).delete()
+        return []
+    if often == Frequency.EACH:
+        return list(waiting[:1] if len(waiting) <= SINGLE else waiting)
+    since = begin_of_period(often, now, store.timezone)
+    _rows(each for each in waiting if each.at >= since).update(due_at=since + PERIODS[often])
+    return [each for each in waiting if each.at < since]
+
+
+def begin_of_period(often: Frequency, now: datetime, zone: str) -> datetime:
+    """A summary has all that happened before this moment."""
+    local = now.astimezone(ZoneInfo(zone)).replace(minute=0, second=0, microsecond=0)
+    if often == Frequency.HOURLY:
+        return local
+    return local.replace(hour=MORNING) - (timedelta(days=1) if local.hour < MORNING else timedelta())
+
+
+def _rows(news: Iterable[MerchantNews]) -> Any:
+    return MerchantNews.objects.filter(pk__in=[each.pk for each in news])
+
+
+# What the mails say
+
+
+def _compose(store: Business, kind: StoreNotice, news: Sequence[MerchantNews]) -> EmailMessage | None:
+    """None if nothing is worth a mail any more."""
+    written = _WRITERS[kind](store, news)
+    if written is None:
+        return None
+    subject, context = written
+    ids = hashlib.sha256(b"".join(each.pk.bytes for each in news)).hexdigest()[:32]
+    with timezone.override(store.timezone):
+        return letter(
+            subject=subject,
+            to=store.owner.email,
+            template=f"stores/mail/{kind.value}.txt",
+            context=context | {"business": store, "base_url": settings.BASE_URL},
+            frame=merchant_frame(store),
+            headers={"Message-ID": f"<{ids}@{urlsplit(settings.BASE_URL).hostname}>"},
+        )
+
+
+Written = tuple[str, dict[str, Any]]
+
+
+def _orders(store: Business, news: Sequence[MerchantNews]) -> Written | None:
+    rows = Order.objects.select_related("payment", "business").prefetch_related(LINES)
+    orders = list(rows.filter(pk__in=[each.order_id for each in news]).order_by("created_at", "pk"))
+    if not orders:
+        return None
+    total = display(sum(order.amount for order in orders), orders[0].currency, store.locale)
+    subject = (
+        f"New order {orders[0].number}, {total}" if len(orders) == 1 else f"{len(orders)} new orders, {total}"
+    )
+    single = orders[0] if len(orders) == 1 else None
+    context = {"orders": orders[:LISTED], "rest": max(0, len(orders) - LISTED), "order": single}
+    return subject, context | {"payment": payment_for_merchant(single) if single else ""}
+
+
+def payment_for_merchant(order: Order) -> str:
+    payment = getattr(order, "payment", None)
+    if payment is None:
+        return f"{BuiltInPayment(order.payment_method).label}, when the customer receives the order"
+    paid = "Paid" if payment.status == PaymentStatus.COMPLETED else "Not paid yet"
+    return f"{paid}, {order.payment_method_name}"
+
+
+def _stock(store: Business, news: Sequence[MerchantNews]) -> Written | None:
+    """Of products that are still low, each once."""
+    found = {each.product_id: each.product for each in _rows(news).select_related("product")}
+    low = [
+        product
+        for product in found.values()
+        if product and (product.stock == 0 or is_low(product.stock, product.low_stock_threshold))
+    ]
+    if not low:
+        return None
+    subject = f"{low[0].name} is running low" if len(low) == 1 else f"{len(low)} products are running low"
+    return subject, {"products": low[:LISTED], "rest": max(0, len(low) - LISTED)}
+
+
+def _reviews(store: Business, news: Sequence[MerchantNews]) -> Written | None:
+    rows = _rows(news).select_related("review__product").order_by("pk")
+    reviews = [each.review for each in rows if each.review]
+    if not reviews:
+        return None
+    one = f"New review of {reviews[0].product.name}"
+    subject = one if len(reviews) == 1 else f"{len(reviews)} new reviews"
+    return subject, {"reviews": reviews[:LISTED], "rest": max(0, len(reviews) - LISTED)}
+
+
+_WRITERS: Final = {
+    StoreNotice.NEW_ORDERS: _orders,
+    StoreNotice.LOW_STOCK: _stock,
+    StoreNotice.NEW_REVIEWS: _reviews,
+}
