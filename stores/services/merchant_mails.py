@@ -2,7 +2,7 @@
 
 A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Sending removes
 the rows in one transaction with the mail: whatever fails leaves them for the next run. If a process dies after the mail server took the
-mail and before the commit, the mail is sent again with the same Message-ID, by which mailboxes know it.
+mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes know it.
 
 Mails hold no words and no data of customers: the page has these.
 """
@@ -113,7 +113,7 @@ def _send_next(store: Business, kind: StoreNotice, now: datetime) -> bool | None
 def _ripe(
     waiting: Sequence[MerchantNews], often: Frequency, store: Business, now: datetime
 ) -> list[MerchantNews]:
-    """The rows of the next mail. Those of a later one wait until then, and those that nobody wants are removed."""
+    """The rows of the next mail. Those of a later one wait until then, and those of people who chose off are removed."""
     if often == Frequency.OFF:
         _rows(waiting).delete()
         return []
