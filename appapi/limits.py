@@ -4,9 +4,9 @@ from django.http import HttpRequest
 
 from common.web.limits.client_address import client_network
 from common.web.limits.rate_limits import RateState, consume
+from installations.limits import REQUESTS_A_MINUTE
 from installations.models import Installation
 
-REQUESTS_A_MINUTE = 60
 ROOTS = ("/app-api", "/webhooks")
 
 _COUNTED = "appapi.rate_state"  # in the request's environ, where a client's headers can't reach

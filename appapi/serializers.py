@@ -13,19 +13,19 @@ from appapi.enums import ExportResource, ExportStatus
 from common import money
 from common.rest.fields import Boolean, Choice, Identifier, Integer, Moment, Number, Object, StringList, Text
 from common.rest.query import MAX_TEXT
+from installations.limits import MAX_QUANTITY
 from marketplace.scopes import SCOPES
 from stores.dashboard import DEFAULT_DAYS as DAYS
 from stores.dashboard import MAX_DAYS
 from stores.enums import SETTLED, DeliveryMethod, OrderStatus
 from stores.serializers import BusinessId
+from stores.services.carts import MAX_LINES
 from webhooks.catalogue import EVENTS, SUBSCRIBABLE
 from webhooks.enums import DeliveryStatus
 from webhooks.serializers import InstallationId
 
 CURSOR: Final = "_T_rPJJQt5dKm1KLaWNjIaRhtV71W3vq_YCamp6SW3mmNC-g_biylNl_xhA9kgibJfpeAw"
 EXAMPLE_URL: Final = "https://platform.example/app-api/exports/01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a11"
-MAX_LINES = 100
-MAX_QUANTITY = 1_000_000
 IS_EMAIL = EmailValidator("Must be an e-mail address.")
 MAX_AMOUNT = 1_000_000_000_000  # major units; a float still has exact decimals there
 

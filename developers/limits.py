@@ -1,4 +1,4 @@
-"""How much one developer may do in a minute, by the developer API and in the portal together.
+"""How much one developer may do in a minute, by the developer API and in the portal together, and at once.
 
 Counted for the person, whatever the credential. Each raises `TooManyRequests`. While the cache server can't be reached,
 everything passes.
@@ -13,6 +13,7 @@ from common.web.limits.rate_limits import consume
 REQUESTS: Final = 600  # calls of the developer API, and POSTs in the portal
 POLLS: Final = 1200  # of listeners: asking for work and reporting answers
 CHANGES: Final = 60  # test events and changes on sandbox stores
+MAX_PARTS: Final = 20  # of a body with pictures
 
 
 def count_request(user: User) -> None:

@@ -26,6 +26,7 @@ from stores.models import Order
 log = logging.getLogger(__name__)
 
 BUDGET_SECONDS = 10.0
+ASKED_PER_MINUTE = 120  # pages and orders of one shopper's address that ask apps
 MAX_MINOR = 2**53 - 1  # beyond this JSON numbers are no longer exact for every reader
 
 

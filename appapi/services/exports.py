@@ -3,7 +3,7 @@
 1. `request_export` writes a pending row. There is one at a time for an installation.
 2. A worker leases the oldest pending row (`make_exports`) and writes the file from a single snapshot of the database. The
    feed's horizon is read in the same snapshot: the feed goes on from there without a gap.
-3. The file is kept for `KEPT`, then `delete_expired` removes it with its row.
+3. The file is kept for `EXPORTS_KEPT`, then `delete_expired` removes it with its row.
 
 A worker that dies leaves its lease behind, and another takes over when it has ended. On a full disk an export is put off, for
 a day at most. The transaction that reads writes nothing and so doesn't hold the feed back.
@@ -32,6 +32,7 @@ from common.files import disks
 from common.observability.metrics import EXPORTS
 from common.processes.background import enqueue_after_commit
 from installations.authentication import refusal
+from installations.limits import EXPORTS_KEPT
 from installations.models import Installation
 from stores import queries
 from stores.serializers import PRODUCT_COLUMNS, order_payload, product_payload
@@ -40,7 +41,6 @@ from webhooks.positions import current_horizon
 
 log = logging.getLogger(__name__)
 
-KEPT: Final = timedelta(hours=24)
 # Ten times what a million products take. A try that takes longer fails.
 LEASE: Final = timedelta(minutes=20)
 PUT_OFF: Final = timedelta(minutes=1)  # while there is no room for a file
@@ -122,7 +122,7 @@ def _make(export: Export) -> None:
             files().delete(export.file_name)
             files().save(export.file_name, File(file))
     except Exception as error:
-        if disks.is_full(error) and timezone.now() < export.created_at + KEPT:
+        if disks.is_full(error) and timezone.now() < export.created_at + EXPORTS_KEPT:
             log.error("Export %s has to wait: %s", export.pk, error)
             _mine(export).update(lease_until=timezone.now() + PUT_OFF)
             return
@@ -135,7 +135,7 @@ def _make(export: Export) -> None:
 
 
 def _finish(export: Export, **changes: Any) -> None:
-    _mine(export).update(expires_at=timezone.now() + KEPT, **changes)
+    _mine(export).update(expires_at=timezone.now() + EXPORTS_KEPT, **changes)
 
 
 def _mine(export: Export) -> QuerySet[Export]:

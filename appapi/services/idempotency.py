@@ -28,12 +28,11 @@ from django.utils import timezone
 
 from appapi.models import IdempotencyKey
 from common.errors import Conflict, Invalid, ServiceError, Unavailable, error_body
+from installations.limits import MAX_KEY, RESPONSES_KEPT
 from installations.models import Installation
 
-KEPT = timedelta(hours=24)
 # Longer than an order takes when every hook uses its whole budget. A slower try is overtaken, and its order rolled back.
 LEASE = timedelta(seconds=60)
-MAX_KEY = 255  # characters
 BATCH = 1000
 
 
@@ -107,7 +106,7 @@ def begin(
     now = now or timezone.now()
     digest = hashlib.sha256(request).hexdigest()
     lease_until = now + LEASE
-    fresh: dict[str, Any] = {"request_digest": digest, "created_at": now, "expires_at": now + KEPT}
+    fresh: dict[str, Any] = {"request_digest": digest, "created_at": now, "expires_at": now + RESPONSES_KEPT}
     row, created = IdempotencyKey.objects.select_for_update().get_or_create(
         installation=installation, key=key, defaults=fresh | {"lease_until": lease_until}
     )

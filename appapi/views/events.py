@@ -10,6 +10,7 @@ from appapi.serializers import FeedFilters, FeedSerializer
 from appapi.views.base import AppApiView
 from common.rest.schema import problem
 from common.times import iso
+from installations.limits import EVENTS_A_PAGE
 from marketplace.scopes import SCOPE_OF_EVENT, in_order
 from webhooks.catalogue import SUBSCRIBABLE
 from webhooks.feed import FeedEvent, read_feed
@@ -18,7 +19,7 @@ from webhooks.feed import FeedEvent, read_feed
 class EventFeed(AppApiView):
     tag = "Events"
     required_scope = None
-    page_default, page_maximum = 100, 500
+    page_default, page_maximum = EVENTS_A_PAGE
 
     @extend_schema(
         "listEvents",

@@ -18,6 +18,7 @@ from common.errors import ERROR_CODE_HEADER, NotFound
 from common.ids import parse_id
 from common.rest.schema import problem
 from common.strangers import may_wait_for_strangers
+from installations.limits import MAX_KEY, ORDERS_A_PAGE
 from installations.models import Installation
 from stores import enums, queries
 from stores.hookpoints import ask_payment_methods
@@ -37,7 +38,7 @@ from stores.services.payments import settle_payment
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {
-        "type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[!-~]([ -~]*[!-~])?$",
+        "type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": r"^[!-~]([ -~]*[!-~])?$",
         "examples": ["cart-4711"],
     },
     OpenApiParameter.HEADER,
@@ -66,7 +67,7 @@ class OrderView(AppApiView):
 class OrderList(AppApiView):
     tag = "Orders"
     required_scope = {"GET": "read_orders", "POST": "write_orders"}
-    page_default, page_maximum = 20, 50
+    page_default, page_maximum = ORDERS_A_PAGE
 
     @extend_schema("listOrders", parameters=[OrderFilters], responses=OrderSerializer(many=True))
     def get(self, request: Request) -> Response:

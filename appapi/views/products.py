@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from appapi.pages import page_of
 from appapi.serializers import ProductFilters, ReviewFilters
 from appapi.views.base import AppApiView
+from installations.limits import REVIEWS_A_PAGE
 from stores import queries
 from stores.models import Product
 from stores.serializers import (
@@ -75,7 +76,7 @@ class ProductBySlug(ProductView):
 class ReviewList(AppApiView):
     tag = "Reviews"
     required_scope = "read_reviews"
-    page_default, page_maximum = 10, 50
+    page_default, page_maximum = REVIEWS_A_PAGE
 
     @extend_schema("listReviews", parameters=[ReviewFilters], responses=ReviewSerializer(many=True))
     def get(self, request: Request) -> Response:

@@ -11,8 +11,9 @@ from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import DataAndFiles, MultiPartParser
 from rest_framework.request import Request
 
-MAX_FORM: Final = 32 * 1024 * 1024  # bytes; an icon and five screenshots may have 12 MiB
-MAX_PARTS: Final = 20
+from common.web.middleware.chunked_bodies import LARGEST
+from developers.limits import MAX_PARTS
+
 MAX_HEADERS: Final = 4096  # bytes of the header lines of one part
 MIN_BOUNDARY: Final = 8  # characters; a shorter one may be in every second line of a file
 
@@ -40,7 +41,7 @@ class PictureFormParser(MultiPartParser):
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> DataAndFiles:
         meta = (parser_context or {})["request"].META
-        if int(meta.get("CONTENT_LENGTH") or 0) > MAX_FORM:
+        if int(meta.get("CONTENT_LENGTH") or 0) > LARGEST:
             raise FormTooLarge
         boundary = boundary_of(media_type or "")
         body = BytesIO()

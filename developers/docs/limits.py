@@ -1,16 +1,10 @@
-"""All limits, from the constants that enforce them.
-
-The app API is another door, so its constants are read from its views and from the OpenAPI document. What neither has is
-written here, and tests/developers/docs/test_limits.py compares it with the code.
-"""
+"""All limits, from the constants that enforce them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from typing import Any
 
 from django.conf import settings
-from django.urls import resolve
 
 from accounts.services import developer_tokens, device_grants, second_factor
 from accounts.sign_in import limits as sign_in_limits
@@ -20,35 +14,30 @@ from activity.services import writing
 from common import strangers
 from common.http import transport, url_policy
 from common.rest import parsers
+from common.rest.views import JsonView
 from common.text.nesting import MAX_DEPTH, MAX_VALUES
 from common.times import duration
 from common.web.limits import auth_limits, rate_limits
+from common.web.middleware.chunked_bodies import LARGEST
 from common.web.middleware.form_bodies import MAX_ESCAPES
 from conformance.services import disposal, runs
 from developers import limits as developer_limits
-from developers.docs import reference
-from developers.docs.fields import resolved
-from developers.docs.openapi import document
 from extensions import json_documents, session_tokens
 from extensions.hooks import answers, breaker, ledger, simulator
 from extensions.manifest import problems, values
 from extensions.schemas import references
+from installations import limits as api_limits
 from installations.services import authorization
 from marketplace import rules
 from marketplace.services import apps, pictures
 from stores import hookpoints
+from stores.services import carts
 from webhooks import health
 from webhooks.engine import claim_selection, listeners, retry
 from webhooks.messages import message
 from webhooks.services import deliveries, inboxes, registration
 from webhooks.services import retention as delivery_retention
 from webhooks.services.sandbox import testing
-
-IDEMPOTENCY_KEPT = timedelta(hours=24)
-EXPORT_KEPT = timedelta(hours=24)
-UPLOAD = 32 * 1024 * 1024  # bytes
-UPLOAD_PARTS = 20
-ASKING_PER_MINUTE = 120  # requests of one shopper's address that make a store call apps
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +70,27 @@ def groups() -> list[LimitGroup]:
 
 def _api() -> list[Limit]:
     return [
-        Limit("Requests of an installation to the app API and webhooks API", f"{requests_a_minute()} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
-        Limit("Requests without a valid token, for each address", f"{requests_a_minute()} in {rate_limits.WINDOW} seconds", "429"),
+        Limit("Requests of an installation to the app API and webhooks API", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Requests without a valid token, for each address", f"{api_limits.REQUESTS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429"),
         Limit("Calls of the developer API and forms sent in the portal together, for each developer", f"{developer_limits.REQUESTS} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("JSON request body", size(parsers.MAX_BODY), "413"),
-        Limit("Upload of an app's pictures", size(UPLOAD), "413"),
-        Limit("Parts of such an upload", str(UPLOAD_PARTS), "400"),
+        Limit("Upload of an app's pictures", size(LARGEST), "413"),
+        Limit("Parts of such an upload", str(developer_limits.MAX_PARTS), "400"),
         Limit("Levels of objects and lists in a JSON body", str(MAX_DEPTH), "400"),
         Limit("Values in a JSON body", f"{MAX_VALUES:,}", "400"),
         Limit("Escaped characters of a form such as %E9", f"{MAX_ESCAPES:,}", "413"),
-        Limit("Objects on a page", f"{page_of('/app-api/products')}; orders {page_of('/app-api/orders')}; reviews {page_of('/app-api/reviews')}", "lowered"),
-        Limit("Events on a page of the feed", page_of("/app-api/events"), "lowered"),
+        Limit("Objects on a page", f"{page_of((JsonView.page_default, JsonView.page_maximum))}; orders {page_of(api_limits.ORDERS_A_PAGE)}; reviews {page_of(api_limits.REVIEWS_A_PAGE)}", "lowered"),
+        Limit("Events on a page of the feed", page_of(api_limits.EVENTS_A_PAGE), "lowered"),
         Limit("Exports being made, for each installation", "1", "409"),
     ]  # fmt: skip
 
 
 def _orders() -> list[Limit]:
     return [
-        Limit("Lines of an order", str(order_lines()["maxItems"]), "400"),
-        Limit("Quantity of a line", f"{order_lines()['items']['properties']['quantity']['maximum']:,}", "400"),
-        Limit("Idempotency-Key", f"1 to {idempotency_key()['maxLength']} printable characters", "400"),
-        Limit("Repeats with an Idempotency-Key return the first response", duration(IDEMPOTENCY_KEPT), "a new order"),
+        Limit("Lines of an order", str(carts.MAX_LINES), "400"),
+        Limit("Quantity of a line", f"{api_limits.MAX_QUANTITY:,}", "400"),
+        Limit("Idempotency-Key", f"1 to {api_limits.MAX_KEY} printable characters", "400"),
+        Limit("Repeats with an Idempotency-Key return the first response", duration(api_limits.RESPONSES_KEPT), "a new order"),
     ]  # fmt: skip
 
 
@@ -135,7 +124,7 @@ def _hooks() -> list[Limit]:
         Limit("Size of a response", size(answers.MAX_BYTES), "failure"),
         Limit("Failures in a row that open the circuit breaker", str(breaker.THRESHOLD), f"skipped for {duration(breaker.FIRST_PAUSE)}, later up to {duration(breaker.LONGEST_PAUSE)}"),
         Limit("Waits of a request for apps' servers, all together, while the platform is busy", f"{strangers.FREE:g} seconds", "hooks are skipped; 503 for payments, tests and checks"),
-        Limit("Pages that call apps, for each shopper's address", f"{ASKING_PER_MINUTE} a minute", "429 for the shopper"),
+        Limit("Pages that call apps, for each shopper's address", f"{hookpoints.ASKED_PER_MINUTE} a minute", "429 for the shopper"),
         Limit("Tries in the portal", f"{simulator.PER_MINUTE} a minute", "429"),
         Limit("Response text in the list of calls", f"{ledger.EXCERPT:,} characters", "cut"),
     ]  # fmt: skip
@@ -183,7 +172,7 @@ def _sign_in() -> list[Limit]:
 def _retention() -> list[Limit]:
     return [
         Limit("Events in the feed, and deliveries", duration(delivery_retention.KEPT), "410; deleted within a week"),
-        Limit("Files of exports", duration(EXPORT_KEPT), "404"),
+        Limit("Files of exports", duration(api_limits.EXPORTS_KEPT), "404"),
         Limit("Results of checks", duration(disposal.KEPT), "404"),
         Limit("Calls in the list of requests", duration(log_retention.KEPT), "deleted"),
         Limit("Bodies in the list of requests, sandbox stores only", size(writing.KEPT_OF_BODY), "cut"),
@@ -195,26 +184,7 @@ def size(number: int) -> str:
     return f"{number // 1024**2} MiB" if number % 1024**2 == 0 else f"{number // 1024} KiB"
 
 
-def page_of(path: str) -> str:
-    """The page sizes of a list of the app API."""
-    view = resolve(path).func.cls  # type: ignore[attr-defined]
-    return f"{view.page_default} by default, {view.page_maximum} at most"
-
-
-def requests_a_minute() -> int:
-    return int(resolve("/app-api/products").func.cls.requests_a_minute)  # type: ignore[attr-defined]
-
-
-def order_lines() -> dict[str, Any]:
-    """The JSON Schema of the field `items` of a new order, without references."""
-    content = _create_order()["requestBody"]["content"]["application/json"]
-    lines = resolved(content["schema"], document())["properties"]["items"]
-    return {**lines, "items": resolved(lines["items"], document())}
-
-
-def idempotency_key() -> dict[str, Any]:
-    return next(each["schema"] for each in _create_order()["parameters"] if each["name"] == "Idempotency-Key")
-
-
-def _create_order() -> dict[str, Any]:
-    return next(each.operation for each in reference.endpoints() if each.id == "createOrder")
+def page_of(sizes: tuple[int, int]) -> str:
+    """Of a list: by default and at most."""
+    default, maximum = sizes
+    return f"{default} by default, {maximum} at most"

@@ -18,8 +18,7 @@ from common.errors import NotFound
 from common.web.limits.auth_limits import limit_by_address
 from storefront.cart import ShopperCart
 from stores import queries
-
-ASKING_PER_MINUTE = 120
+from stores.hookpoints import ASKED_PER_MINUTE
 
 Page = Callable[..., HttpResponse]
 
@@ -62,7 +61,7 @@ def shop_page(view: Page) -> Page:
 
 def limit_asking(request: ShopRequest) -> None:
     """Count a request that makes the store call apps, by the client's network. Raises `TooManyRequests`."""
-    limit_by_address(request, "store-checkout", per_minute=ASKING_PER_MINUTE)
+    limit_by_address(request, "store-checkout", per_minute=ASKED_PER_MINUTE)
 
 
 def _answer(view: Page, request: ShopRequest, *args: Any, **kwargs: Any) -> HttpResponse:

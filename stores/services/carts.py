@@ -22,7 +22,7 @@ from stores.enums import ProductStatus
 from stores.models import Cart, Order, Product
 from stores.services.basket import OrderLine
 
-MAX_LINES: Final = 100  # as for a guest order
+MAX_LINES: Final = 100  # of an order by the app API, too
 MAX_QUANTITY: Final = 999
 KEPT_ORDERS: Final = 5
 KEPT: Final = timedelta(days=30)  # since the last change

@@ -8,9 +8,16 @@ import pytest
 import time_machine
 from django.db import connections, transaction
 
-from storefront.views.access import ASKING_PER_MINUTE
 from stores import hookpoints
-from stores.hookpoints import Discount, OrderVerdict, PaymentDetails, PaymentMethod, ShippingRate, filled
+from stores.hookpoints import (
+    ASKED_PER_MINUTE,
+    Discount,
+    OrderVerdict,
+    PaymentDetails,
+    PaymentMethod,
+    ShippingRate,
+    filled,
+)
 from stores.models import Order, Product
 from stores.services.settings import set_delivery_fee
 from tests import factories
@@ -298,12 +305,12 @@ def test_address_that_asks_on_and_on_is_told_to_wait(shopper):
 
 def test_guide_names_the_limit_on_asking(settings):
     guide = (settings.BASE_DIR / "docs" / "hooks.md").read_text()
-    assert f"ask apps at most {ASKING_PER_MINUTE} times a minute" in guide
+    assert f"ask apps at most {ASKED_PER_MINUTE} times a minute" in guide
 
 
 @pytest.mark.usefixtures("stopped_clock")
 def test_choosing_again_counts_as_well(shop, shopper, monkeypatch):
-    monkeypatch.setattr("storefront.views.access.ASKING_PER_MINUTE", 5)
+    monkeypatch.setattr("storefront.views.access.ASKED_PER_MINUTE", 5)
     with filled("checkout.payment_methods", answering([WALLET])):
         placed = shopper.place(payment_method="pay:wallet")  # no app makes it: it fails
         pages = [shopper.get(placed["Location"] + "pay/").status_code for _ in range(5)]

@@ -20,7 +20,9 @@ Environ = dict[str, Any]
 Start = Callable[..., Any]
 Application = Callable[[Environ, Start], Iterable[bytes]]
 
-LARGEST: Final = 32 * 1024 * 1024  # bytes; the largest body that any endpoint accepts
+LARGEST: Final = (
+    32 * 1024 * 1024
+)  # bytes; the largest body that any endpoint accepts: an icon and five screenshots may have 12 MiB
 PIECE: Final = 64 * 1024
 IN_MEMORY: Final = 2 * 1024 * 1024  # bytes; larger bodies go to a file
 

@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from django.conf import settings
 from django.test import Client
 
 from accounts.sign_in.authentication import IsDeveloper
 from common import errors as raised
+from common.http.exchanges import ErrorClass
 from developers.docs import errors, openapi
 from developers.docs.fields import resolved
 from extensions.enums import CallOutcome
@@ -158,3 +160,7 @@ def test_every_code_and_status_has_an_anchor(client: Client) -> None:
     html = client.get("/docs/errors/").content.decode()
     for ident in (*errors.CODES, *(f"status-{status}" for status in errors.ABOUT)):
         assert html.count(f'id="{ident}"') == 1, ident
+
+
+def test_every_class_of_failed_attempts_is_explained() -> None:
+    assert set(get_args(ErrorClass)) == set(errors.DELIVERY_CLASSES)
