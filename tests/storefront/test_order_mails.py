@@ -26,6 +26,13 @@ from tests.storefront.shopping import Shopper
 pytestmark = pytest.mark.usefixtures("tasks_run_at_once")
 
 
+@pytest.fixture(autouse=True)
+def quiet(shop):
+    """The merchant wants no mails about orders: these tests count those to buyers."""
+    shop.owner.store_notices = {"new_orders": "off"}
+    shop.owner.save()
+
+
 @pytest.fixture
 def bread(shop):
     return factories.product(shop, name="Bread", slug="bread", price=500, stock=None)
