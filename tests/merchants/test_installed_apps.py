@@ -218,7 +218,7 @@ def test_page_opens_on_what_the_app_called(browser: Client, dana: User, shop: Bu
         "Read your products": "2 times",
         "Read your orders and customers": "1 time",
         "Changed the status of orders": "1 time",
-        "Was refused what it isn’t allowed to do": "1 time",
+        "Tried something it has no permission for": "1 time",
     }
 
 

@@ -280,7 +280,7 @@ def test_payment_is_in_the_history_with_its_method_in_the_apps_words(browser, sh
 def test_page_says_how_the_total_came_about(browser, shop):
     bread = factories.product(shop, price=1000)
     order = place_order(business=shop, request=factories.order_request((bread, 1)))
-    assert "How this total came about" not in page_of(browser, order)
+    assert "How the total was calculated" not in page_of(browser, order)
     given = {"provider": "1", "at": order.created_at}
     for point, app, outcome, fields in (
         (
