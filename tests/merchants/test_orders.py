@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import Business
 from merchants.orders import export as order_export
 from stores.enums import ActorKind, OrderStatus
-from stores.hookpoints import PaymentMethod, filled
+from stores.hookpoints import PaymentMethod, registered
 from stores.models import Order, OrderChange
 from stores.services.checkout import place_order
 from stores.services.history import Actor, staff
@@ -257,7 +257,7 @@ def test_payment_is_in_the_history_with_its_method_in_the_apps_words(browser, sh
     method = PaymentMethod("pay:wallet", "Harbour Wallet", "7")
     bread = factories.product(shop)
     request = factories.order_request((bread, 1), payment_method=method.id)
-    with filled("checkout.create_payment", lambda question: None):
+    with registered("checkout.create_payment", lambda request: None):
         order = place_order(business=shop, request=request, offered=[method])
         order = choose_again(order=order, payment_method=method.id, offered=[method])
     order.payment.status = "PENDING"

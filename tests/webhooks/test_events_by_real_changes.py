@@ -74,8 +74,8 @@ class Stage:
         method = hookpoints.PaymentMethod("pay:card", "Card", provider=str(self.installation.app_id))
         made = hookpoints.PaymentDetails(invoice_id="inv-7", expires_at=T0 + timedelta(minutes=10))
         with (
-            hookpoints.filled("checkout.payment_methods", lambda question: [method]),
-            hookpoints.filled("checkout.create_payment", lambda question: made),
+            hookpoints.registered("checkout.payment_methods", lambda request: [method]),
+            hookpoints.registered("checkout.create_payment", lambda request: made),
         ):
             return self.order(method="pay:card")
 

@@ -22,7 +22,7 @@ from extensions.hooks.asking import Asking
 from extensions.models import HookCall, RelayedCall
 from installations.models import Installation
 from marketplace.models import App
-from stores.hookpoints import Budget, HookPoint, Question
+from stores.hookpoints import Budget, HookPoint, HookRequest
 from tests import factories
 from tests.developers.conftest import Api
 from tests.receivers import Receiver
@@ -370,9 +370,9 @@ def with_hook(app: App, **content: Any) -> None:
     factories.hook(app, "checkout.shipping_rates", **content)
 
 
-def rates(sandbox: Business) -> Question:
+def rates(sandbox: Business) -> HookRequest:
     data = {"deliveryMethod": "DELIVERY", "locality": "Almaty", "subtotal": 2500, "builtInFee": 350}
-    return Question(HookPoint.SHIPPING_RATES, sandbox, data, Budget.start())
+    return HookRequest(HookPoint.SHIPPING_RATES, sandbox, data, Budget.start())
 
 
 @pytest.mark.timed
