@@ -13,7 +13,7 @@ from installations.models import Installation
 from stores import hookpoints
 from stores.models import Order, Product
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from webhooks.models import Delivery
 
 JSON = "application/json"

@@ -23,7 +23,7 @@ from stores import hookpoints
 from stores.models import Order, Product
 from stores.serializers import order_payload
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 
 JSON = "application/json"
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

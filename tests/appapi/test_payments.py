@@ -16,7 +16,7 @@ from stores.hookpoints import HookRequest, PaymentDetails, PaymentMethod, regist
 from stores.models import Order, Payment
 from stores.tasks import expire_payments
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.state import unchanged
 from tests.webhooks import helpers
 from webhooks.models import Event

@@ -22,14 +22,9 @@ from stores.services.orders import change_order_status
 from stores.services.payments import choose_again, settle_payment
 from tests import factories
 from tests.merchants.counting import statements_of
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import text_of
 
 LIST = "/merchant/orders/"
-
-
-@pytest.fixture
-def browser(mira):
-    return signed_in(mira)
 
 
 def page_of(browser, order, ending="", **options):

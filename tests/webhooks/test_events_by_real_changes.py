@@ -23,8 +23,7 @@ from stores import hookpoints
 from stores.models import Order, Product, Review
 from stores.services.reviews import create_review
 from tests import factories
-from tests.appapi.conftest import client_of
-from tests.developers.conftest import api_of
+from tests.clients import api_of, client_of
 from tests.payloads import validate
 from tests.receivers import ReceivedRequest, Receiver
 from tests.webhooks.helpers import drain, is_signed

@@ -24,12 +24,12 @@ from installations.models import Installation
 from marketplace.models import App
 from stores.hookpoints import Budget, HookPoint, HookRequest
 from tests import factories
-from tests.developers.conftest import Api
+from tests.clients import Api
 from tests.receivers import Receiver
 from tests.webhooks import helpers
-from tests.webhooks.conftest import receiver as receiver
-from tests.webhooks.conftest import webhook as webhook
 from tests.webhooks.helpers import drain, is_signed, published, wait_until
+from tests.webhooks.registered import receiver as receiver
+from tests.webhooks.registered import webhook as webhook
 from webhooks.engine import claims
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, DispatcherSlot, Webhook

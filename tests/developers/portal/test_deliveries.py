@@ -15,7 +15,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.deliveries import OK, REFUSED, TIMEOUT, TLS, UNAUTHORIZED, UNAVAILABLE, delivery, one_of_each
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import signed_in, text_of
 from tests.state import unchanged
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -24,11 +24,6 @@ from webhooks.models import Delivery, Event, Webhook
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 GONE = "00000000-0000-7000-8000-000000000000"
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
@@ -561,7 +556,7 @@ def test_comparison_of_a_delivery_of_another_app_does_not_exist(
 
 def test_body_is_shown_formatted_and_as_sent(browser: Client, app: App, webhook: Webhook) -> None:
     made = delivery(webhook, data={"orderId": "a", "amount": 12.5})
-    page = text_of(browser.get(at(app, f"{made.pk}/")))
+    page = browser.get(at(app, f"{made.pk}/")).content.decode()
     assert "  &quot;data&quot;: {\n    &quot;orderId&quot;: &quot;a&quot;,\n" in page
     assert "&quot;data&quot;:{&quot;orderId&quot;:&quot;a&quot;,&quot;amount&quot;:12.5}}</code>" in page
     assert "data-live" not in page

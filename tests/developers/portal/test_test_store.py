@@ -15,7 +15,7 @@ from installations.services.lifecycle import uninstall
 from marketplace.models import App
 from stores.services import sandbox_changes
 from tests import factories
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import text_of
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, webhook
 from webhooks import catalogue
@@ -33,11 +33,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def receiver() -> Iterator[Receiver]:
     with Receiver() as running:
         yield running
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
