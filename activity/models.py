@@ -1,4 +1,4 @@
-"""The log of API calls, what it lacks, the use of scopes, and the use of what is deprecated.
+"""API call log, its gaps, scope usage and deprecation usage.
 
 Written only by `activity.services.writing`, in batches, from the queue in `activity.log`. No column has a foreign key
 constraint: a batch must never wait for, or fail because of, the row of an app.

@@ -177,7 +177,7 @@ class Refused(ServiceError):
     code = "refused_by_app"
 
 
-class ComeAgain(ServiceError):
+class RetryLater(ServiceError):
     """The same request may succeed later; `retry_after` is in seconds."""
 
     def __init__(self, message: str, *, retry_after: int, code: str = "") -> None:
@@ -189,14 +189,14 @@ class ComeAgain(ServiceError):
         return {"Retry-After": str(self.retry_after)}
 
 
-class TooManyRequests(ComeAgain):
+class TooManyRequests(RetryLater):
     """429: too many requests."""
 
     status = 429
     code = DEFAULT_CODES[429]
 
 
-class Unavailable(ComeAgain):
+class Unavailable(RetryLater):
     """503: not possible at this moment. Nothing was changed."""
 
     status = 503

@@ -6,6 +6,6 @@ class ExtensionsConfig(AppConfig):
 
     def ready(self) -> None:
         from extensions import receivers  # noqa: F401  connects them
-        from extensions.hooks import fillers
+        from extensions.hooks import handlers
 
-        fillers.fill_all()
+        handlers.register()

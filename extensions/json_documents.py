@@ -65,10 +65,16 @@ def _problem_of(part: Any) -> str:
     match part:
         case dict():
             fit = all(isinstance(name, str) and not _NOT_STORED.search(name) for name in part)
-            return "" if fit else "Has a key with a NUL character or half a surrogate pair."
+            return (
+                ""
+                if fit
+                else "Has a key with a character that can't be stored (NUL or half a surrogate pair)."
+            )
         case str():
             return (
-                "Must not hold a NUL character or half a surrogate pair." if _NOT_STORED.search(part) else ""
+                "Contains a character that can't be stored (NUL or half a surrogate pair)."
+                if _NOT_STORED.search(part)
+                else ""
             )
         case int() | float():
             return "" if abs(part) <= MAX_NUMBER else f"Must be a number from -{MAX_NUMBER} to {MAX_NUMBER}."

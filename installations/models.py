@@ -17,7 +17,7 @@ from marketplace.models import App, AppFields, AppVersion
 from marketplace.scopes import in_order
 
 # The columns that decide whether an app may be sent an event, where to, and what its token may do.
-JUDGED_BY = (
+SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
     "business__owner", "business__is_sandbox",
     "app__developer", "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
@@ -73,8 +73,8 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         return self.select_related("app__approved_version", "business")
 
     def with_terms(self) -> "InstallationQuerySet":
-        """With their app, but only the columns in `JUDGED_BY`: for queries that read many rows."""
-        return self.with_app().only(*JUDGED_BY)
+        """With their app, but only the columns in `SCOPE_FIELDS`: for queries that read many rows."""
+        return self.with_app().only(*SCOPE_FIELDS)
 
 
 class Installation(models.Model):

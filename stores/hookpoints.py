@@ -1,8 +1,8 @@
 """The five hook points: where a store asks apps, and continues without them if it must.
 
-A higher app fills each point once, at start-up, with one callable that asks the apps and combines their answers
-(`fill`). The code of `stores` asks through the `ask_…` functions and knows no app. An unfilled point has an answer
-too, so a store works without apps. A failing filler never breaks a flow: the declaration of the point holds the
+A higher app registers one handler for each point, at start-up, which asks the apps and combines their answers
+(`register`). The code of `stores` asks through the `ask_…` functions and knows no app. A point without a handler has an answer,
+too, so a store works without apps. A failing handler never breaks a flow: the declaration of the point holds the
 fallback.
 
 docs/hooks.md describes the request data. Money in it is in minor units.
@@ -80,8 +80,8 @@ class HookPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """The input of a filler.
+class HookRequest:
+    """The input of a handler.
 
     `data` is the hook's request data. `method_id` is the payment method as it was offered (`<owner>:<id>`). For
     `create_payment` it is the chosen one, and only its owner is asked. For `payment_methods` it is the one to
@@ -109,7 +109,7 @@ def _check_amount(name: str, minor: int) -> None:
 class PaymentMethod:
     """A payment method that an app offers.
 
-    `provider` identifies the app and is stored with the payment; `stores` only compares it. The filler sets it to
+    `provider` identifies the app and is stored with the payment; `stores` only compares it. The handler sets it to
     `str(app.pk)`, which is how the app API knows whose payment it is.
     """
 
@@ -182,44 +182,44 @@ class Asked(Generic[Answer]):
 
 @dataclass(frozen=True, slots=True)
 class Declaration(Generic[Answer]):
-    """A hook point: how several answers are combined, the answer while it is unfilled, and the fallback when its
-    filler fails. (When one of several apps fails, the filler itself continues with the others.)
+    """A hook point: how several answers are combined, the answer while it has no handler, and the fallback when its
+    handler fails. (When one of several apps fails, the handler itself continues with the others.)
     """
 
     point: HookPoint
     combining: str
-    unfilled: Answer
+    unhandled: Answer
     failed: Answer
 
 
 PAYMENT_METHODS: Declaration[Sequence[PaymentMethod]] = Declaration(
     HookPoint.PAYMENT_METHODS,
     combining="All methods, in order; those of an app that fails are left out.",
-    unfilled=(),
+    unhandled=(),
     failed=(),
 )
 CREATE_PAYMENT: Declaration[PaymentDetails | None] = Declaration(
     HookPoint.CREATE_PAYMENT,
     combining="Only the app that owns the chosen method is asked; None: the payment could not be made.",
-    unfilled=None,
+    unhandled=None,
     failed=None,
 )
 SHIPPING_RATES: Declaration[ShippingRate | None] = Declaration(
     HookPoint.SHIPPING_RATES,
     combining="Each fee overrides the one before; None: the store's own fee applies.",
-    unfilled=None,
+    unhandled=None,
     failed=None,
 )
 VALIDATE: Declaration[OrderVerdict] = Declaration(
     HookPoint.VALIDATE,
     combining="The first refusal counts, and no further app is asked; a failing app counts as not heard.",
-    unfilled=OrderVerdict(),
+    unhandled=OrderVerdict(),
     failed=OrderVerdict(all_heard=False),
 )
 DISCOUNTS: Declaration[Discount] = Declaration(
     HookPoint.DISCOUNTS,
     combining="Discounts add up, to at most the subtotal minus the promo discount.",
-    unfilled=Discount(),
+    unhandled=Discount(),
     failed=Discount(),
 )
 
@@ -228,38 +228,38 @@ DECLARATIONS: dict[HookPoint, Declaration[Any]] = {
     for declaration in (PAYMENT_METHODS, CREATE_PAYMENT, SHIPPING_RATES, VALIDATE, DISCOUNTS)
 }
 
-# --- Filling ----------------------------------------------------------------------------------------
+# --- Handlers ---------------------------------------------------------------------------------------
 
-Filler = Callable[[Question], Any]
-_fillers: dict[HookPoint, Filler] = {}
+Handler = Callable[[HookRequest], Any]
+_handlers: dict[HookPoint, Handler] = {}
 
 
-def fill(point: HookPoint | str, filler: Filler) -> None:
-    """Fill a point. Each is filled once, in `AppConfig.ready()`.
+def register(point: HookPoint | str, handler: Handler) -> None:
+    """Register the handler of a point, which has one. Called in `AppConfig.ready()`.
 
-    `filler` gets a `Question` and returns the point's answer: a sequence of `PaymentMethod`,
+    `handler` gets a `HookRequest` and returns the point's answer: a sequence of `PaymentMethod`,
     `PaymentDetails | None`, `ShippingRate | None`, `Verdict`, `Discount`; or an `Asked` of it with the apps' parts. It
     must return within the budget.
     """
     point = HookPoint(point)
-    if point in _fillers:
-        raise RuntimeError(f"{point} is filled already.")
-    _fillers[point] = filler
+    if point in _handlers:
+        raise RuntimeError(f"{point} has a handler already.")
+    _handlers[point] = handler
 
 
 @contextmanager
-def filled(point: HookPoint | str, filler: Filler | None) -> Iterator[None]:
-    """Replace a point's filler inside a `with` block; None leaves the point unfilled."""
+def registered(point: HookPoint | str, handler: Handler | None) -> Iterator[None]:
+    """Replace a point's handler inside a `with` block; None leaves the point without one."""
     point = HookPoint(point)
-    before = _fillers.pop(point, None)
-    if filler is not None:
-        _fillers[point] = filler
+    before = _handlers.pop(point, None)
+    if handler is not None:
+        _handlers[point] = handler
     try:
         yield
     finally:
-        _fillers.pop(point, None)
+        _handlers.pop(point, None)
         if before is not None:
-            _fillers[point] = before
+            _handlers[point] = before
 
 
 # --- Asking -----------------------------------------------------------------------------------------
@@ -275,12 +275,12 @@ def _ask(
     order_id: UUID | None = None,
 ) -> Asked[Answer]:
     forbid_transaction()
-    filler = _fillers.get(declaration.point)
-    if filler is None:
-        return Asked(declaration.unfilled)
-    question = Question(declaration.point, business, data, budget or Budget.start(), method_id, order_id)
+    handler = _handlers.get(declaration.point)
+    if handler is None:
+        return Asked(declaration.unhandled)
+    request = HookRequest(declaration.point, business, data, budget or Budget.start(), method_id, order_id)
     try:
-        found = filler(question)
+        found = handler(request)
     except Exception:
         log.exception("%s failed for business %s", declaration.point, business.pk)
         return Asked(declaration.failed)

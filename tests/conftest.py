@@ -22,7 +22,10 @@ from extensions.hooks.skipped import SkippedCalls
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
+from tests.config.scraping import operator as operator
+from tests.hooking import hooking as hooking
 from tests.payloads import hold_to_schemas
+from tests.signals import ear as ear
 from tests.template_database import django_db_modify_db_settings as django_db_modify_db_settings
 
 django.test.client.WSGIRequest = Request  # type: ignore[misc, attr-defined]  # as `config.wsgi` makes them

@@ -66,7 +66,7 @@ def may_learn_of(installation: Installation, event_type: str) -> bool:
     return scope is None or scope in installation.effective_scopes
 
 
-def learning_of(event_type: str, installations: InstallationQuerySet) -> InstallationQuerySet:
+def entitled_to(event_type: str, installations: InstallationQuerySet) -> InstallationQuerySet:
     """Those for which `may_learn_of` is true: the same rule in SQL."""
     usable = installations.usable()
     scope = catalogue.EVENTS[event_type].scope

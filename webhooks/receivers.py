@@ -18,7 +18,7 @@ from installations.signals import (
 )
 from marketplace.models import App
 from marketplace.signals import app_suspended, app_updated
-from stores import signals as shop
+from stores import signals as store_signals
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
 from webhooks.messages import payloads
@@ -35,12 +35,12 @@ EVENT_OF_STATUS = {
 }
 
 
-@receiver(shop.order_created)
+@receiver(store_signals.order_created)
 def on_order_created(order: Order, now: datetime, **_: Any) -> None:
     publish(business=order.business, event_type="order.created", data=payloads.order_created(order), now=now)
 
 
-@receiver(shop.order_status_changed)
+@receiver(store_signals.order_status_changed)
 def on_order_status_changed(order: Order, previous: str, now: datetime, **_: Any) -> None:
     data = payloads.order_moved(order, previous, now)
     publish(business=order.business, event_type="order.status_changed", data=data, now=now)
@@ -49,12 +49,12 @@ def on_order_status_changed(order: Order, previous: str, now: datetime, **_: Any
         publish(business=order.business, event_type=special, data=data, now=now)
 
 
-@receiver(shop.payment_completed)
+@receiver(store_signals.payment_completed)
 def on_payment_completed(payment: Payment, now: datetime, **_: Any) -> None:
     _publish_payment("payment.completed", payment, now)
 
 
-@receiver(shop.payment_expired)
+@receiver(store_signals.payment_expired)
 def on_payment_expired(payment: Payment, now: datetime, **_: Any) -> None:
     _publish_payment("payment.expired", payment, now)
 
@@ -64,22 +64,22 @@ def _publish_payment(event_type: str, payment: Payment, now: datetime) -> None:
     publish(business=payment.order.business, event_type=event_type, data=data, now=now)
 
 
-@receiver(shop.product_created)
+@receiver(store_signals.product_created)
 def on_product_created(product: Product, now: datetime, **_: Any) -> None:
     _publish_product("product.created", product, payloads.product_created(product), now)
 
 
-@receiver(shop.product_updated)
+@receiver(store_signals.product_updated)
 def on_product_updated(product: Product, changed_fields: list[str], now: datetime, **_: Any) -> None:
     _publish_product("product.updated", product, payloads.product_updated(product, changed_fields), now)
 
 
-@receiver(shop.product_deleted)
+@receiver(store_signals.product_deleted)
 def on_product_deleted(product: Product, now: datetime, **_: Any) -> None:
     _publish_product("product.deleted", product, payloads.product_deleted(product, now), now)
 
 
-@receiver(shop.stock_crossed)
+@receiver(store_signals.stock_crossed)
 def on_stock_crossed(product: Product, crossing: StockCrossing, now: datetime, **_: Any) -> None:
     _publish_product(f"product.{crossing.value}", product, payloads.stock_crossed(product), now)
 
@@ -88,13 +88,13 @@ def _publish_product(event_type: str, product: Product, data: payloads.Data, now
     publish(business=product.business, event_type=event_type, data=data, now=now)
 
 
-@receiver(shop.review_created)
+@receiver(store_signals.review_created)
 def on_review_created(review: Review, now: datetime, **_: Any) -> None:
     data = payloads.review_created(review)
     publish(business=review.business, event_type="review.created", data=data, now=now)
 
 
-@receiver(shop.review_deleted)
+@receiver(store_signals.review_deleted)
 def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
     data = payloads.review_deleted(review, now)
     publish(business=review.business, event_type="review.deleted", data=data, now=now)

@@ -1,4 +1,4 @@
-"""Writes a batch of calls: the log, what it lacks, the use of scopes and of what is deprecated, in one transaction.
+"""Writes a batch of calls: the log, its gaps, scope usage and deprecation usage, in one transaction.
 
 Runs in the thread of `activity.log`, never in a request. On PostgreSQL rows go in by COPY. Secrets are masked here, before a
 text is cut, so that a cut never leaves a part of one that the patterns no longer recognize.

@@ -103,4 +103,4 @@ class UnknownPath(AppApiView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        raise NotFound(f"There is nothing at {request.path}.", code="unknown_path")
+        raise NotFound(f"No such endpoint: {request.method} {request.path}.", code="unknown_path")

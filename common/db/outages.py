@@ -10,7 +10,7 @@ PASSING: Final = ("25006", "25P03")
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the error, or one that caused it, is no fault of the statement."""
+    """Whether the error, or one that caused it, is transient (connection, failover), so that a retry may succeed."""
     while error is not None:
         if isinstance(error, OperationalError | InterfaceError) or getattr(error, "sqlstate", "") in PASSING:
             return True

@@ -191,7 +191,7 @@ def _after(subject: Subject, url: str) -> str:
     if query.get("client_id") != subject.app.client_id or redirect_uri != subject.redirect_url:
         subject.state["install"]["said"] += (
             f" It leads to the consent page with client_id {query.get('client_id')} and redirect_uri {redirect_uri}, "
-            f"where {subject.app.client_id} and {subject.redirect_url} are right."
+            f"expected {subject.app.client_id} and {subject.redirect_url}."
         )
         return ""
     grant = subject.code(

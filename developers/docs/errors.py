@@ -102,7 +102,7 @@ PROBLEMS: Final = (
     DocumentedError("form_expired", 403, "This form has expired. Go back, reload the page and try again.", "The request went to a page of the site and has no CSRF token.", "Programs call the paths of the API reference instead."),
     DocumentedError("not_allowed", 403, "<what is not allowed>", "The credential doesn't allow this.", "`message` says what is missing."),
     DocumentedError("not_found", 404, "<object> not found", "The ID is wrong, or the object is another store's or developer's.", "Check the ID, and that the token belongs to the same store."),
-    DocumentedError("unknown_path", 404, "There is nothing at <path>.", "The path is misspelled.", "Compare it with the API reference."),
+    DocumentedError("unknown_path", 404, "No such endpoint: <method> <path>.", "The path is misspelled.", "Compare it with the API reference."),
     DocumentedError("listener_ended", 404, "This listener has ended. Start another one.", "It didn't ask for work for a minute, or was stopped.", "Start it again. The command `listen` does so by itself."),
     DocumentedError("export_pending", 404, "The export has no file yet.", "The export is still being made.", "Read the export until its status is READY."),
     DocumentedError("export_failed", 404, "The export failed.", "The file couldn't be made.", "Request a new export."),

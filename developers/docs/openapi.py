@@ -38,7 +38,7 @@ TAGS = {
     "Installation": "The app on this business.",
     "Webhooks": "The URLs that receive events, and each delivery's result. Any token may call these; an event is "
     "delivered while the app holds its scope.",
-    "Apps": "Registering and editing apps. An app of another developer is a 404.",
+    "Apps": "Registering and editing apps. Another developer's app returns 404.",
     "Extensions": "What an app adds to stores.",
     "Review": "Submitting an app, and the reviewers' decisions.",
     "Testing": "An app on its developer's own sandbox, and checks of its server.",

@@ -143,12 +143,12 @@ class CreateAppForm(AppForm, OneTimeForm):
         for name in self.OPTIONAL:
             self.fields[name].required = False
         self.fields["redirect_url"].help_text = (
-            "Where we send the merchant's browser after the install, with the authorization code. Empty: a page of ours "
-            "that shows the result."
+            "Where we send the merchant's browser after the install, with the authorization code. If empty, a built-in page "
+            "shows the result."
         )
         self.fields[
             "webhook_url"
-        ].help_text = "Where your server receives events and hook calls. You can add it later, and watch events in an inbox of ours."
+        ].help_text = "Where your server receives events and hook calls. You can add it later, and watch events in the built-in inbox."
         self.fields[
             "scopes"
         ].help_text = (
@@ -208,7 +208,7 @@ def free_slug(name: str) -> str:
 
 
 def own_redirect_url(slug: str) -> str:
-    """The Redirect URL of ours for an app: a page of the portal that shows the result."""
+    """The built-in Redirect URL of an app: a page of the portal that shows the result."""
     return settings.BASE_URL + resolve_url("portal:redirect_result", slug)
 
 

@@ -66,12 +66,16 @@ def behavior(submission: Submission, *, lasts: timedelta) -> Iterator[Evidence]:
 
 
 def _evidence_of(check: Check, submission: Submission) -> list[dict[str, Any]]:
-    """An error of ours in one check leaves the results of the others."""
+    """A bug in one check leaves the results of the others."""
     try:
         found = list(check.run(submission))
     except Exception:
         log.exception("The check %s of submission %s failed.", check.title, submission.pk)
-        found = [Evidence(Outcome.SKIPPED, "This check stopped with an error of ours. Run the checks again.")]
+        found = [
+            Evidence(
+                Outcome.SKIPPED, "This check failed because of a problem on our side. Run the checks again."
+            )
+        ]
     return [_stored(each) for each in found]
 
 

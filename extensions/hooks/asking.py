@@ -1,7 +1,7 @@
 """Asking the hooks of one point: priority groups one after the other, each side by side, within the budget.
 
-    with Asking(question) as asking:
-        for calls in asking.groups():
+    with HookCalls(request) as hook_calls:
+        for calls in hook_calls.groups():
             ...combine, and say in each call that failed what the shop does instead...
 
 Breakers and the ledger are written on the way out, whatever happened inside.
@@ -34,7 +34,7 @@ from extensions.hooks.calling import (
 )
 from extensions.hooks.live import HookKey, LiveHook, groups, live_hooks
 from extensions.models import Breaker
-from stores.hookpoints import Question
+from stores.hookpoints import HookRequest
 
 log = logging.getLogger(__name__)
 
@@ -42,13 +42,13 @@ log = logging.getLogger(__name__)
 FAIR_SHARE: Final = 1.0  # seconds
 
 
-class Asking:
+class HookCalls:
     """`slug` limits this to one app. `calls` are the calls made or skipped so far, in order."""
 
-    def __init__(self, question: Question, *, slug: str = "") -> None:
-        self.question = question
+    def __init__(self, request: HookRequest, *, slug: str = "") -> None:
+        self.request = request
         self.calls: list[Call] = []
-        self._hooks = live_hooks(question.business, question.point, slug=slug)
+        self._hooks = live_hooks(request.business, request.point, slug=slug)
         now = timezone.now()
         self._skipped = {hook.key for hook in self._hooks if hook.is_skipped(now)}
         self._breakers: dict[HookKey, Breaker] = breaker.breakers_of(
@@ -71,23 +71,23 @@ class Asking:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """A failure to record calls must not cost the buyer the order."""
-        for write in (self._settle, partial(ledger.record, self.question, self.calls)):
+        for write in (self._settle, partial(ledger.record, self.request, self.calls)):
             try:
                 write()
             except Exception:
-                log.exception("Hook calls of %s could not be recorded", self.question.point)
+                log.exception("Hook calls of %s could not be recorded", self.request.point)
 
     def _ask(self, hooks: list[LiveHook]) -> list[Call]:
         """All calls are sent before waiting for the first."""
-        question, under_way, calls = self.question, {}, {}
+        request, under_way, calls = self.request, {}, {}
         now = timezone.now()
-        listening = relaying.listening(question.business, [hook.app_id for hook in hooks])
+        listening = relaying.listening(request.business, [hook.app_id for hook in hooks])
         for hook in hooks:
-            seconds = min(hook.timeout, question.budget.left)
+            seconds = min(hook.timeout, request.budget.left)
             if not seconds:
                 calls[hook.key] = out_of_time(hook, now=now)
                 continue
-            if not strangers.may_wait(question.business.pk, hook.app_id, about=question.point):
+            if not strangers.may_wait(request.business.pk, hook.app_id, about=request.point):
                 calls[hook.key] = without_place(hook, now=now)
                 continue
             admission = None
@@ -96,19 +96,19 @@ class Asking:
             if admission is None:
                 calls[hook.key] = skipped_by_breaker(hook, now=now)
                 continue
-            request = compose(
-                point=question.point,
-                business_id=question.business.pk,
-                data=question.data,
+            composed = compose(
+                point=request.point,
+                business_id=request.business.pk,
+                data=request.data,
                 secret=hook.secret,
                 now=now,
             )
             pending: Pending
             if slot := listening.get(hook.app_id):
-                pending = relaying.begin(hook.app_id, slot, hook.url, request, seconds=seconds)
+                pending = relaying.begin(hook.app_id, slot, hook.url, composed, seconds=seconds)
             else:
-                pending = begin(question.point, hook.url, request, seconds=seconds)
-            under_way[hook.key] = hook, admission, seconds, request.body, pending
+                pending = begin(request.point, hook.url, composed, seconds=seconds)
+            under_way[hook.key] = hook, admission, seconds, composed.body, pending
         for key, (hook, admission, seconds, sent, pending) in under_way.items():
             call = self._result(hook, pending, seconds, now)
             call.request_body, call.by_listener = sent, hook.app_id in listening
@@ -117,12 +117,12 @@ class Asking:
         return [calls[hook.key] for hook in hooks]
 
     def _result(self, hook: LiveHook, pending: Pending, seconds: float, now: datetime) -> Call:
-        question, began = self.question, monotonic()
+        request, began = self.request, monotonic()
         try:
-            exchange = strangers.result(pending, question.business.pk, hook.app_id, about=question.point)
+            exchange = strangers.result(pending, request.business.pk, hook.app_id, about=request.point)
         except strangers.NoPlace:
             return without_place(hook, now=now, duration_ms=round((monotonic() - began) * 1000))
-        return judged(question.point, hook, exchange, seconds=seconds, called_at=now)
+        return judged(request.point, hook, exchange, seconds=seconds, called_at=now)
 
     def _settle(self) -> None:
         """Report the results of the calls to the breakers."""

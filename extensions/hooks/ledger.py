@@ -10,19 +10,19 @@ from extensions.enums import SKIPPED
 from extensions.hooks import skipped
 from extensions.hooks.calling import Call
 from extensions.models import HookCall
-from stores.hookpoints import Question
+from stores.hookpoints import HookRequest
 
 EXCERPT: Final = 2000  # characters
 REQUEST_EXCERPT: Final = 4096  # characters, of requests about sandbox stores
 
 
-def record(question: Question, calls: Sequence[Call]) -> None:
+def record(request: HookRequest, calls: Sequence[Call]) -> None:
     """In its own transaction, whose commit doesn't wait for the disk: a buyer is waiting."""
     for call in calls:
-        HOOK_CALLS.labels(question.point, call.outcome.lower()).inc()
+        HOOK_CALLS.labels(request.point, call.outcome.lower()).inc()
         if call.outcome not in SKIPPED:
-            HOOK_SECONDS.labels(question.point).observe(call.duration_ms / 1000)
-    rows = [_row(question, call) for call in calls]
+            HOOK_SECONDS.labels(request.point).observe(call.duration_ms / 1000)
+    rows = [_row(request, call) for call in calls]
     made = [row for row in rows if row.outcome not in SKIPPED]
     if len(made) < len(rows):
         skipped.record([row for row in rows if row.outcome in SKIPPED])
@@ -32,11 +32,11 @@ def record(question: Question, calls: Sequence[Call]) -> None:
             HookCall.objects.bulk_create(made)
 
 
-def _row(question: Question, call: Call) -> HookCall:
+def _row(request: HookRequest, call: Call) -> HookCall:
     return HookCall(
         installation_id=call.hook.installation_id,
         definition_id=call.hook.definition_id,
-        hook_point=question.point,
+        hook_point=request.point,
         called_at=call.called_at,
         duration_ms=call.duration_ms,
         outcome=call.outcome,
@@ -44,8 +44,8 @@ def _row(question: Question, call: Call) -> HookCall:
         problem=shortened(call.problem),
         fallback=call.fallback,
         answer_excerpt=excerpt(call.body),
-        request_body=call.request_body.decode()[:REQUEST_EXCERPT] if question.business.is_sandbox else "",
-        order_id=question.order_id,
+        request_body=call.request_body.decode()[:REQUEST_EXCERPT] if request.business.is_sandbox else "",
+        order_id=request.order_id,
         by_listener=call.by_listener,
     )
 

@@ -85,8 +85,8 @@ URL_OF_KIND: Final[dict[str, str]] = {
 
 
 def embed(kind: Any) -> Shape:
-    """An embed's URL and position depend on its kind; only a script uses `integrity`. While that is wrong itself, nothing is asked of them that one
-    of the kinds would not ask."""
+    """An embed's URL and position depend on its kind; only a script uses `integrity`. If `kind` is invalid, only what every kind requires is
+    checked."""
     used = URL_OF_KIND.get(kind) if isinstance(kind, str) else None
     urls = {name: values.frame_url if name == used else values.unused_url for name in URL_OF_KIND.values()}
     return Shape(

@@ -14,7 +14,7 @@ from marketplace.models import App
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`defined` is what it will be; of one that leaves the manifest, what it was. `former` is its row, if it had one."""
+    """`defined` is the new definition, or the old one if it is removed. `former` is its row, if it had one."""
 
     defined: Defined
     former: Definition | None

@@ -100,8 +100,8 @@ class ChoiceControl(Control, forms.ChoiceField):
 class MomentControl(Control):
     """Date and time in the zone of the business, kept with the offset that holds there at that moment.
 
-    What was not touched stays letter by letter as it was kept: its offset, its seconds' fractions, and which of the
-    two same hours at the end of summer time was meant.
+    An unchanged value is stored exactly as before, including its offset, its fraction of a second, and which of the
+    two same hours at the end of summer time it means.
     """
 
     def __init__(self, *, zone: ZoneInfo, kept: Any = MISSING, **options: Any) -> None:

@@ -23,7 +23,7 @@ def switch_extensions(
 ) -> None:
     """Switch hooks, scripts and widgets on or off in one store, by the ids of their definitions.
 
-    Raises `Conflict` if the installation has ended, `NotFound` if its app has no such part; then nothing is switched.
+    Raises `Conflict` if the installation has ended, `NotFound` if its app has no extension with such a key; then nothing is switched.
     """
     for definition_id in definitions:
         _change(installation, definition_id, SWITCHABLE, now, is_on=is_on)
@@ -80,7 +80,7 @@ def _change(
     installation = locked(installation)
     own = Definition.objects.filter(pk=definition_id, app=installation.app_id, type__in=kinds)
     if not own.exists():
-        raise NotFound("The app has no such part.")
+        raise NotFound("No extension with this key.")
     ExtensionState.objects.update_or_create(
         installation=installation,
         definition_id=definition_id,

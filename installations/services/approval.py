@@ -58,7 +58,7 @@ def follow_all(*, now: datetime | None = None) -> None:
 
 
 def begin(*, version: AppVersion, now: datetime | None = None) -> None:
-    """Do what the stores must have within seconds, however many have the app."""
+    """Apply the parts of an approval that can't wait for the batches."""
     approval_begun.send(App, app=version.app, now=now or timezone.now())
 
 

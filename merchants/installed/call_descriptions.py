@@ -23,7 +23,7 @@ ACTS: Final = {
     ("GET", "/app-api/events"): "Read what happened in your store",
     ("POST", "/app-api/exports"): "Exported records",
 }
-REFUSED: Final = "Was refused what it isn’t allowed to do"
+REFUSED: Final = "Tried something it has no permission for"
 
 
 @dataclass(frozen=True, slots=True)

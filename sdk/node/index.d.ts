@@ -44,7 +44,7 @@ export interface WebhookEvent<Data = Record<string, unknown>> {
   id: string | null;
   /** A place in the feed, before this event: reading on from it misses nothing that came later. */
   cursor: string | null;
-  /** Of the request that caused the event. Name it when you ask for help. */
+  /** Of the request that caused the event. Include it when you contact support. */
   requestId: string | null;
 }
 /** What to answer the platform. The rest is for your own log. */
@@ -279,7 +279,7 @@ export class ApiError extends PlatformError {
   readonly reason: string;
   readonly error: string;
   readonly details: { field: string; message: string }[];
-  /** Name it when you ask for help. */
+  /** Include it when you contact support. */
   readonly requestId: string | null;
   /** The stable name that /docs/errors/ explains; null if something in between answered. */
   readonly code: string | null;

@@ -12,11 +12,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from common.errors import (
-    ComeAgain,
     Conflict,
     Invalid,
     NotFound,
     Refused,
+    RetryLater,
     ServiceError,
     TooManyRequests,
     Unavailable,
@@ -113,7 +113,7 @@ def _come_again(
     lines: Sequence[CartLine],
     methods: Sequence[PaymentMethod],
     key: str,
-    error: ComeAgain,
+    error: RetryLater,
 ) -> HttpResponse:
     """The page again with its values, and with the time to wait."""
     form.add_error(None, error.message)

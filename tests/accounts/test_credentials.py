@@ -31,10 +31,10 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.accounts.api import assert_error, post, refresh, sign_in
+from tests.accounts.developer_tokens import apps as call_apps
+from tests.accounts.developer_tokens import create, redeem, refusal, start
 from tests.accounts.passkeys import Passkey
-from tests.accounts.test_developer_tokens import apps as call_apps
-from tests.accounts.test_developer_tokens import create, redeem, refusal, start
-from tests.accounts.test_password_reset import ask, choose
+from tests.accounts.password_reset import ask, choose
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once", "stopped_clock")]
 

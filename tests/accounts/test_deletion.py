@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from html import unescape
 from typing import Any
 
 import pytest
@@ -22,22 +21,12 @@ from stores.services.removal import remove_records_of_deleted_stores
 from tests import factories
 from tests.accounts import second_factor
 from tests.accounts.api import post, refresh, sign_in
+from tests.pages import signed_in, unescaped
 from webhooks.models import Erasure
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once")]
 
 DELETE = "/accounts/profile/delete/"
-
-
-def signed_in(user: User) -> Client:
-    client = Client(headers={"accept": "text/html"})
-    client.force_login(user)
-    return client
-
-
-def text_of(response: Any, status: int = 200) -> str:
-    assert response.status_code == status, response.content
-    return " ".join(unescape(response.content.decode()).split())
 
 
 def delete(user: User, email: str | None = None, *, client: Client | None = None) -> Any:
@@ -46,7 +35,7 @@ def delete(user: User, email: str | None = None, *, client: Client | None = None
 
 
 def deleted(user: User) -> str:
-    page = text_of(delete(user))
+    page = unescaped(delete(user))
     assert "Your account is deleted" in page
     user.refresh_from_db()
     return page
@@ -78,7 +67,7 @@ def test_everything_that_a_developer_signs_in_with_ends_at_once(
         return [each.status_code for each in [*api, elsewhere.get("/portal/"), current.get("/portal/")]]
 
     assert answers() == [200, 200, 200, 200, 200]
-    text_of(delete(dana, client=current))
+    unescaped(delete(dana, client=current))
     assert answers() == [401, 401, 401, 302, 302]
     assert refresh(Client(), tokens["refreshToken"]).status_code == 401
     assert sign_in(Client(), "dana@example.com").status_code == 401
@@ -129,11 +118,11 @@ def test_apps_of_a_developer_end_and_each_uninstall_asks_for_erasure(
 def test_developer_with_an_app_in_a_store_stays(dana: User, shop: Business, app: App) -> None:
     factories.approve(app)
     installed = factories.installation(app, shop, is_test=False)
-    page = text_of(signed_in(dana).get(DELETE))
+    page = unescaped(signed_in(dana).get(DELETE))
     assert f"{app.name} is installed in 1 store" in page
     assert f'href="/portal/apps/{app.slug}/"' in page
     assert 'name="email"' not in page
-    assert "be deleted yet" in text_of(delete(dana), 409)
+    assert "be deleted yet" in unescaped(delete(dana), 409)
     dana.refresh_from_db()
     assert dana.deleted_at is None
     assert signed_in(shop.owner).post(f"/merchant/apps/{installed.pk}/uninstall/").status_code == 302
@@ -143,8 +132,8 @@ def test_developer_with_an_app_in_a_store_stays(dana: User, shop: Business, app:
 def test_merchant_with_open_orders_stays(mira: User, shop: Business) -> None:
     order = factories.order(shop, status=OPEN[-1])
     factories.order(shop, status=OrderStatus.CANCELLED)
-    assert f"{shop.name} has 1 open order" in text_of(signed_in(mira).get(DELETE))
-    assert "open order" in text_of(delete(mira), 409)
+    assert f"{shop.name} has 1 open order" in unescaped(signed_in(mira).get(DELETE))
+    assert "open order" in unescaped(delete(mira), 409)
     assert User.objects.filter(pk=mira.pk, deleted_at=None).exists()
     Order.objects.filter(pk=order.pk).update(status=OrderStatus.DELIVERED)
     deleted(mira)
@@ -220,17 +209,17 @@ def test_half_a_deletion_is_none(dana: User, installation: Installation) -> None
 
 def test_wrong_address_deletes_nothing(dana: User) -> None:
     for typed in ("", "sam@example.com"):
-        page = text_of(signed_in(dana).post(DELETE, {"email": typed}), 422)
+        page = unescaped(signed_in(dana).post(DELETE, {"email": typed}), 422)
         assert ("Enter your e-mail address." if not typed else "exactly as shown") in page
     dana.refresh_from_db()
     assert dana.deleted_at is None
-    text_of(delete(dana, "DANA@example.com "))
+    unescaped(delete(dana, "DANA@example.com "))
 
 
 def test_reviewers_ask_an_administrator(db: None) -> None:
     rita = factories.reviewer()
-    assert "Ask an administrator" in text_of(signed_in(rita).get(DELETE))
-    assert "Ask an administrator" in text_of(delete(rita), 409)
+    assert "Ask an administrator" in unescaped(signed_in(rita).get(DELETE))
+    assert "Ask an administrator" in unescaped(delete(rita), 409)
     rita.refresh_from_db()
     assert (rita.role, rita.deleted_at) == (Role.REVIEWER, None)
 

@@ -1,9 +1,8 @@
 """Developer tokens: made and revoked on the account's page, used for the developer API, issued to command lines."""
 
-import re
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 import time_machine
@@ -12,27 +11,9 @@ from django.utils.timezone import now
 
 from accounts.models import DeveloperToken, User
 from tests.accounts.api import assert_error, post
+from tests.accounts.developer_tokens import GRANT_TYPE, apps, create, redeem, refusal, start
 
 pytestmark = pytest.mark.django_db
-
-GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
-
-
-@pytest.fixture
-def page(client: Client, dana: User) -> Client:
-    """Dana's browser."""
-    client.force_login(dana)
-    return client
-
-
-def create(page: Client, name: str = "CI", days: int = 30) -> str:
-    answer = page.post("/accounts/tokens/", {"name": name, "days": days})
-    assert "no-store" in answer["Cache-Control"]
-    return re.findall(r"fbdt_[\w-]{40,}", answer.content.decode())[0]
-
-
-def apps(token: str) -> Any:
-    return Client().get("/developer/apps", headers={"Authorization": f"Bearer {token}"})
 
 
 @pytest.mark.spec(
@@ -95,25 +76,6 @@ def test_fresh_proof_is_asked_for(page: Client, settings: Any, path: str) -> Non
 
 
 # --- Command lines (RFC 8628) -----------------------------------------------------------------------
-
-
-def start(**body: str) -> dict[str, Any]:
-    answer = post(Client(), "/developer/device", body)
-    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
-    return answer.json()
-
-
-def redeem(codes: dict[str, Any]) -> Any:
-    """As programs send it: a form, as RFC 8628 has it."""
-    form = {"grant_type": GRANT_TYPE, "device_code": codes["device_code"], "client_id": "anything"}
-    kind = "application/x-www-form-urlencoded"
-    return Client().post("/developer/device/token", urlencode(form), content_type=kind)
-
-
-def refusal(answer: Any) -> str:
-    body = answer.json()
-    assert (answer.status_code, body.keys()) == (400, {"error", "error_description"})
-    return str(body["error"])
 
 
 @pytest.mark.spec("Contract 1 Accounts", "A command line gets a developer token by RFC 8628")
@@ -193,3 +155,10 @@ def test_only_developers_let_command_lines_in(client: Client, mira: User) -> Non
         == 403
     )
     assert refusal(redeem(codes)) == "authorization_pending"
+
+
+@pytest.fixture
+def page(client: Client, dana: User) -> Client:
+    """Dana's browser."""
+    client.force_login(dana)
+    return client

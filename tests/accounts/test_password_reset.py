@@ -1,24 +1,17 @@
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
 from django.core import mail
-from django.test import Client, TestCase
+from django.test import Client
 
 from accounts.models import User
 from tests.accounts.api import refresh, sign_in
+from tests.accounts.password_reset import NEW, ask, choose
 from tests.factories import PASSWORD
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tasks_run_at_once")]
-
-NEW = "seven quiet gardens"
-
-
-def ask(client: Client, email: str, **kwargs: Any) -> Any:
-    with TestCase.captureOnCommitCallbacks(execute=True):
-        return client.post("/accounts/password-reset/", {"email": email}, **kwargs)
 
 
 def mailed_path() -> str:
@@ -26,11 +19,6 @@ def mailed_path() -> str:
     found = re.search(r"http://testserver(/accounts/password-reset/\S+)", str(message.body))
     assert found
     return found[1]
-
-
-def choose(client: Client, path: str, password: str = NEW) -> Any:
-    form = client.get(path, follow=True)
-    return client.post(form.request["PATH_INFO"], {"password1": password, "password2": password}, follow=True)
 
 
 @pytest.mark.spec("Contract 7 Pages", "A forgotten password is replaced by a link in a mail")

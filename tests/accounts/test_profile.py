@@ -18,6 +18,7 @@ from marketplace.models import App
 from marketplace.services.notifications import mail_decision
 from marketplace.services.reviews import reject
 from tests import factories
+from tests.pages import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.models import Webhook
 from webhooks.services.notifications import notify_developers
@@ -31,17 +32,6 @@ PROFILE = "/accounts/profile/"
 @pytest.fixture
 def browser(dana: User) -> Client:
     return signed_in(dana)
-
-
-def signed_in(user: User) -> Client:
-    client = Client(headers={"accept": "text/html"})
-    client.force_login(user)
-    return client
-
-
-def text_of(response: Any, status: int = 200) -> str:
-    assert response.status_code == status, response.content
-    return " ".join(response.content.decode().split())
 
 
 def send(client: Client, path: str, **fields: Any) -> Any:

@@ -12,7 +12,7 @@ from accounts.services.businesses import create_business
 from stores.models import StoreSettings
 from tests import factories
 from tests.accounts.api import post
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import signed_in, text_of
 
 DOORS = "Contract 15 Doors"
 RESERVED = [

@@ -29,7 +29,7 @@ def enter_password(client: Client, email: str, next_url: str = "") -> Any:
     return client.post("/accounts/login/", body)
 
 
-def signed_in(client: Client) -> bool:
+def is_signed_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
@@ -62,10 +62,10 @@ def test_page_asks_for_the_code(client: Client, dana: User) -> None:
     secret = set_up_app(dana)
     response = enter_password(client, dana.email, "/portal/")
     assert response["Location"] == "/accounts/login/second-step/"
-    assert not signed_in(client)
+    assert not is_signed_in(client)
     assert b"This code is wrong" in client.post(response["Location"], {"code": "000000"}).content
     assert client.post(response["Location"], {"code": code(secret)})["Location"] == "/portal/"
-    assert signed_in(client)
+    assert is_signed_in(client)
 
 
 def test_code_works_once(client: Client, dana: User) -> None:
@@ -73,7 +73,7 @@ def test_code_works_once(client: Client, dana: User) -> None:
     for browser, lets_in in ((client, True), (Client(), False)):
         enter_password(browser, dana.email)
         browser.post("/accounts/login/second-step/", {"code": used})
-        assert signed_in(browser) is lets_in
+        assert is_signed_in(browser) is lets_in
 
 
 def test_guesses_of_the_code_are_limited(client: Client, dana: User) -> None:
@@ -82,7 +82,7 @@ def test_guesses_of_the_code_are_limited(client: Client, dana: User) -> None:
     statuses = [client.post("/accounts/login/second-step/", {"code": "1"}).status_code for _ in range(12)]
     assert statuses[-1] == 429
     assert client.post("/accounts/login/second-step/", {"code": code(secret)}).status_code == 429
-    assert not signed_in(client)
+    assert not is_signed_in(client)
 
 
 def guess(dana: User, number: int, otp: str = "000000") -> Any:

@@ -90,7 +90,7 @@ def test_session_costs_no_extra_query(client: Client, dana: User, django_assert_
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
 
 
-def signed_in(email: str, **headers: str) -> Client:
+def browser_of(email: str, **headers: str) -> Client:
     """A browser of this person that has signed in on the page."""
     client = Client(headers=headers, REMOTE_ADDR="203.0.113.77")
     answer = client.post("/accounts/login/", {"email": email, "password": factories.PASSWORD})
@@ -103,10 +103,10 @@ def end(client: Client, kind: str, row_id: object) -> Any:
 
 
 def test_sessions_are_listed_and_ended(client: Client, dana: User, mira: User) -> None:
-    here = signed_in(dana.email)
-    there = signed_in(dana.email, user_agent=FIREFOX)
+    here = browser_of(dana.email)
+    there = browser_of(dana.email, user_agent=FIREFOX)
     pair = sign_in(client, dana.email, headers={"User-Agent": "curl/8.5.0"}).json()
-    signed_in(mira.email, user_agent="Secret Browser of Mira/1.0")
+    browser_of(mira.email, user_agent="Secret Browser of Mira/1.0")
     page = here.get("/accounts/sessions/").content.decode()
     assert [word in page for word in ("Firefox on Linux", "203.0.113.0/24", "curl", "Mira")] == [True] * 3 + [
         False
@@ -122,7 +122,7 @@ def test_sessions_are_listed_and_ended(client: Client, dana: User, mira: User) -
 
 
 def test_all_other_sessions_end(client: Client, dana: User, mira: User) -> None:
-    here, there, miras = signed_in(dana.email), signed_in(dana.email), signed_in(mira.email)
+    here, there, miras = browser_of(dana.email), browser_of(dana.email), browser_of(mira.email)
     pair = sign_in(client, dana.email).json()
     here.post("/accounts/sessions/end/", {"others": "1"})
     assert [is_signed_in(each) for each in (here, there, miras)] == [True, False, True]
@@ -131,17 +131,17 @@ def test_all_other_sessions_end(client: Client, dana: User, mira: User) -> None:
 
 @pytest.mark.parametrize("kind", ["session", "sign-in", ""])
 def test_nobody_ends_sessions_of_others(client: Client, dana: User, mira: User, kind: str) -> None:
-    signed_in(dana.email)
+    browser_of(dana.email)
     sign_in(client, dana.email)
     with unchanged(SignIn):
         for row in (Session.objects.get(user=dana), SignIn.objects.get(user=dana)):
-            assert "already ended" in end(signed_in(mira.email), kind, row.pk).content.decode()
+            assert "already ended" in end(browser_of(mira.email), kind, row.pk).content.decode()
     assert Session.objects.filter(user=dana).exists()
 
 
 @pytest.mark.spec("Trust 3 People", "A changed password ends all other sessions")
 def test_changed_password_ends_all_others(client: Client, dana: User) -> None:
-    here, there = signed_in(dana.email), signed_in(dana.email)
+    here, there = browser_of(dana.email), browser_of(dana.email)
     pair = sign_in(client, dana.email).json()
     new = {
         "oldpassword": factories.PASSWORD,
@@ -154,7 +154,7 @@ def test_changed_password_ends_all_others(client: Client, dana: User) -> None:
 
 
 def test_new_password_ends_and_hides_all_sessions(dana: User) -> None:
-    former = signed_in(dana.email)
+    former = browser_of(dana.email)
     dana.refresh_from_db()
     dana.set_password("quite another one")
     dana.save()

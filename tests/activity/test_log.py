@@ -23,9 +23,9 @@ from installations.models import Installation
 from installations.services.lifecycle import issue_token, uninstall
 from stores.services.catalogue.products import delete_product
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.webhooks.helpers import drain, wait_until
-from tests.wire.test_request_ids import TRACE, TRACEPARENT
+from tests.wire.traces import TRACE, TRACEPARENT
 from webhooks.models import Event
 from webhooks.positions import current_horizon
 from webhooks.services import erasure

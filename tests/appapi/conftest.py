@@ -12,10 +12,7 @@ from accounts.models import Business, User
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
-
-
-def client_of(installation: Installation) -> Client:
-    return Client(headers={"Authorization": f"Bearer {installation.raw_token}"})
+from tests.clients import client_of
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ def test_head_answers_as_get_without_a_body(api: Client) -> None:
 def test_answer_is_json_whatever_is_accepted(api: Client) -> None:
     answer = api.get("/app-api/nothing", headers={"Accept": "text/html"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (404, JSON)
-    assert answer.json()["message"] == "There is nothing at /app-api/nothing."
+    assert answer.json()["message"] == "No such endpoint: GET /app-api/nothing."
     assert api.get("/app-api/products", headers={"Accept": "image/png"}).status_code == 200
 
 

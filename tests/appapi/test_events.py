@@ -19,7 +19,7 @@ from accounts.models import Business, User
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.webhooks.helpers import publish, wait_until
 from webhooks import feed
 from webhooks.feed import Cursor

@@ -26,7 +26,7 @@ from installations.models import Installation
 from stores.models import Product
 from stores.services.catalogue.products import create_product, delete_product, update_product
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.webhooks.helpers import wait_until
 from webhooks.models import Event
 from webhooks.positions import current_horizon

@@ -13,7 +13,7 @@ from installations.models import Installation
 from stores import hookpoints
 from stores.models import Order, Product
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from webhooks.models import Delivery
 
 JSON = "application/json"
@@ -200,7 +200,7 @@ def test_product_that_cannot_be_had(
 @pytest.mark.spec("App API", "An order that a hook refuses is a 422 with the hook's reason")
 def test_order_refused_by_a_hook_is_422(api: Client, body: dict[str, Any]) -> None:
     refusal = hookpoints.OrderVerdict(valid=False, reason="We are closed on Fridays.")
-    with hookpoints.filled("order.validate", lambda question: refusal):
+    with hookpoints.registered("order.validate", lambda request: refusal):
         answer = post(api, body)
     assert (answer.status_code, answer.json()["message"]) == (422, "We are closed on Fridays.")
     assert answer.json()["error"] == "Unprocessable Content"
@@ -231,7 +231,7 @@ def test_order_of_errors_of_an_order(api: Client, body: dict[str, Any], sandbox:
 def test_discount_includes_the_promo_discount(
     api: Client, body: dict[str, Any], by_apps: int, discount: float
 ) -> None:
-    with hookpoints.filled("order.calculate_discounts", lambda question: hookpoints.Discount(by_apps)):
+    with hookpoints.registered("order.calculate_discounts", lambda request: hookpoints.Discount(by_apps)):
         record = post(api, body | {"promoDiscount": 2.5}).json()
     assert (record["subtotal"], record["discount"], record["amount"]) == (25, discount, 25 - discount)
 
@@ -242,12 +242,12 @@ def test_order_tells_whether_every_app_was_heard(
     api: Client, body: dict[str, Any], all_heard: bool, mark: str
 ) -> None:
     verdict = hookpoints.OrderVerdict(all_heard=all_heard)
-    with hookpoints.filled("order.validate", lambda question: verdict):
+    with hookpoints.registered("order.validate", lambda request: verdict):
         assert post(api, body).json()["validation"] == mark
 
 
 def test_shipping_fee_of_an_app_is_the_order_s(api: Client, body: dict[str, Any]) -> None:
-    with hookpoints.filled("checkout.shipping_rates", lambda question: hookpoints.ShippingRate(123)):
+    with hookpoints.registered("checkout.shipping_rates", lambda request: hookpoints.ShippingRate(123)):
         record = post(api, body).json()
     assert (record["deliveryFee"], record["amount"]) == (1.23, 26.23)
 

@@ -23,7 +23,7 @@ from stores import hookpoints
 from stores.models import Order, Product
 from stores.serializers import order_payload
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 
 JSON = "application/json"
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -142,11 +142,11 @@ def test_key_is_free_again_after_24_hours(api: Client, body: dict[str, Any]) -> 
 def test_request_during_the_first_is_409(api: Client, body: dict[str, Any]) -> None:
     during: list[int] = []
 
-    def ask(question: hookpoints.Question) -> hookpoints.OrderVerdict:
+    def ask(question: hookpoints.HookRequest) -> hookpoints.OrderVerdict:
         during.append(post(api, body).status_code)
         return hookpoints.OrderVerdict()
 
-    with hookpoints.filled("order.validate", ask):
+    with hookpoints.registered("order.validate", ask):
         assert post(api, body).status_code == 201
     assert (during, Order.objects.count()) == ([409], 1)
 
@@ -215,14 +215,14 @@ def test_overtaken_request_undoes_its_order(api: Client, body: dict[str, Any]) -
     with time_machine.travel(START, tick=False) as clock:
         later: list[Any] = []
 
-        def ask(question: hookpoints.Question) -> hookpoints.OrderVerdict:
+        def ask(question: hookpoints.HookRequest) -> hookpoints.OrderVerdict:
             if not later:
                 clock.shift(idempotency.LEASE)
                 later.append(None)
                 later.append(post(api, body))
             return hookpoints.OrderVerdict()
 
-        with hookpoints.filled("order.validate", ask):
+        with hookpoints.registered("order.validate", ask):
             slow = post(api, body)
         again = post(api, body)
     assert (slow.status_code, later[1].status_code) == (409, 201)
@@ -235,7 +235,7 @@ def test_request_overtaken_by_one_without_an_answer_undoes_its_order(
 ) -> None:
     with time_machine.travel(START, tick=False) as clock:
 
-        def ask(question: hookpoints.Question) -> hookpoints.OrderVerdict:
+        def ask(question: hookpoints.HookRequest) -> hookpoints.OrderVerdict:
             clock.shift(idempotency.LEASE)
             with monkeypatch.context() as patch:
                 patch.setattr("appapi.views.orders.place_order", fail_with(SystemExit()))
@@ -244,7 +244,7 @@ def test_request_overtaken_by_one_without_an_answer_undoes_its_order(
                     post(api, body)
             return hookpoints.OrderVerdict()
 
-        with hookpoints.filled("order.validate", ask):
+        with hookpoints.registered("order.validate", ask):
             assert post(api, body).status_code == 409
         assert (Order.objects.count(), stock()) == (0, 5)
         clock.shift(idempotency.LEASE)

@@ -165,7 +165,7 @@ def test_page_past_the_end_of_a_long_list_is_empty(shelf: list[Product], read: R
 def test_places_of_one_shop_say_nothing_of_another(
     shelf: list[Product], read: Read, elsewhere: Installation
 ) -> None:
-    from tests.appapi.conftest import client_of
+    from tests.clients import client_of
 
     theirs = [factories.product(elsewhere.business, name=f"T{n}") for n in range(20)][::-1]
     assert read(5) == cut(shelf, 5)

@@ -12,11 +12,11 @@ from django.test import Client
 
 from accounts.models import Business
 from installations.models import Installation
-from stores.hookpoints import PaymentDetails, PaymentMethod, Question, filled
+from stores.hookpoints import HookRequest, PaymentDetails, PaymentMethod, registered
 from stores.models import Order, Payment
 from stores.tasks import expire_payments
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.state import unchanged
 from tests.webhooks import helpers
 from webhooks.models import Event
@@ -168,16 +168,16 @@ def test_methods_of_the_shop_alone(api: Client) -> None:
 
 
 def test_methods_of_apps_follow_in_their_order(api: Client, sandbox: Business) -> None:
-    asked: list[Question] = []
+    asked: list[HookRequest] = []
 
-    def offer(question: Question) -> list[PaymentMethod]:
+    def offer(question: HookRequest) -> list[PaymentMethod]:
         asked.append(question)
         return [
             PaymentMethod("pay:z", "Zebra", "1", description="Stripes", icon="https://pay.example/z.png"),
             PaymentMethod("pay:a", "Ant", "1"),
         ]
 
-    with filled("checkout.payment_methods", offer):
+    with registered("checkout.payment_methods", offer):
         methods = api.get("/app-api/payment-methods").json()["methods"]
     assert methods == [
         *BUILT_IN,
@@ -195,10 +195,10 @@ def test_methods_of_apps_follow_in_their_order(api: Client, sandbox: Business) -
 
 
 def test_app_that_fails_leaves_the_built_in_methods(api: Client) -> None:
-    def fail(question: Question) -> list[PaymentMethod]:
+    def fail(question: HookRequest) -> list[PaymentMethod]:
         raise RuntimeError("no answer")
 
-    with filled("checkout.payment_methods", fail):
+    with registered("checkout.payment_methods", fail):
         answer = api.get("/app-api/payment-methods")
     assert (answer.status_code, answer.json()) == (200, {"methods": BUILT_IN})
 
@@ -208,11 +208,11 @@ def test_app_that_fails_leaves_the_built_in_methods(api: Client) -> None:
 def test_apps_are_asked_outside_a_transaction(installation: Installation) -> None:
     api, open_blocks = client_of(installation), []
 
-    def look(question: Question) -> list[PaymentMethod]:
+    def look(question: HookRequest) -> list[PaymentMethod]:
         open_blocks.append(connection.in_atomic_block)
         return []
 
-    with filled("checkout.payment_methods", look):
+    with registered("checkout.payment_methods", look):
         assert api.get("/app-api/payment-methods").status_code == 200
         with transaction.atomic():
             assert api.get("/app-api/payment-methods").status_code == 500  # refused rather than waiting
@@ -233,8 +233,8 @@ def body(sandbox: Business) -> dict[str, Any]:
     }
 
 
-def offers(provider: str, asked: list[Question]) -> Callable[[Question], list[PaymentMethod]]:
-    def offer(question: Question) -> list[PaymentMethod]:
+def offers(provider: str, asked: list[HookRequest]) -> Callable[[HookRequest], list[PaymentMethod]]:
+    def offer(question: HookRequest) -> list[PaymentMethod]:
         asked.append(question)
         return [PaymentMethod("dana-pay:wallet", "Wallet", provider)]
 
@@ -245,19 +245,19 @@ def offers(provider: str, asked: list[Question]) -> Callable[[Question], list[Pa
 def test_order_is_paid_through_the_app_that_offers_the_method(
     api: Client, installation: Installation, body: dict[str, Any]
 ) -> None:
-    asked: list[Question] = []
+    asked: list[HookRequest] = []
     details = PaymentDetails(
         payment_url="https://pay.example/1", qr_code="QR", invoice_id="inv-9", expires_at=NOON
     )
 
-    def create(question: Question) -> PaymentDetails:
+    def create(question: HookRequest) -> PaymentDetails:
         asked.append(question)
         return details
 
     provider = str(installation.app_id)
     with (
-        filled("checkout.payment_methods", offers(provider, asked)),
-        filled("checkout.create_payment", create),
+        registered("checkout.payment_methods", offers(provider, asked)),
+        registered("checkout.create_payment", create),
     ):
         answer = api.post("/app-api/orders", body, content_type=JSON)
     assert answer.status_code == 201
@@ -282,8 +282,8 @@ def test_order_is_paid_through_the_app_that_offers_the_method(
 )
 def test_order_stands_when_the_payment_fails(api: Client, body: dict[str, Any]) -> None:
     with (
-        filled("checkout.payment_methods", offers("x", [])),
-        filled("checkout.create_payment", lambda question: None),
+        registered("checkout.payment_methods", offers("x", [])),
+        registered("checkout.create_payment", lambda request: None),
     ):
         answer = api.post("/app-api/orders", body, content_type=JSON)
     assert answer.status_code == 201
@@ -292,7 +292,7 @@ def test_order_stands_when_the_payment_fails(api: Client, body: dict[str, Any]) 
 
 
 def test_method_that_its_app_does_not_offer_now_is_400(api: Client, body: dict[str, Any]) -> None:
-    with filled("checkout.payment_methods", offers("x", [])):
+    with registered("checkout.payment_methods", offers("x", [])):
         answer = api.post("/app-api/orders", body | {"paymentMethod": "dana-pay:gold"}, content_type=JSON)
     assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "paymentMethod")
     assert not Order.objects.exists()

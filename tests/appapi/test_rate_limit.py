@@ -14,7 +14,7 @@ from common.web.limits import rate_limits
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 
 START = datetime(2026, 11, 20, 12, 0, 0, 500_000, tzinfo=UTC)
 RESET = str(int(START.timestamp()) + 60)

@@ -9,8 +9,8 @@ from accounts.models import Business, User
 from installations.models import Installation
 from marketplace.scopes import SCOPES
 from tests import documented, factories
-from tests.appapi.conftest import client_of
 from tests.appapi.endpoints import ENDPOINTS, JSON, WITH_SCOPE, call, served, world
+from tests.clients import client_of
 
 Install = Callable[..., Installation]
 

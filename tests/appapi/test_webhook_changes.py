@@ -11,7 +11,7 @@ from accounts.models import Business
 from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus, Stage
 from webhooks.models import Delivery, Webhook

@@ -11,7 +11,7 @@ from django.test import Client
 
 from common.http import transport
 from installations.models import Installation
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.receivers import Receiver
 from tests.state import unchanged
 from webhooks.models import Webhook

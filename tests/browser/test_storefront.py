@@ -12,12 +12,12 @@ from playwright.sync_api import Page, Route, expect
 from accounts.models import Business, User
 from stores.hookpoints import (
     Discount,
+    HookRequest,
     OrderVerdict,
     PaymentDetails,
     PaymentMethod,
-    Question,
     ShippingRate,
-    filled,
+    registered,
 )
 from stores.models import Order, Product
 from stores.services.pages import create_page
@@ -49,8 +49,8 @@ def wallet() -> Iterator[dict[str, Any]]:
     """An app's method; `answer` is what making the payment gives."""
     answers: dict[str, Any] = {"answer": None}
     with (
-        filled("checkout.payment_methods", lambda question: [WALLET]),
-        filled("checkout.create_payment", lambda question: answers["answer"]),
+        registered("checkout.payment_methods", lambda request: [WALLET]),
+        registered("checkout.create_payment", lambda request: answers["answer"]),
     ):
         yield answers
 
@@ -147,7 +147,9 @@ def test_refusal_is_said_on_top_and_keeps_what_was_typed(
     to_checkout(page, store)
     page.get_by_label("Harbour Wallet").check()
     page.get_by_label("Note to the store").fill("Sliced, please.")
-    with filled("order.validate", lambda question: OrderVerdict(valid=False, reason="Only one loaf a day.")):
+    with registered(
+        "order.validate", lambda request: OrderVerdict(valid=False, reason="Only one loaf a day.")
+    ):
         page.get_by_role("button", name="Place order").click()
     expect(page.get_by_role("alert")).to_contain_text("Only one loaf a day.")
     if scripted:
@@ -167,7 +169,7 @@ def test_failed_payment_is_chosen_again_and_shown_when_paid(
     page = new_page(java_script_enabled=scripted)
     to_checkout(page, store)
     page.get_by_label("Harbour Wallet").check()
-    with filled("order.calculate_discounts", lambda question: Discount(100, "Ten stars")):
+    with registered("order.calculate_discounts", lambda request: Discount(100, "Ten stars")):
         page.get_by_role("button", name="Place order").click()
     expect(page.get_by_text("The payment failed.")).to_be_visible()
     expect(page.get_by_text("Ten stars")).to_be_visible()
@@ -255,14 +257,14 @@ def shipping() -> Iterator[list[tuple[str, str]]]:
     """An app's discount, and its price for each town; gives what it was asked about."""
     asked: list[tuple[str, str]] = []
 
-    def rate(question: Question) -> ShippingRate:
+    def rate(question: HookRequest) -> ShippingRate:
         method, town = question.data["deliveryMethod"], question.data.get("locality", "")
         asked.append((method, town))
         return ShippingRate(0 if method == "PICKUP" else 990 if town == "Portside" else 1200)
 
     with (
-        filled("checkout.shipping_rates", rate),
-        filled("order.calculate_discounts", lambda question: Discount(300, "Two loaves")),
+        registered("checkout.shipping_rates", rate),
+        registered("order.calculate_discounts", lambda request: Discount(300, "Two loaves")),
     ):
         yield asked
 

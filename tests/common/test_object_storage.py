@@ -26,10 +26,10 @@ from stores.models import ProductPicture
 from stores.queries import store_settings
 from stores.services.catalogue.pictures import remove_stray_files
 from tests.appapi import test_exports
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.merchants import test_store_settings
-from tests.merchants.pages import signed_in
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
+from tests.pages import signed_in
 from tests.pictures import upload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]

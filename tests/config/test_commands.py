@@ -22,8 +22,8 @@ from config import heartbeat
 from config.cores import cores
 from config.management.commands.work import OPEN_FILES
 from installations.models import Installation
-from tests.config.test_operator import production, run
-from tests.faults.processes import ROOT, Process, Processes, database_url
+from tests.config.commands import children, production, run
+from tests.faults.processes import ROOT, Processes, database_url
 from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks import helpers
@@ -159,11 +159,6 @@ def scraped(port: int, token: str = TOKEN) -> dict[str, float]:
     lines = requests.get(f"http://127.0.0.1:{port}/metrics", headers=headers, timeout=30).text.splitlines()
     ours = (line.removeprefix(f"{NAME}_").rpartition(" ") for line in lines if line.startswith(f"{NAME}_"))
     return {name: float(number) for name, _, number in ours}
-
-
-def children(process: Process) -> set[int]:
-    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return {int(each) for each in found}
 
 
 @mark_all

@@ -12,7 +12,7 @@ from accounts.models import User
 from common.observability.crashes import SAME_AFTER, CrashFilter, CrashMail
 from installations.models import Installation
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 
 pytestmark = pytest.mark.django_db
 

@@ -14,42 +14,19 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import URLResolver, get_resolver
 from django.utils import timezone
-from prometheus_client import CollectorRegistry
 
-from accounts.models import Business
-from common.observability import exposition
+from accounts.models import Business, User
 from common.observability.metrics import ROOTS, root_of
 from config.env.keys import metrics_token
-from config.observability import gauges
 from installations.models import Installation
-from tests.developers.conftest import Api
-from tests.developers.conftest import api as api
+from tests.clients import api_of
+from tests.config.scraping import TOKEN, value
 from tests.storefront.shopping import STORES_HOST
 from tests.webhooks.helpers import publish, webhook
 from webhooks.engine import slots
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
-TOKEN = "a token for the metrics"
-
-
-@pytest.fixture
-def operator(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
-    """Who reads the figures of this process and the shared ones, as in the demo, which has all in one process."""
-    settings.METRICS_TOKEN = TOKEN
-    show_everything(monkeypatch)
-    return Client(headers={"Authorization": f"Bearer {TOKEN}"})
-
-
-def show_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exposition, "_READ", CollectorRegistry())
-    monkeypatch.setattr(exposition, "_shown", {})
-    exposition.show(exposition.OF_PROCESSES | gauges.SHARED)
-
-
-def value(client: Client, sample: str) -> float:
-    lines = client.get("/metrics").content.decode().splitlines()
-    return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(sample + " ")), 0.0)
 
 
 def test_metrics_are_closed_without_a_token_in_the_settings(client: Client, settings: Any) -> None:
@@ -122,11 +99,12 @@ def first_parts(patterns: Any, before: str = "") -> Iterator[str]:
 
 
 def test_long_polls_of_listeners_are_a_class_of_their_own(
-    operator: Client, api: Api, installation: Installation
+    operator: Client, dana: User, installation: Installation
 ) -> None:
     seconds = 'extension_platform_http_seconds_count{root="%s"}'
     before = {root: value(operator, seconds % root) for root in ("developer", "listener")}
     path = f"/developer/apps/{installation.app_id}/listener"
+    api = api_of(dana)
     listener = api("post", path, {}).json()["listenerId"]
     assert api("post", f"{path}/{listener}/work", {"wait": 0}).status_code == 200
     assert value(operator, seconds % "developer") == before["developer"] + 1

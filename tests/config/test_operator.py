@@ -1,22 +1,18 @@
 """What an operator could do by accident: each start runs as a process, with the environment of a production one."""
 
-import os
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.utils import timezone
 
 from config.checks.production import production_settings
 from config.env.addresses import security_txt
+from tests.config.commands import run
 
-ROOT = Path(__file__).resolve().parents[2]
 # Django's checks look for middleware in MIDDLEWARE; ours is in the zones.
 CHECK_DEPLOY = """
 from config import settings
@@ -24,35 +20,6 @@ settings.MIDDLEWARE += settings.ZONES["platform"]["middleware"]
 from django.core.management import execute_from_command_line
 execute_from_command_line(["manage.py", "check", "--deploy", "--fail-level", "WARNING"])
 """
-
-
-def production(var_dir: Path) -> dict[str, str]:
-    """An environment that a start accepts."""
-    return {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "VAR_DIR": str(var_dir),
-        "SECRET_KEY": "".join(map(chr, range(48, 122))),
-        "FIELD_ENCRYPTION_KEYS": Fernet.generate_key().decode(),
-        "BASE_URL": "https://platform.example",
-        "STORES_URL": "https://{slug}.stores.test",
-        "STORES_DOMAIN_IS_PUBLIC_SUFFIX": "on",
-        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
-        "REDIS_URL": "redis://127.0.0.1:1/0",
-        "EMAIL_URL": "smtp+tls://platform:password@127.0.0.1:1",
-        "SECURITY_CONTACT": "mailto:security@platform.example",
-    }
-
-
-def run(var_dir: Path, *command: str, **changes: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"]} | production(var_dir) | changes,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.mark.slow  # a process of its own

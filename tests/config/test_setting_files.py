@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.env.keys import field_encryption_keys
 from config.env.reading import Environment
 from config.env.servers import media_storages
-from tests.config.test_operator import production, run
+from tests.config.commands import production, run
 
 SECRETS = ("SECRET_KEY", "FIELD_ENCRYPTION_KEYS", "DATABASE_URL", "REDIS_URL", "EMAIL_URL")
 

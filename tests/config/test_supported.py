@@ -15,7 +15,7 @@ from django.core.checks import CheckMessage
 
 from common.supported import SUPPORTED, Versions, numbers, text
 from config.checks.versions import supported_versions
-from tests.config.test_operator import run
+from tests.config.commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = ["pyproject.toml", "sdk/python/pyproject.toml"]

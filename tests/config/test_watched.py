@@ -28,7 +28,7 @@ from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition
 from installations.models import Installation
 from streams.models import Stream
-from tests.config.test_metrics import operator, show_everything, value  # noqa: F401
+from tests.config.scraping import show_everything, value
 from tests.webhooks.helpers import claim, published, webhook
 from webhooks.models import Attempt
 from webhooks.services.audit import audit
@@ -93,7 +93,7 @@ COUNTED: dict[Any, list[str]] = {
 
 @pytest.fixture
 def everything_served(
-    operator: Client,  # noqa: F811
+    operator: Client,
     broker: None,
     sandbox: Business,
     installation: Installation,
@@ -340,7 +340,7 @@ def attempt(
 
 @pytest.mark.django_db
 def test_recent_attempts_are_shown_by_outcome_with_their_lag(
-    operator: Client,  # noqa: F811
+    operator: Client,
     sandbox: Business,
     installation: Installation,
 ) -> None:
@@ -356,7 +356,7 @@ def test_recent_attempts_are_shown_by_outcome_with_their_lag(
 
 @pytest.mark.django_db
 def test_deliveries_in_flight_are_counted(
-    operator: Client,  # noqa: F811
+    operator: Client,
     sandbox: Business,
     installation: Installation,
 ) -> None:
@@ -368,7 +368,7 @@ def test_deliveries_in_flight_are_counted(
 
 
 @pytest.mark.django_db
-def test_breakers_are_counted_by_state(operator: Client, installation: Installation) -> None:  # noqa: F811
+def test_breakers_are_counted_by_state(operator: Client, installation: Installation) -> None:
     now = timezone.now()
     for number, until in enumerate([None, now + timedelta(minutes=1), now - timedelta(seconds=1)]):
         hook = Definition.objects.create(
@@ -381,7 +381,7 @@ def test_breakers_are_counted_by_state(operator: Client, installation: Installat
 
 @pytest.mark.django_db
 def test_scheduler_has_a_heartbeat_once_it_sends_tasks(
-    operator: Client,  # noqa: F811
+    operator: Client,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scheduler_seen, "_written_at", 0.0)
@@ -394,7 +394,7 @@ def test_scheduler_has_a_heartbeat_once_it_sends_tasks(
 
 @pytest.mark.django_db
 def test_source_that_is_away_takes_no_other_with_it(
-    operator: Client,  # noqa: F811
+    operator: Client,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def away() -> None:

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from extension_platform_sdk.cli.main import main
 
-from tests.conformance.conftest import OrderBell, SignIn
 from tests.conformance.mutants import ignores_the_timestamp
+from tests.conformance.order_bell import OrderBell, SignIn
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Any
 
@@ -15,18 +14,14 @@ from conformance.enums import RunStatus, Sender
 from conformance.models import Run
 from conformance.services.runs import start
 from marketplace.models import App
-from tests.conformance.conftest import OrderBell, SignIn
 from tests.conformance.mutants import bell_of, ignores_the_timestamp
-from tests.developers.portal.test_apps import HTML, signed_in
+from tests.conformance.order_bell import OrderBell, SignIn
+from tests.pages import HTML, signed_in, words_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
 
 ELSEWHERE = "http://localhost:9/callback"
-
-
-def text_of(page: Any) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.content.decode())).split())
 
 
 def checks_of(app: App) -> str:
@@ -39,10 +34,10 @@ def test_developer_runs_a_check_and_sees_each_rule(
 ) -> None:
     app = order_bell(ignores_the_timestamp)
     browser = signed_in(dana)
-    assert "No checks yet" in text_of(browser.get(checks_of(app), **HTML))
+    assert "No checks yet" in words_of(browser.get(checks_of(app), **HTML))
 
     page = browser.post(checks_of(app), follow=True, **HTML)
-    text = text_of(page)
+    text = words_of(page)
     assert "31 passed, 2 failed" in text
     assert 'guides/check-rules/#wh005">WH005</a>' in page.content.decode()
     assert (
@@ -53,7 +48,7 @@ def test_developer_runs_a_check_and_sees_each_rule(
     sign_in()
     assert main(["check"]) == 1
     capsys.readouterr()
-    listed = text_of(browser.get(checks_of(app), **HTML))
+    listed = words_of(browser.get(checks_of(app), **HTML))
     assert re.search(
         r"31 passed, 2 failed Registered URLs The developer's command line Failed .* The platform", listed
     )
@@ -67,7 +62,7 @@ def test_one_check_at_a_time_is_run_for_a_developer(order_bell: OrderBell, dana:
     app = order_bell()
     start(app=app, sender=Sender.PLATFORM)
     page = signed_in(dana).post(checks_of(app), follow=True, **HTML)
-    assert "A check is running already. Wait until it has ended." in text_of(page)
+    assert "A check is running already. Wait until it has ended." in words_of(page)
     assert [run.status for run in Run.objects.all()] == [RunStatus.RUNNING]
 
 
@@ -96,8 +91,8 @@ def test_another_redirect_uri_is_named_with_the_expected_one(
         f"The app sent the code to /oauth/token with the redirect_uri {ELSEWHERE}, which was refused. The code came to "
         f"{app.redirect_url}, and the app must send that one."
     )
-    assert cause in text_of(page)
-    assert text_of(page).count("Not tried: something that it needs failed.") == 1
+    assert cause in words_of(page)
+    assert words_of(page).count("Not tried: something that it needs failed.") == 1
 
     sign_in()
     assert main(["check"]) == 1

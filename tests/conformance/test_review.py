@@ -8,8 +8,8 @@ from accounts.models import User
 from developers.review.tasks import check_submissions
 from marketplace.models import CheckRun, ReviewEntry
 from tests import factories
-from tests.conformance.conftest import OrderBell
 from tests.conformance.mutants import ignores_the_timestamp
+from tests.conformance.order_bell import OrderBell
 from tests.developers.review.reviewing import JUDGED, client_of, page_of, submitted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]

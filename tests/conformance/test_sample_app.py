@@ -15,8 +15,8 @@ from conformance.results import results_of
 from conformance.services.sending import check_app
 from installations.models import Installation
 from marketplace.models import App
-from tests.conformance.conftest import OrderBell
 from tests.conformance.mutants import MUTANTS
+from tests.conformance.order_bell import OrderBell
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 

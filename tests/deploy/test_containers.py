@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.deploy.files import healthy
 from tests.deploy.isolation import DOCKERFILE, REFUSED, ROOT, SECRETS, environment, isolated
-from tests.deploy.test_files import healthy
 from tests.faults.processes import database_url
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
 from tests.ports import free_port

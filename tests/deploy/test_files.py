@@ -19,40 +19,14 @@ from django.conf import settings
 from django.core.management import get_commands
 
 from config.env.keys import is_weak
+from tests.deploy.files import DEPLOY, ROOT, checked, documented, healthy, tool
 from tests.deploy.restricted import unit_settings
 from tests.faults.servers import skipped_if_missing
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tools import servers
 
-ROOT = Path(__file__).parents[2]
-DEPLOY = ROOT / "deploy"
 OF_COMPOSE = {"RELEASE"}
-
-
-def tool(name: str) -> str:
-    """Its path: beside the interpreter or on PATH. Without it the test is skipped."""
-    found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
-
-
-def checked(*command: str, **options: Any) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def documented() -> set[str]:
-    guide = (ROOT / "docs/operations.md").read_text()
-    table = guide.split("## Settings", 1)[1].split("\n## ", 1)[0]
-    return {
-        name
-        for row in table.splitlines()
-        if row.startswith("| `")
-        for name in re.findall(r"`([A-Z_]+)`", row)
-    }
 
 
 def test_dockerfile_has_no_finding() -> None:
@@ -280,11 +254,6 @@ def test_nginx_accepts_its_configuration(tmp_path: Path) -> None:
         text = text.replace(before, after)
     (tmp_path / "nginx.conf").write_text(f"pid {tmp_path}/nginx.pid;\n{text}")
     checked(program, "-t", "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf"))
-
-
-def healthy(*arguments: str, **environment: str) -> bool:
-    command = [sys.executable, str(DEPLOY / "healthy.py"), *arguments]
-    return subprocess.run(command, env=os.environ | environment, check=False, timeout=30).returncode == 0
 
 
 @pytest.mark.timed

@@ -12,8 +12,8 @@ from django.core.management import get_commands
 from django.urls import Resolver404, resolve
 
 from config import gunicorn
+from tests.deploy.files import DEPLOY, ROOT, checked, documented
 from tests.deploy.isolation import USER
-from tests.deploy.test_files import DEPLOY, ROOT, checked, documented
 
 FOLDER = DEPLOY / "kubernetes"
 FILES = sorted(path.name for path in FOLDER.glob("*.yaml"))

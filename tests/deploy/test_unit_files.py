@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
+from tests.deploy.files import DEPLOY, ROOT, checked, documented, tool
 from tests.deploy.restricted import unit_settings
-from tests.deploy.test_files import DEPLOY, ROOT, checked, documented, tool
 
 UNITS = ["web", "worker", "scheduler", "deliver"]
 

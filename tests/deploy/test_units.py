@@ -14,7 +14,7 @@ import requests
 
 from accounts.models import Business
 from installations.models import Installation
-from tests.config.test_operator import production
+from tests.config.commands import production
 from tests.deploy.isolation import REFUSED, ROOT, VAR_DIR, isolated
 from tests.deploy.restricted import unit_settings
 from tests.faults.processes import Process, Processes, database_url

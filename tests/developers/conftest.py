@@ -1,34 +1,15 @@
 """Fixtures: clients of the developer API and of the admin, reviewers, and an app."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from django.test import Client
 
 from accounts.models import User
 from accounts.services import create_reviewer
-from accounts.sign_in import tokens
 from marketplace.models import App
-from tests import documented, factories
+from tests import factories
+from tests.clients import Api, api_of
 from tests.developers.review.reviewing import client_of
-
-Api = Callable[..., Any]
-
-
-def api_of(user: User) -> Api:
-    """`api("post", "/developer/apps", {...})`: JSON as this person, the response with its `json()`, which must fit
-    the OpenAPI document."""
-    client = Client(headers={"authorization": f"Bearer {tokens.issue(user).access}"})
-
-    def call(method: str, path: str, body: Any = None, **options: Any) -> Any:
-        if body is not None:
-            options |= {"data": body, "content_type": "application/json"}
-        response = getattr(client, method)(path, **options)
-        documented.validate(method, path, response)
-        return response
-
-    return call
+from tests.pages import signed_in
 
 
 @pytest.fixture
@@ -44,6 +25,11 @@ def sams_api(sam: User) -> Api:
 @pytest.fixture
 def miras_api(mira: User) -> Api:
     return api_of(mira)
+
+
+@pytest.fixture
+def browser(dana: User) -> Client:
+    return signed_in(dana)
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from developers.portal.analytics.views import bar_chart, nice_top
 from installations.services import Terms, install, uninstall
 from marketplace.models import App, AppVersion
 from tests import factories
-from tests.developers.conftest import Api
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.clients import Api
+from tests.pages import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Event, Webhook
 from webhooks.services.counting import count_recent
@@ -40,11 +40,6 @@ def at_shop(app: App, shop: Business) -> Webhook:
     """A webhook of the app's production install on Mira's store, thirty days and an hour ago."""
     installed = factories.installation(app, shop, is_test=False, installed_at=ago(days=30, hours=1))
     return helpers.webhook(installed, "https://app.example.com/", ["order.created"])
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 def ago(**time: float) -> datetime:
@@ -282,7 +277,7 @@ def test_csv_has_a_line_for_each_day(browser: Client, app: App, at_shop: Webhook
     response = browser.get(f"/portal/apps/{app.slug}/analytics/days.csv")
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["Content-Disposition"] == f'attachment; filename="{app.slug}-2026-11-20.csv"'
-    rows = list(csv.DictReader(StringIO(text_of(response))))
+    rows = list(csv.DictReader(StringIO(response.content.decode())))
     assert [row["date"] for row in rows] == [
         (TODAY - timedelta(days=before)).isoformat() for before in range(29, -1, -1)
     ]

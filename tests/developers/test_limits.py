@@ -14,9 +14,8 @@ from installations.models import Installation
 from marketplace.models import App
 from marketplace.services import apps
 from tests import factories
-from tests.developers.api.test_apps import BODY
-from tests.developers.conftest import Api, api_of
-from tests.developers.portal.test_apps import HTML, signed_in, text_of
+from tests.clients import BODY, Api, api_of
+from tests.pages import HTML, signed_in, text_of
 from webhooks import catalogue
 from webhooks.engine import listeners
 from webhooks.models import DispatcherSlot, Event

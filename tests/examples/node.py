@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.ports import free_port
-from tests.sdk.test_node import node_version
+from tests.sdk.node_tools import node_version
 
 from .driver import ROOT
 

@@ -18,7 +18,7 @@ from installations.models import Installation
 from marketplace.models import App
 from stores.models import Order
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 
 from .driver import ROOT
 from .node import HAS_NODE, checkout_app

@@ -72,3 +72,13 @@ def full() -> Document:
         "hooks": [hook()],
         "adminPages": [admin_page()],
     }
+
+
+FLOODS = {
+    "repeated keys": "{" + ",\n".join(['"a":1'] * 40_000) + "}",
+    "blocks": '{"blocks":[' + ",\n".join(["{}"] * 24_000) + "]}",
+    "unknown keys": "{" + ",\n".join(f'"a{n}":1' for n in range(25_000)) + "}",
+    "a long name above many values": '{"' + "k" * 400_000 + '":[' + ",".join(["1"] * 250_000) + "]}",
+    "repeated keys under a long name": '{"' + "k" * 400_000 + '":[' + ",".join(['{"a":1,"a":1}'] * 40_000) + "]}",
+    "repeated keys far down": '{"key":' * 900 + "[" + ",".join(['{"a":1,"a":1}'] * 60_000) + "]" + "}" * 900,
+}  # fmt: skip

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from accounts.models import Business
 from extensions.hooks.schemas import ANSWER_SCHEMAS, REQUEST_SCHEMAS, request_body
 from stores import hookpoints
-from stores.hookpoints import Budget, HookPoint, Question
+from stores.hookpoints import Budget, HookPoint, HookRequest
 from stores.services.checkout import OrderLine
 from tests import factories
 
@@ -96,7 +96,7 @@ def test_answer_may_leave_out_what_is_optional_and_add_what_is_unknown(
 def test_what_the_shop_asks_fits_the_schemas(shop: Business) -> None:
     asked: dict[HookPoint, dict[str, Any]] = {}
 
-    def note(question: Question) -> None:
+    def note(question: HookRequest) -> None:
         asked[question.point] = question.data
         raise LookupError("heard, not answered")
 
@@ -106,7 +106,7 @@ def test_what_the_shop_asks_fits_the_schemas(shop: Business) -> None:
     delivery: dict[str, Any] = {"business": shop, "subtotal": 2500, "built_in_fee": 0}
     with ExitStack() as stack:
         for point in HookPoint:
-            stack.enter_context(hookpoints.filled(point, note))
+            stack.enter_context(hookpoints.registered(point, note))
         hookpoints.ask_payment_methods(business=shop)
         hookpoints.ask_create_payment(order=order)
         hookpoints.ask_shipping_fee(**delivery, delivery_method="DELIVERY", locality="Almaty")

@@ -1,18 +1,17 @@
 """Dana's app is installed on her sandbox, and its webhooks point at a real receiver on this machine."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from installations.models import Installation
+from tests.faults.deliveries import Listen
 from tests.faults.processes import Processes
 from tests.faults.servers import Postgres, Redis, in_database_of
 from tests.receivers import Receiver
 from tests.webhooks import helpers
 from webhooks.models import Webhook
-
-Listen = Callable[..., list[Webhook]]
 
 
 @pytest.fixture

@@ -203,7 +203,7 @@ PROTECTIONS: Final = {
     ),
     "NUL in a query": Change("common.web.middleware.zones", "    refuse_nul(request.GET)\n", ""),
     "budget of a flow's hooks": Change(
-        "extensions.hooks.asking", "min(hook.timeout, question.budget.left)", "hook.timeout"
+        "extensions.hooks.asking", "min(hook.timeout, request.budget.left)", "hook.timeout"
     ),
     "breaker of a hook": Change(
         "extensions.hooks.breaker", "failures__gte=THRESHOLD - 1", "failures__gte=10**9"
@@ -276,8 +276,8 @@ PROTECTIONS: Final = {
         "extensions.manifest.reach", 'if agreed.pin not in ("", self.pin):', "if False:"
     ),
     "cap on discounts": Change(
-        "extensions.hooks.fillers",
-        'given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)',
+        "extensions.hooks.handlers",
+        'given = min(asked, request.data["subtotal"] * call.hook.most_discount // 100)',
         "given = asked",
     ),
     "requests of a developer": Change(

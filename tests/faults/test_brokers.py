@@ -9,11 +9,10 @@ import requests
 
 from accounts.models import Business
 from tests.faults import rabbitmq
-from tests.faults.conftest import Listen
+from tests.faults.deliveries import Listen, all_delivered, ids, wait_for_web
+from tests.faults.load import CUSTOMERS, Load, load, tasks_done
 from tests.faults.processes import Process, Processes
 from tests.faults.servers import Redis, Sentinels
-from tests.faults.test_kills import all_delivered, ids, wait_for_web
-from tests.faults.test_servers import CUSTOMERS, Load, load, tasks_done
 from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks.helpers import wait_until

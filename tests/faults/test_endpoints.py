@@ -9,15 +9,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from accounts.models import Business
 from installations.models import Installation
-from tests.faults.conftest import Listen
+from tests.faults.deliveries import Listen, all_delivered, at, ids
 from tests.faults.processes import Processes
-from tests.faults.test_kills import all_delivered, ids
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import publish, published, wait_until
@@ -28,12 +26,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pyt
 
 Script = Callable[[socket.socket], None]
 PUBLIC = "93.184.216.34"
-
-
-def at(url: str, host: str) -> str:
-    """The URL with another host."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=f"{host}:{parts.port}").geturl()
 
 
 def wait_for_attempts(count: int, timeout: float) -> None:

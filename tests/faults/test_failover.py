@@ -16,10 +16,9 @@ from accounts.models import Business
 from installations.models import Installation
 from stores.models import Order, Product
 from tests import factories
-from tests.faults.conftest import Listen
+from tests.faults.deliveries import Listen, answers_once, ids, order
 from tests.faults.processes import ROOT, Process, Processes
 from tests.faults.servers import Postgres, Standby
-from tests.faults.test_kills import answers_once, ids, order
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import wait_until

@@ -17,12 +17,10 @@ from accounts.models import Business
 from installations.models import Installation
 from stores.models import Order
 from tests import factories
-from tests.faults.conftest import Listen
+from tests.faults.deliveries import Listen, all_delivered, answers_once, ids, order, probed, wait_for_web
 from tests.faults.disks import Disk
 from tests.faults.processes import Processes
 from tests.faults.servers import Postgres, Redis, in_database_of
-from tests.faults.test_kills import all_delivered, answers_once, ids, order, wait_for_web
-from tests.faults.test_silence import probed
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import publish, wait_until

@@ -21,12 +21,11 @@ from appapi.models import Export
 from appapi.services.exports import PUT_OFF, request_export
 from installations.models import Installation
 from tests import factories
-from tests.config.test_commands import children
+from tests.config.commands import children
+from tests.faults.deliveries import all_delivered, ids, order, probed, wait_for_web
 from tests.faults.disks import Disk, assert_no_room
 from tests.faults.processes import Processes
 from tests.faults.servers import Redis
-from tests.faults.test_kills import all_delivered, ids, order, wait_for_web
-from tests.faults.test_silence import probed
 from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks.helpers import published, wait_until

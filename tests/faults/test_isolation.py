@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounts.models import Business
 from installations.models import Installation
+from tests.faults.deliveries import wait_for_web
 from tests.faults.processes import Processes
-from tests.faults.test_kills import wait_for_web
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers

@@ -1,12 +1,9 @@
 """Processes that die, are paused, or are one too many (scenarios 1 to 4, 8 and 9)."""
 
 import signal
-import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 import requests
@@ -15,48 +12,26 @@ from django.db import connection
 from accounts.models import Business
 from installations.models import Installation
 from tests import factories
-from tests.faults.conftest import Listen
+from tests.faults.deliveries import (
+    FREED,
+    START,
+    Listen,
+    all_delivered,
+    answers_once,
+    ids,
+    order,
+    wait_for_web,
+)
 from tests.faults.processes import Processes
 from tests.faults.servers import Redis
 from tests.ports import free_port
-from tests.receivers import Answer, ReceivedRequest, Receiver
+from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import publish, published, wait_until
 from webhooks.engine import slots
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, DispatcherSlot, Event, Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
-
-FREED = 5.0  # seconds after a dispatcher's last heartbeat, at most
-START = 25.0  # seconds that a process may take to start on a busy machine; all less than a lease lasts
-
-
-def ids(requests_: list[ReceivedRequest]) -> Counter[str]:
-    return Counter(request.headers["x-service-event-id"] for request in requests_)
-
-
-def all_delivered() -> bool:
-    return not Delivery.objects.exclude(status=DeliveryStatus.SUCCEEDED).exists()
-
-
-def answers_once(may_answer: threading.Event) -> Callable[[socket.socket], None]:
-    def script(connection: socket.socket) -> None:
-        may_answer.wait(30)
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-
-    return script
-
-
-def order(url: str, installation: Installation, product: Any, timeout: float = 10) -> requests.Response:
-    """Place an order by the app API, which causes `order.created`."""
-    body = {
-        "items": [{"productId": str(product.pk), "quantity": 1}],
-        "customer": {"name": "Kim", "email": "kim@example.com"},
-        "deliveryMethod": "PICKUP",
-        "paymentMethod": "CASH",
-    }
-    token = {"Authorization": f"Bearer {installation.raw_token}"}  # type: ignore[attr-defined]
-    return requests.post(f"{url}/app-api/orders", json=body, headers=token, timeout=timeout)
 
 
 @pytest.mark.fault(1, "leases that end with the heartbeat")
@@ -128,16 +103,6 @@ def test_web_process_killed_right_after_the_commit_has_its_event_delivered(
     assert request.at - died < 1.0
     assert worker.is_alive
     assert len(receiver.requests) == 2
-
-
-def wait_for_web(port: int, timeout: float = 30) -> None:
-    def answers() -> bool:
-        try:
-            return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=1).ok
-        except requests.RequestException:
-            return False
-
-    wait_until(answers, timeout)
 
 
 @pytest.mark.fault(4, "outbox")

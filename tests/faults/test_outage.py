@@ -8,9 +8,8 @@ import pytest
 
 from accounts.models import Business
 from installations.models import Installation
+from tests.faults.deliveries import all_delivered, at, ids
 from tests.faults.processes import Processes
-from tests.faults.test_endpoints import at
-from tests.faults.test_kills import all_delivered, ids
 from tests.receivers import Answer, ReceivedRequest, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import publish, wait_until

@@ -20,7 +20,7 @@ from config.models import BackupRecord
 from installations.models import Installation
 from stores.models import Order
 from tests import factories
-from tests.config.test_metrics import operator, value  # noqa: F401
+from tests.config.scraping import value
 from tests.faults.processes import ROOT, Processes, database_url
 from tests.faults.servers import BackedUp, in_database_of
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
@@ -235,7 +235,7 @@ def test_drill_restores_the_newest_backup_and_says_how_old_and_how_long(
     drill: Any,
     backed_up: BackedUp,
     sandbox: Business,
-    operator: Client,  # noqa: F811
+    operator: Client,
 ) -> None:
     factories.order(sandbox)
     backed_up.do("pgbackrest --stanza=platform check")

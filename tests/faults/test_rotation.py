@@ -17,8 +17,8 @@ from installations.models import Installation
 from stores.models import Product
 from tests import factories
 from tests.factories import PASSWORD
+from tests.faults.deliveries import all_delivered, order, wait_for_web
 from tests.faults.processes import Processes
-from tests.faults.test_kills import all_delivered, order, wait_for_web
 from tests.ports import free_port
 from tests.receivers import Receiver
 from tests.webhooks.helpers import is_signed, wait_until

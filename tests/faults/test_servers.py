@@ -1,13 +1,7 @@
 """Redis and PostgreSQL that go away under load and come back (scenarios 5 to 7). The servers are the tests' own."""
 
-import re
-import statistics
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import pytest
 from django.conf import settings
@@ -15,13 +9,10 @@ from django.db import connection
 
 from accounts.models import Business
 from config.celery import app as celery_app
-from installations.models import Installation
-from stores.models import Product
-from tests import factories
-from tests.faults.conftest import Listen
+from tests.faults.deliveries import Listen, all_delivered, answers_once, ids, wait_for_web
+from tests.faults.load import CUSTOMERS, load, tasks_done
 from tests.faults.processes import Processes
 from tests.faults.servers import Postgres, Redis
-from tests.faults.test_kills import all_delivered, answers_once, ids, order, wait_for_web
 from tests.ports import free_port
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import publish, published, wait_until
@@ -29,52 +20,6 @@ from webhooks.engine import slots
 from webhooks.models import Delivery, Webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.slow]
-
-CUSTOMERS = 6
-RATE = 4.0  # orders per second of each; less in tests of over 15 s, since an installation has 60 requests a minute
-
-
-@dataclass
-class Load:
-    """Orders placed by the app API at a steady rate: what each came to, and how long it took."""
-
-    url: str
-    statuses: Counter[int] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=list)
-    over: threading.Event = field(default_factory=threading.Event)
-
-    def customer(self, installation: Installation, product: Product, rate: float) -> None:
-        while not self.over.wait(1 / rate):
-            began = time.monotonic()
-            status = order(self.url, installation, product).status_code
-            self.seconds.append(time.monotonic() - began)
-            self.statuses[status] += 1
-
-    def slowest_of_100(self) -> float:
-        """The 99th percentile of the seconds since the last call."""
-        taken, self.seconds = self.seconds, []
-        return statistics.quantiles(taken, n=100)[98]
-
-
-@contextmanager
-def load(url: str, business: Business, rate: float = RATE) -> Iterator[Load]:
-    product = factories.product(business)
-    running = Load(url)
-    customers = [
-        threading.Thread(
-            target=running.customer,
-            args=[factories.installation(factories.app(business.owner), business), product, rate],
-        )
-        for _ in range(CUSTOMERS)
-    ]
-    for customer in customers:
-        customer.start()
-    try:
-        yield running
-    finally:
-        running.over.set()
-        for customer in customers:
-            customer.join()
 
 
 @pytest.mark.fault(5, "rate limit that fails open")
@@ -218,10 +163,6 @@ def test_sessions_of_postgres_ended_under_load_are_replaced_in_every_thread(
 SCHEDULES = {entry["task"]: entry["schedule"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
 EVERY_TASK = SCHEDULES.keys()
 EACH_MINUTE = {task for task, schedule in SCHEDULES.items() if schedule in (1.0, 5.0, 10.0, 20.0, 30.0, 60.0)}
-
-
-def tasks_done(log: str) -> set[str]:
-    return set(re.findall(r"done: (\S+)", log))
 
 
 def end_sessions() -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,11 +20,10 @@ from installations.models import Installation
 from stores.models import Product, StorePicture
 from tests import factories
 from tests.faults import rabbitmq
-from tests.faults.conftest import Listen
+from tests.faults.deliveries import FREED, START, Listen, all_delivered, answers_once, ids, order, probed
 from tests.faults.machines import Machine, Network, require
 from tests.faults.processes import Processes, database_url
 from tests.faults.servers import Postgres, Redis
-from tests.faults.test_kills import FREED, START, all_delivered, answers_once, ids, order
 from tests.object_storage import CREDENTIALS, ObjectServer
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import publish, wait_until
@@ -35,43 +34,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pyt
 THREADS = 8
 AT_ONCE = 12  # requests; more than there are threads
 ANSWERED = 15.0  # seconds, at most
-PROBED = 0.5  # seconds, at most
 BACK = 15.0  # seconds after the silence until everything is served again
-
-
-@dataclass
-class Probes:
-    """`/healthz`, asked again and again on new connections: the longest wait in seconds, and what was wrong."""
-
-    url: str
-    longest: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-    over: threading.Event = field(default_factory=threading.Event)
-
-    def ask(self) -> None:
-        while not self.over.wait(0.05):
-            began = time.monotonic()
-            try:
-                status = str(requests.get(f"{self.url}/healthz", timeout=5).status_code)
-            except requests.RequestException as error:
-                status = repr(error)
-            self.longest = max(self.longest, time.monotonic() - began)
-            if status != "200":
-                self.wrong.append(status)
-
-
-@contextmanager
-def probed(url: str) -> Iterator[None]:
-    probes = Probes(url)
-    asking = threading.Thread(target=probes.ask)
-    asking.start()
-    try:
-        yield
-    finally:
-        probes.over.set()
-        asking.join()
-    assert probes.wrong == []
-    assert probes.longest < PROBED
 
 
 @dataclass

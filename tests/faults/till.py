@@ -7,8 +7,8 @@ import requests
 
 from installations.models import Installation
 from tests import factories
+from tests.faults.deliveries import wait_for_web
 from tests.faults.processes import Processes
-from tests.faults.test_kills import wait_for_web
 from tests.ports import free_port
 
 

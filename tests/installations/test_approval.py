@@ -26,7 +26,8 @@ from marketplace.services.apps import update_app
 from marketplace.signals import app_approved
 from tests import factories
 from tests.installations.locks import wait_for_locks
-from tests.merchants.pages import page_of, signed_in, text_of
+from tests.merchants.pages import page_of
+from tests.pages import signed_in, text_of
 from tests.signals import connected
 from tests.webhooks.helpers import published
 from webhooks.models import Webhook

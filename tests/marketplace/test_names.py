@@ -17,14 +17,19 @@ from marketplace.models import App
 from marketplace.services import reviews
 from tests import factories
 from tests.accounts.api import post
-from tests.developers.conftest import Api, api
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.clients import Api, api_of
 from tests.developers.review.reviewing import client_of
 from tests.installations.oauth_client import address
 from tests.installations.oauth_client import browser as consenting
 from tests.merchants.pages import installed, listed_app
+from tests.pages import signed_in, text_of
 
-__all__ = ["api"]
+
+@pytest.fixture
+def api(dana: User) -> Api:
+    return api_of(dana)
+
+
 NAMES = "Contract 3 OAuth"
 
 

@@ -1,4 +1,12 @@
-from tests.extensions.hooks.conftest import hooking
-from tests.stores.conftest import ear
+"""A merchant's pages."""
 
-__all__ = ["ear", "hooking"]
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from tests.pages import signed_in
+
+
+@pytest.fixture
+def browser(mira: User) -> Client:
+    return signed_in(mira)

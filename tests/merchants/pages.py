@@ -2,26 +2,11 @@
 
 from typing import Any
 
-from django.test import Client
-
 from accounts.models import Business, User
 from installations.models import Installation
 from installations.services import Terms, install
 from marketplace.models import App
 from tests import factories
-
-HTML = {"accept": "text/html"}
-
-
-def signed_in(user: User) -> Client:
-    client = Client(headers=HTML)
-    client.force_login(user)
-    return client
-
-
-def text_of(response: Any) -> str:
-    """The page, with every run of white space as one space."""
-    return " ".join(response.content.decode().split())
 
 
 def page_of(installation: Installation, ending: str = "") -> str:

@@ -7,7 +7,7 @@ from stores.models import Order, Product, Review, SitePage
 from stores.services.pages import create_page
 from stores.services.reviews import create_review
 from tests import factories
-from tests.merchants.pages import HTML, signed_in, text_of
+from tests.pages import HTML, signed_in, text_of
 
 LISTS = (
     "orders/", "products/", "products/add/", "reviews/", "pages/", "pages/add/", "store/",

@@ -11,7 +11,8 @@ from extensions.enums import ExtensionType
 from installations.models import Installation
 from marketplace.models import App
 from tests.extensions.cast import define
-from tests.merchants.pages import installed, page_of, signed_in
+from tests.merchants.pages import installed, page_of
+from tests.pages import signed_in
 
 
 @pytest.fixture

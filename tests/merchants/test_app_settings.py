@@ -15,7 +15,8 @@ from installations.services import uninstall
 from marketplace.models import App
 from tests import factories
 from tests.extensions.settings import give_settings
-from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 
 SCHEMA = {
     "type": "object",
@@ -39,11 +40,6 @@ def stars(dana: User) -> App:
 def installation(stars: App, shop: Business) -> Installation:
     Business.objects.filter(pk=shop.pk).update(timezone="Europe/Lisbon")
     return installed(stars, shop)
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
 
 
 def kept(installation: Installation) -> Any:

@@ -1,31 +1,14 @@
 """A merchant's businesses: which there are, another one, and which the pages show."""
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
 from accounts.enums import Role
 from accounts.models import Business, User
 from tests import factories
+from tests.pages import HTML, signed_in, text_of
 
-HTML = {"accept": "text/html"}
 FORM = {"name": "Corner Café", "type": "Café", "address": "", "currency": "EUR", "timezone": "Europe/Lisbon"}
-
-
-def signed_in(user: User) -> Client:
-    client = Client(headers=HTML)
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
-
-
-def text_of(response: Any) -> str:
-    return " ".join(response.content.decode().split())
 
 
 @pytest.mark.spec("Contract 3 OAuth 2.0", "Add a business is in /merchant/")

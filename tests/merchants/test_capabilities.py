@@ -16,7 +16,8 @@ from stores.models import SitePage
 from tests import factories
 from tests.extensions.manifests import Document, admin_page, block, full, hook, script, widget
 from tests.installations.oauth_client import address, browser
-from tests.merchants.pages import page_of, signed_in, text_of
+from tests.merchants.pages import page_of
+from tests.pages import signed_in, text_of
 
 
 def save(app: App, document: Document) -> None:

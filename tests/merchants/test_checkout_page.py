@@ -1,6 +1,5 @@
 """What Mira sees of an app at her checkout, and what she can do about it."""
 
-from html import unescape
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ from extensions.models import Breaker
 from stores.hookpoints import OrderVerdict
 from tests import factories
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooked, Hooking
+from tests.hooking import Hooked, Hooking
 from tests.merchants.pages import page_of
+from tests.pages import unescaped
 
 
 @pytest.fixture
@@ -21,11 +21,6 @@ def page(mira: User) -> Client:
     client = Client()
     client.force_login(mira)
     return client
-
-
-def text_of(answer: Any) -> str:
-    assert answer.status_code == 200, answer.content
-    return " ".join(unescape(answer.content.decode()).split())
 
 
 def url(hooked: Hooked, name: str = "checkout", *more: Any) -> str:
@@ -36,7 +31,7 @@ def test_app_that_works_says_so(page: Client, shop: Business, hooking: Hooking) 
     app = hooking("checkout.shipping_rates", {"fee": 1})
     asking.fee(shop)
 
-    shown = text_of(page.get(url(app)))
+    shown = unescaped(page.get(url(app)))
     assert "Called once in the last 7 days. It always responded" in shown
     assert "Working" in shown
 
@@ -46,7 +41,7 @@ def test_trouble_is_told_in_plain_words(page: Client, shop: Business, hooking: H
     for _ in range(3):
         asking.discount(shop)
 
-    shown = text_of(page.get(url(app)))
+    shown = unescaped(page.get(url(app)))
     assert "3 times it didn't respond correctly." in shown
     assert "Checkout waited up to" in shown
     assert "for this app; buyers saw the normal price." in shown
@@ -59,16 +54,16 @@ def test_merchant_resets_a_breaker(page: Client, shop: Business, hooking: Hookin
         asking.fee(shop)
     app_page = page_of(app.installation)
     for address in (url(app), app_page, "/merchant/apps/", "/merchant/"):  # one status everywhere
-        assert "</svg>Having trouble</span>" in text_of(page.get(address))
-        assert "</svg>Working</span>" not in text_of(page.get(address))
-    assert "Delivery fee: it failed several times in a row" in text_of(page.get(app_page))
+        assert "</svg>Having trouble</span>" in unescaped(page.get(address))
+        assert "</svg>Working</span>" not in unescaped(page.get(address))
+    assert "Delivery fee: it failed several times in a row" in unescaped(page.get(app_page))
 
     page.post(url(app, "hook_reset", "checkout.shipping_rates"))
 
     asking.fee(shop)
     assert len(app.receiver.requests) == 6
-    assert "Having trouble" not in text_of(page.get(url(app)))
-    assert "</svg>Working</span>" in text_of(page.get(app_page))
+    assert "Having trouble" not in unescaped(page.get(url(app)))
+    assert "</svg>Working</span>" in unescaped(page.get(app_page))
 
 
 @pytest.mark.spec(
@@ -79,7 +74,7 @@ def test_merchant_has_unchecked_orders_refused(page: Client, shop: Business, hoo
 
     page.post(url(app, "checkout_refusal"), {"unchecked": "refuse"})
     assert not asking.verdict(shop).valid
-    assert "those orders were refused, as you chose" in text_of(page.get(url(app)))
+    assert "those orders were refused, as you chose" in unescaped(page.get(url(app)))
     page.post(url(app, "checkout_refusal"), {"unchecked": "take"})
     assert asking.verdict(shop) == OrderVerdict(all_heard=False)
     page.post(url(app, "checkout_refusal"), {"unchecked": "perhaps"})
@@ -91,7 +86,7 @@ def test_choice_is_offered_only_where_it_means_something(
 ) -> None:
     app = hooking("checkout.shipping_rates", {"fee": 1})
 
-    assert "can't check an order" not in text_of(page.get(url(app)))
+    assert "can't check an order" not in unescaped(page.get(url(app)))
     assert page.post(url(app, "checkout_refusal"), {"unchecked": "refuse"}).status_code == 404
 
 
@@ -103,8 +98,8 @@ def test_tab_leads_there_from_the_apps_page(
     factories.approve(plain)
     other = factories.installation(plain, shop)
 
-    assert url(app) in text_of(page.get(reverse("merchants:installation", args=[app.installation.pk])))
-    assert "/checkout/" not in text_of(page.get(reverse("merchants:installation", args=[other.pk])))
+    assert url(app) in unescaped(page.get(reverse("merchants:installation", args=[app.installation.pk])))
+    assert "/checkout/" not in unescaped(page.get(reverse("merchants:installation", args=[other.pk])))
 
 
 def test_another_merchant_sees_and_does_nothing(shop: Business, hooking: Hooking, db: None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import Business, User
+from accounts.models import Business
 from extensions.enums import ExtensionType
 from extensions.models import ExtensionState, HookCall
 from installations.models import Installation
@@ -15,18 +15,14 @@ from stores.hookpoints import PaymentMethod
 from tests import factories
 from tests.extensions.cast import define
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooked, Hooking
-from tests.merchants.pages import page_of, signed_in, text_of
+from tests.hooking import Hooked, Hooking
+from tests.merchants.pages import page_of
+from tests.pages import signed_in, text_of
 from tests.storefront.shopping import Shopper
 
 SWITCHES = "Contract 6 The merchant's switches"
 SCRIPT = {"kind": "GLOBAL_SCRIPT", "position": "head", "scriptUrl": "https://app.example.com/stars.js"}
 METHODS = {"methods": [{"id": "card", "name": "Card"}]}
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
 
 
 class Page:

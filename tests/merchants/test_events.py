@@ -14,7 +14,8 @@ from stores.models import Order, Product
 from stores.services.checkout import place_order
 from stores.services.reviews import create_review
 from tests import factories
-from tests.merchants.pages import installed, listed_app, signed_in
+from tests.merchants.pages import installed, listed_app
+from tests.pages import signed_in
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, is_signed, webhook
 from webhooks import catalogue

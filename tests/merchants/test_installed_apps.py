@@ -16,20 +16,16 @@ from installations.services import uninstall
 from marketplace.models import App
 from merchants.templatetags.installed_apps import HISTORY_DESCRIPTIONS
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.extensions.settings import give_settings
-from tests.merchants.pages import ask_for_more, installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import ask_for_more, installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery, Webhook
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 LIST = "/merchant/apps/"
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
 
 
 @pytest.fixture
@@ -218,7 +214,7 @@ def test_page_opens_on_what_the_app_called(browser: Client, dana: User, shop: Bu
         "Read your products": "2 times",
         "Read your orders and customers": "1 time",
         "Changed the status of orders": "1 time",
-        "Was refused what it isn’t allowed to do": "1 time",
+        "Tried something it has no permission for": "1 time",
     }
 
 

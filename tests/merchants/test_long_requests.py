@@ -18,7 +18,7 @@ from tests import factories
 from tests.accounts.second_factor import code, set_up_app
 from tests.factories import PASSWORD
 from tests.installations.oauth_client import address
-from tests.security.conftest import waitress
+from tests.security.sites import waitress
 
 SPEC = pytest.mark.spec("Contract 15 Doors", "A state of 4,000 characters survives signing in")
 STATES = {"letters": "s" * 4000, "JSON": '{"a": ["' + '", "'.join(["ü/&?"] * 200) + '"]}'}

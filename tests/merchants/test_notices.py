@@ -21,7 +21,8 @@ from installations.services.approval import follow_all
 from marketplace.models import App
 from marketplace.services import reviews
 from tests import factories
-from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus, ErasureState
 from webhooks.models import Attempt, Delivery, Erasure, Webhook
@@ -30,11 +31,6 @@ from webhooks.services import erasure
 NOTICES = "/merchant/notices/"
 OFTEN = {"new_orders": "each", "low_stock": "daily", "new_reviews": "off"}
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
 
 
 @pytest.fixture

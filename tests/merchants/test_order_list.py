@@ -10,7 +10,7 @@ from django.utils import timezone
 from stores.models import Order, StoreTotals
 from tests import factories
 from tests.merchants.counting import statements_of
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import signed_in, text_of
 
 LIST = "/merchant/orders/"
 

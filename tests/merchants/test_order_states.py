@@ -15,7 +15,7 @@ from stores.services.history import SYSTEM
 from stores.services.order_mails import send_placed, send_status
 from stores.services.orders import add_staff_note, record_refund
 from tests import factories
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import signed_in, text_of
 from tests.storefront.shopping import Shopper
 
 LIST = "/merchant/orders/"

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import Business
 from merchants.orders import export as order_export
 from stores.enums import ActorKind, OrderStatus
-from stores.hookpoints import PaymentMethod, filled
+from stores.hookpoints import PaymentMethod, registered
 from stores.models import Order, OrderChange
 from stores.services.checkout import place_order
 from stores.services.history import Actor, staff
@@ -22,14 +22,9 @@ from stores.services.orders import change_order_status
 from stores.services.payments import choose_again, settle_payment
 from tests import factories
 from tests.merchants.counting import statements_of
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import text_of
 
 LIST = "/merchant/orders/"
-
-
-@pytest.fixture
-def browser(mira):
-    return signed_in(mira)
 
 
 def page_of(browser, order, ending="", **options):
@@ -257,7 +252,7 @@ def test_payment_is_in_the_history_with_its_method_in_the_apps_words(browser, sh
     method = PaymentMethod("pay:wallet", "Harbour Wallet", "7")
     bread = factories.product(shop)
     request = factories.order_request((bread, 1), payment_method=method.id)
-    with filled("checkout.create_payment", lambda question: None):
+    with registered("checkout.create_payment", lambda request: None):
         order = place_order(business=shop, request=request, offered=[method])
         order = choose_again(order=order, payment_method=method.id, offered=[method])
     order.payment.status = "PENDING"
@@ -280,7 +275,7 @@ def test_payment_is_in_the_history_with_its_method_in_the_apps_words(browser, sh
 def test_page_says_how_the_total_came_about(browser, shop):
     bread = factories.product(shop, price=1000)
     order = place_order(business=shop, request=factories.order_request((bread, 1)))
-    assert "How this total came about" not in page_of(browser, order)
+    assert "How the total was calculated" not in page_of(browser, order)
     given = {"provider": "1", "at": order.created_at}
     for point, app, outcome, fields in (
         (

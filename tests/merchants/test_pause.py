@@ -21,8 +21,9 @@ from stores.models import SitePage
 from tests import factories
 from tests.extensions.cast import define
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooked, Hooking
-from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.hooking import Hooked, Hooking
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 from tests.receivers import Receiver
 from tests.storefront.shopping import Shopper
 from tests.webhooks import helpers
@@ -32,11 +33,6 @@ from webhooks.models import Delivery, Webhook
 from webhooks.services import erasure
 
 PAUSE = "Contract 6 The merchant's switches"
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
 
 
 @pytest.fixture

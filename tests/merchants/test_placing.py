@@ -10,7 +10,8 @@ from extensions.models import Placement
 from stores.services.pages import create_page
 from tests import factories
 from tests.extensions.cast import define
-from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 
 
 @pytest.mark.spec("Contract 6 Extensions", "Host pages: blocks are placed on the merchant's own site pages")

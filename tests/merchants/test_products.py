@@ -16,7 +16,7 @@ from stores.services.checkout import place_order
 from stores.services.reviews import create_review
 from tests import factories
 from tests.merchants.counting import statements_of
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import text_of
 from tests.pictures import bomb, picture, upload
 
 LIST = "/merchant/products/"
@@ -25,11 +25,6 @@ NEW = {
     "name": "Rye Bread", "slug": "", "price": "6.90", "description": "Dark.", "category": "Bread",
     "is_available": "on", "stock": "", "low_stock_threshold": "",
 }  # fmt: skip
-
-
-@pytest.fixture
-def browser(mira):
-    return signed_in(mira)
 
 
 def words(response):

@@ -20,17 +20,13 @@ from tests import factories
 from tests.extensions.manifests import Document, admin_page, block, hook, script, widget
 from tests.installations.oauth_client import address
 from tests.installations.oauth_client import browser as consenting
-from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 from tests.storefront.shopping import STORES_HOST
 
 REACH = "Contract 2 Reach"
 POINTS = ("order.calculate_discounts", "order.validate", "checkout.shipping_rates")
 ADDED = ("Visit counter", "Takes discounts off orders", "Can refuse orders", "Sets the delivery price")
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
 
 
 @pytest.fixture

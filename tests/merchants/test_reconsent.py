@@ -23,16 +23,12 @@ from marketplace.models import App, AppVersion, Submission
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from tests import factories
-from tests.merchants.pages import ask_for_more, installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import ask_for_more, installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 DAY = timedelta(days=1)
 SPEC = "Contract 3 OAuth 2.0"
-
-
-@pytest.fixture
-def browser(mira: User) -> Client:
-    return signed_in(mira)
 
 
 @pytest.fixture

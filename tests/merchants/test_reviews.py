@@ -8,14 +8,9 @@ from stores.models import Review
 from stores.services.reviews import create_review
 from tests import factories
 from tests.merchants.counting import statements_of
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import text_of
 
 LIST = "/merchant/reviews/"
-
-
-@pytest.fixture
-def browser(mira):
-    return signed_in(mira)
 
 
 @pytest.fixture

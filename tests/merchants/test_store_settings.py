@@ -10,7 +10,7 @@ from accounts.models import Business
 from stores.models import Product, StorePicture, StoreSettings
 from stores.queries import delivery_fee, store_settings
 from tests import factories
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import text_of
 from tests.pictures import bomb, picture, upload
 
 PATH = "/merchant/store/"
@@ -18,11 +18,6 @@ FORM = {
     "name": "Mira's Bakery", "type": "Bakery", "address": "1 Harbour Street", "accent": "teal", "tagline": "Bread daily",
     "hero_text": "Baked at five.", "delivery_fee": "3.5", "currency": "USD", "timezone": "Europe/Lisbon",
 }  # fmt: skip
-
-
-@pytest.fixture
-def browser(mira):
-    return signed_in(mira)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
 from installations.services import uninstall
 from marketplace.models import App
-from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 from tests.receivers import Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain
@@ -28,7 +29,7 @@ WAITS = [timedelta(seconds=seconds) for seconds in (30, 120, 480, 1920, 7200)]
 SPEC = "Installation"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def clock() -> Iterator[time_machine.Traveller]:
     with time_machine.travel(T0, tick=False) as traveller:
         yield traveller
@@ -38,11 +39,6 @@ def clock() -> Iterator[time_machine.Traveller]:
 def receiver() -> Iterator[Receiver]:
     with Receiver() as running:
         yield running
-
-
-@pytest.fixture
-def browser(clock: time_machine.Traveller, mira: User) -> Client:
-    return signed_in(mira)
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ from tests.faults.machines import Network, require
 from tests.faults.processes import Processes
 from tests.faults.servers import Postgres, Redis
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
-from tests.release.conftest import Released, once
 from tests.release.hosts import Host
+from tests.release.making import Released, once
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.timeout(1800)]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from common.supported import SUPPORTED
-from tests.release.conftest import Released, cloned, git, make_release
+from tests.release.making import Released, cloned, git, make_release
 from tools.contract_changes import newest
 from tools.pins import EXTRAS
 from tools.release import checks, numbers, packages

@@ -25,7 +25,7 @@ from extension_platform_sdk.adapters import django as for_django
 from extension_platform_sdk.adapters import fastapi as for_fastapi
 from extension_platform_sdk.adapters import flask as for_flask
 
-from tests.sdk.test_node import COMPILER, node_version
+from tests.sdk.node_tools import COMPILER, node_version
 
 VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text())
 SERVER = Path(__file__).parent / "node" / "server.js"

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.sdk.node_tools import COMPILER, node_version
 from tools.sdk_types import SDK
 
-ROOT = SDK.parent
 HERE = Path(__file__).resolve().parent / "node"
-# `npm install --prefix build/node express@5 typescript@5 @types/express@5 @types/node@20`
-COMPILER = ROOT / "build" / "node" / "node_modules" / ".bin" / "tsc"
 OPTIONS = "--strict --noEmit --target es2022 --module nodenext --moduleResolution nodenext --pretty false --types node"
 
 
@@ -20,14 +18,6 @@ needs_compiler = pytest.mark.skipif(
     not (COMPILER.exists() and (COMPILER.parent.parent / "@types" / "express").exists()),
     reason="needs TypeScript and the types of Express in build/node",
 )
-
-
-def node_version() -> int:
-    """The first number; 0 without Node."""
-    if not shutil.which("node"):
-        return 0
-    text = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
-    return int(text.strip().removeprefix("v").partition(".")[0] or 0)
 
 
 @pytest.mark.skipif(node_version() < 20, reason="needs Node 20 or newer")

@@ -24,7 +24,7 @@ class Case:
     body: Callable[[], bytes]
 
 
-def filled(token: bytes, size: int, before: bytes = b"", after: bytes = b"") -> Callable[[], bytes]:
+def registered(token: bytes, size: int, before: bytes = b"", after: bytes = b"") -> Callable[[], bytes]:
     """A body of `size` bytes at most: a beginning, a token again and again, and an end."""
     return lambda: before + token * ((size - len(before) - len(after)) // len(token)) + after
 
@@ -149,13 +149,13 @@ END: Final = b"--boundary--\r\n"
 VALUES: Final = (b'{"a":[', b"0]}")
 
 PARTS: Final = {
-    "short boundaries": filled(b"--a", 32 * MIB),
-    "boundaries": filled(b"--boundary", 32 * MIB),
-    "parts": filled(PART + b"\r\n", 32 * MIB, after=END),
-    "header lines": filled(b"a\r\n", 32 * MIB, b"--boundary\r\n", b"\r\n\r\n" + END),
-    "line breaks": filled(b"\r\n", 32 * MIB, PART.replace(b"\r\n\r\n", b'; filename="a"\r\n\r\n'), END),
+    "short boundaries": registered(b"--a", 32 * MIB),
+    "boundaries": registered(b"--boundary", 32 * MIB),
+    "parts": registered(PART + b"\r\n", 32 * MIB, after=END),
+    "header lines": registered(b"a\r\n", 32 * MIB, b"--boundary\r\n", b"\r\n\r\n" + END),
+    "line breaks": registered(b"\r\n", 32 * MIB, PART.replace(b"\r\n\r\n", b'; filename="a"\r\n\r\n'), END),
 }
-PAIRS: Final = {token: filled(token.encode(), 2 * MIB) for token in ("&=", "a&", "%", "%00", "+")}
+PAIRS: Final = {token: registered(token.encode(), 2 * MIB) for token in ("&=", "a&", "%", "%00", "+")}
 JSON: Final = {
     "levels": b"[", "objects in objects": b'{"a":', "lists": b"[],", "objects": b"{},",
     "objects of one": b'{"":0},', "objects of a list": b'{"a":[]},', "numbers": b"0,", "fractions": b"1.5,",
@@ -164,15 +164,15 @@ JSON: Final = {
 
 
 def json_of(size: int) -> dict[str, Callable[[], bytes]]:
-    return {name: filled(token, size, *VALUES) for name, token in JSON.items()} | {
+    return {name: registered(token, size, *VALUES) for name, token in JSON.items()} | {
         "keys": lambda: b"{%s}" % b",".join(b'"%x":0' % number for number in range(min(size // 9, 49_990))),
-        "as many objects as are read": filled(b'{"a":{}},', min(size, 24_990 * 9), *VALUES),
-        "as many items as are read": filled(b"{},", min(size, 49_900 * 3), b'{"items":[', b"0]}"),
-        "items": filled(b"{},", size, b'{"items":[', b"0]}"),
-        "long text": filled("é".encode(), size, b'{"a":"', '\U0001f950"}'.encode()),
-        "escapes": filled(b"\\u0001", size, b'{"a":"', b'"}'),
-        "quotes": filled(b'\\"', size, b'{"a":"', b'"}'),
-        "open quotes": filled(b'\\"', size, b'{"a":[0,"', b""),
+        "as many objects as are read": registered(b'{"a":{}},', min(size, 24_990 * 9), *VALUES),
+        "as many items as are read": registered(b"{},", min(size, 49_900 * 3), b'{"items":[', b"0]}"),
+        "items": registered(b"{},", size, b'{"items":[', b"0]}"),
+        "long text": registered("é".encode(), size, b'{"a":"', '\U0001f950"}'.encode()),
+        "escapes": registered(b"\\u0001", size, b'{"a":"', b'"}'),
+        "quotes": registered(b'\\"', size, b'{"a":"', b'"}'),
+        "open quotes": registered(b'\\"', size, b'{"a":[0,"', b""),
     }
 
 
@@ -180,23 +180,23 @@ def _cases() -> dict[str, Case]:
     kinds: dict[Callable[[bytes], object], dict[str, Callable[[], bytes]]] = {
         app_form: PARTS,
         page_form: PAIRS | {name: body for name, body in PARTS.items() if name != "short boundaries"},
-        device_form: {"%": filled(b"%", MIB), "&=": filled(b"&=", MIB)},
+        device_form: {"%": registered(b"%", MIB), "&=": registered(b"&=", MIB)},
         json_body: json_of(MIB),
         manifest_body: json_of(MIB),
         manifest_text: json_of(MIB),
         settings_schema: {
-            name: filled(token, 64 * 1024, b'{"properties":{"a":{"enum":[', b"0]}}}")
+            name: registered(token, 64 * 1024, b'{"properties":{"a":{"enum":[', b"0]}}}")
             for name, token in JSON.items()
             if "in" not in name and name not in ("levels", "errors")
         },
-        hook_answer: json_of(64 * 1024) | {"methods": filled(b"{},", 64 * 1024, b'{"methods":[', b"0]}")},
-        shown_json: {"deep numbers": filled(b"0,", 256 * 1024, b"[" * 900, b"0" + b"]" * 900)},
-        pasted_request: {"deep numbers": filled(b"0,", 256 * 1024, b"[" * 900, b"0" + b"]" * 900)},
-        log_of_calls: {name: filled(token, 8 * 1024) for name, token in JSON.items()},
+        hook_answer: json_of(64 * 1024) | {"methods": registered(b"{},", 64 * 1024, b'{"methods":[', b"0]}")},
+        shown_json: {"deep numbers": registered(b"0,", 256 * 1024, b"[" * 900, b"0" + b"]" * 900)},
+        pasted_request: {"deep numbers": registered(b"0,", 256 * 1024, b"[" * 900, b"0" + b"]" * 900)},
+        log_of_calls: {name: registered(token, 8 * 1024) for name, token in JSON.items()},
         markdown: {
-            token: filled(token.encode(), 10_000) for token in ("*_", "[", "> ", "- ", "`", "&#0;", "<a:")
+            token: registered(token.encode(), 10_000) for token in ("*_", "[", "> ", "- ", "`", "&#0;", "<a:")
         },
-        feed_query: {"commas": filled(b",", 8000, b"type="), "types": filled(b"type=&", 8000)},
+        feed_query: {"commas": registered(b",", 8000, b"type="), "types": registered(b"type=&", 8000)},
     }
     made = {
         f"{read.__name__}: {name}": Case(read, body)

@@ -24,14 +24,13 @@ from stores.services.pages import create_page
 from tests import factories
 from tests.accounts.passkeys import Passkey
 from tests.accounts.second_factor import set_up_app
-from tests.appapi.conftest import client_of
-from tests.developers.api.test_apps import BODY
+from tests.clients import BODY, client_of
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooking
-from tests.extensions.hooks.conftest import hooking as hooking
 from tests.extensions.manifests import block, script
+from tests.hooking import Hooking
 from tests.installations import oauth_client
-from tests.merchants.pages import installed, signed_in
+from tests.merchants.pages import installed
+from tests.pages import signed_in
 from tests.receivers import Answer, Receiver
 from tests.strangers import places_taken
 from tests.webhooks import helpers

@@ -21,7 +21,7 @@ from tests.extensions.cast import define
 from tests.faults.servers import skipped_if_missing
 from tests.merchants.pages import installed, listed_app
 from tests.ports import free_port
-from tests.security.conftest import Site, waitress
+from tests.security.sites import Site, waitress
 from tests.waiting import wait_until
 from tools.servers import Nginx
 

@@ -10,7 +10,7 @@ from accounts.models import User
 from tests.browser.axe import violations
 from tests.browser.chromium import PATIENCE, Watch, overflow
 from tests.factories import PASSWORD
-from tests.security.conftest import Site, gunicorn
+from tests.security.sites import Site, gunicorn
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -15,7 +15,7 @@ from tests.browser.app_site import AppSite
 from tests.browser.chromium import PATIENCE
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
-from tests.security.conftest import Site
+from tests.security.sites import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

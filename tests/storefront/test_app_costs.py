@@ -15,7 +15,8 @@ from installations.models import Installation
 from installations.services import pause, uninstall
 from tests import factories
 from tests.extensions.cast import define
-from tests.merchants.pages import installed, listed_app, page_of, signed_in, text_of
+from tests.merchants.pages import installed, listed_app, page_of
+from tests.pages import signed_in, text_of
 from tests.storefront.shopping import Shopper
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)

@@ -16,7 +16,7 @@ from stores.hookpoints import (
     PaymentDetails,
     PaymentMethod,
     ShippingRate,
-    filled,
+    registered,
 )
 from stores.models import Order, Product
 from stores.services.settings import set_delivery_fee
@@ -45,15 +45,15 @@ def shopper(shop, bread):
 def answering(answer):
     questions = []
 
-    def filler(question):
+    def handler(question):
         with transaction.atomic(
             durable=True
         ):  # raises inside a transaction, except for that of the test itself
             questions.append(question)
         return answer
 
-    filler.questions = questions
-    return filler
+    handler.questions = questions
+    return handler
 
 
 # --- Placing ----------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_order_is_placed_and_confirmed(shop, shopper, bread, ear):
 def test_delivery_carries_the_address_with_its_town(shop, shopper):
     set_delivery_fee(business=shop, fee=450)
     rate = answering(ShippingRate(700))
-    with filled("checkout.shipping_rates", rate):
+    with registered("checkout.shipping_rates", rate):
         shopper.place(delivery_method="DELIVERY", address="1 Quay Street", locality="Portside")
     order = Order.objects.get()
     assert order.address == "1 Quay Street\nPortside"
@@ -100,7 +100,7 @@ def test_summary_says_what_is_known_before(shop, shopper):
 
 @pytest.mark.spec("Contract 6 Hooks", "A discount's reason is shown to the customer")
 def test_discount_is_shown_with_its_reason(shopper):
-    with filled("order.calculate_discounts", answering(Discount(150, "Rainy <day>"))):
+    with registered("order.calculate_discounts", answering(Discount(150, "Rainy <day>"))):
         response = shopper.place()
     page = shopper.get(response["Location"]).content.decode()
     assert "Rainy &lt;day&gt;" in page
@@ -112,9 +112,9 @@ def test_discount_is_shown_with_its_reason(shopper):
 def test_total_is_worked_out_before_anything_is_ordered(shopper):
     verdict = answering(OrderVerdict())
     with (
-        filled("order.validate", verdict),
-        filled("order.calculate_discounts", answering(Discount(150, "Rainy day"))),
-        filled("checkout.shipping_rates", answering(ShippingRate(725))),
+        registered("order.validate", verdict),
+        registered("order.calculate_discounts", answering(Discount(150, "Rainy day"))),
+        registered("checkout.shipping_rates", answering(ShippingRate(725))),
     ):
         page = shopper.checkout_page()
         typed = {
@@ -183,7 +183,7 @@ def test_price_that_changes_while_apps_are_asked_is_said_first(shopper, bread):
         Product.objects.update(price=600)
         return OrderVerdict()
 
-    with filled("order.validate", raise_the_price):
+    with registered("order.validate", raise_the_price):
         response = shopper.place(note="Kept words")
     assert response.status_code == 409
     for words in ("have changed since you opened this page", "Kept words", "$12.00"):
@@ -236,7 +236,9 @@ def test_wrong_checkout_says_so_and_keeps_what_was_typed(shopper, fields, messag
 
 @pytest.mark.spec("Hook calls", "order.validate's reason is shown to the customer when valid is false")
 def test_refusal_shows_the_reason_and_keeps_what_was_typed(shopper, bread):
-    with filled("order.validate", answering(OrderVerdict(valid=False, reason="Only two <loaves> a day."))):
+    with registered(
+        "order.validate", answering(OrderVerdict(valid=False, reason="Only two <loaves> a day."))
+    ):
         response = shopper.place(
             delivery_method="DELIVERY", address="1 Quay Street", locality="Portside", note="Kept words",
             customer_phone="+1 555 0100", payment_method="CARD",
@@ -252,7 +254,7 @@ def test_refusal_shows_the_reason_and_keeps_what_was_typed(shopper, bread):
 
 
 def test_order_that_an_app_could_not_judge_is_taken_without_a_word(shopper):
-    with filled("order.validate", answering(OrderVerdict(all_heard=False))):
+    with registered("order.validate", answering(OrderVerdict(all_heard=False))):
         response = shopper.place()
     assert Order.objects.get().validation == "NOT_VALIDATED"
     assert "validated" not in text(shopper.get(response["Location"])).lower()
@@ -265,7 +267,7 @@ def test_sold_out_at_the_last_moment_is_said(shopper, bread):
         Product.objects.update(stock=1)
         return OrderVerdict()
 
-    with filled("order.validate", sell_the_rest):
+    with registered("order.validate", sell_the_rest):
         response = shopper.place(page, note="Kept words")
     assert response.status_code == 409
     assert "Bread: Only 1 left." in text(response)
@@ -288,7 +290,7 @@ def test_product_deleted_since_the_page_was_opened_is_said(shopper, bread):
 @pytest.mark.usefixtures("stopped_clock")
 def test_address_that_asks_on_and_on_is_told_to_wait(shopper):
     asked = answering([WALLET])
-    with filled("checkout.payment_methods", asked):
+    with registered("checkout.payment_methods", asked):
         page = shopper.checkout_page()
         for _ in range(119):
             shopper.get(shopper.at("checkout/"))
@@ -311,7 +313,7 @@ def test_guide_names_the_limit_on_asking(settings):
 @pytest.mark.usefixtures("stopped_clock")
 def test_choosing_again_counts_as_well(shop, shopper, monkeypatch):
     monkeypatch.setattr("storefront.views.access.ASKED_PER_MINUTE", 5)
-    with filled("checkout.payment_methods", answering([WALLET])):
+    with registered("checkout.payment_methods", answering([WALLET])):
         placed = shopper.place(payment_method="pay:wallet")  # no app makes it: it fails
         pages = [shopper.get(placed["Location"] + "pay/").status_code for _ in range(5)]
     assert pages == [200] * 3 + [429] * 2
@@ -320,7 +322,7 @@ def test_choosing_again_counts_as_well(shop, shopper, monkeypatch):
 @pytest.mark.spec("Contract 6 Hooks", "A payment that can't be asked for, all places taken, is 503")
 def test_payment_that_no_thread_is_left_for_keeps_what_was_typed(shop, shopper):
     by_wallet = {"payment_method": "pay:wallet", "note": "Kept words"}
-    with filled("checkout.payment_methods", answering([WALLET])):
+    with registered("checkout.payment_methods", answering([WALLET])):
         page = shopper.checkout_page()
         with places_taken():
             refused = shopper.place(page, **by_wallet)
@@ -403,7 +405,7 @@ def test_two_presses_at_once_give_one_order(shop, bread, stock):
         answers.append(twin.place(page))
         connections.close_all()
 
-    with filled("order.validate", validate):
+    with registered("order.validate", validate):
         threads = [threading.Thread(target=press) for _ in range(2)]
         for thread in threads:
             thread.start()
@@ -422,7 +424,7 @@ def test_two_presses_at_once_give_one_order(shop, bread, stock):
 
 @pytest.mark.spec("Hook calls", "checkout.payment_methods adds methods to the checkout page")
 def test_methods_of_apps_are_offered(shopper):
-    with filled("checkout.payment_methods", answering([WALLET])):
+    with registered("checkout.payment_methods", answering([WALLET])):
         page = shopper.see("checkout/")
     for words in ("Cash", "Card", "Harbour Wallet", "Pay by phone.", "https://pay.example.com/i.png"):
         assert words in page
@@ -430,7 +432,7 @@ def test_methods_of_apps_are_offered(shopper):
 
 def test_icon_that_is_no_https_address_is_not_shown(shopper):
     method = PaymentMethod("pay:odd", "Odd", "pay", icon="javascript:alert(1)")
-    with filled("checkout.payment_methods", answering([method])):
+    with registered("checkout.payment_methods", answering([method])):
         assert 'src="javascript' not in shopper.see("checkout/")
 
 
@@ -440,8 +442,8 @@ def test_icon_that_is_no_https_address_is_not_shown(shopper):
 def test_method_that_the_page_showed_is_taken_without_asking_again(shopper):
     methods = answering([WALLET])
     with (
-        filled("checkout.payment_methods", methods),
-        filled("checkout.create_payment", answering(PaymentDetails("https://pay.example.com/1"))),
+        registered("checkout.payment_methods", methods),
+        registered("checkout.create_payment", answering(PaymentDetails("https://pay.example.com/1"))),
     ):
         page = shopper.checkout_page()
         response = shopper.place(page, payment_method="pay:wallet")
@@ -459,14 +461,14 @@ def test_method_that_no_page_showed_is_refused(shopper):
 
 
 def test_offer_that_was_tampered_with_or_is_old_is_asked_for_anew(shopper):
-    with filled("checkout.payment_methods", answering([WALLET])):
+    with registered("checkout.payment_methods", answering([WALLET])):
         page = shopper.checkout_page()
     for changed in (page | {"offered": page["offered"] + "x"}, page | {"offered": ""}):
         assert shopper.place(changed, payment_method="pay:wallet").status_code == 422
     with time_machine.travel(time.time() + 25 * 3600):
         assert shopper.place(page, payment_method="pay:wallet").status_code == 422
     assert not Order.objects.exists()
-    with filled("checkout.payment_methods", answering([WALLET])):
+    with registered("checkout.payment_methods", answering([WALLET])):
         assert shopper.place(page | {"offered": ""}, payment_method="pay:wallet").status_code == 302
     assert Order.objects.get().payment_method == "pay:wallet"
 
@@ -474,7 +476,7 @@ def test_offer_that_was_tampered_with_or_is_old_is_asked_for_anew(shopper):
 def test_offer_of_another_shop_counts_for_nothing(shop, sandbox, shopper):
     other = Shopper(sandbox)
     other.take(factories.product(sandbox))
-    with filled("checkout.payment_methods", answering([WALLET])):
+    with registered("checkout.payment_methods", answering([WALLET])):
         stolen = other.checkout_page()["offered"]
     page = shopper.checkout_page() | {"offered": stolen}
     assert shopper.place(page, payment_method="pay:wallet").status_code == 422
@@ -486,10 +488,10 @@ def test_failing_apps_leave_the_shop_with_its_own_ways(shopper):
         raise TimeoutError
 
     with (
-        filled("checkout.payment_methods", fail),
-        filled("order.validate", fail),
-        filled("order.calculate_discounts", fail),
-        filled("checkout.shipping_rates", fail),
+        registered("checkout.payment_methods", fail),
+        registered("order.validate", fail),
+        registered("order.calculate_discounts", fail),
+        registered("checkout.shipping_rates", fail),
     ):
         assert shopper.place().status_code == 302
     assert Order.objects.get().validation == "NOT_VALIDATED"
@@ -498,7 +500,7 @@ def test_failing_apps_leave_the_shop_with_its_own_ways(shopper):
 @pytest.mark.spec("Contract 6 Hooks", "checkout.payment_methods has its own budget of 10 seconds")
 def test_checkout_page_asks_once_within_the_budget(shopper):
     methods = answering([])
-    with filled("checkout.payment_methods", methods):
+    with registered("checkout.payment_methods", methods):
         shopper.checkout_page()
     (question,) = methods.questions
     assert question.budget.left <= hookpoints.BUDGET_SECONDS
@@ -507,7 +509,7 @@ def test_checkout_page_asks_once_within_the_budget(shopper):
 
 def test_refused_page_shows_its_methods_without_asking_again(shopper):
     methods = answering([WALLET])
-    with filled("checkout.payment_methods", methods):
+    with registered("checkout.payment_methods", methods):
         page = shopper.checkout_page()
         response = shopper.place(page, customer_name="")
     assert "Harbour Wallet" in text(response)
@@ -517,7 +519,7 @@ def test_refused_page_shows_its_methods_without_asking_again(shopper):
 def test_sums_alone_are_given_to_the_script(shopper):
     page = shopper.checkout_page()
     asked = page | {"total": "1", "delivery_method": "DELIVERY", "locality": "Portside"}
-    with filled("checkout.shipping_rates", answering(ShippingRate(725))):
+    with registered("checkout.shipping_rates", answering(ShippingRate(725))):
         response = shopper.post(shopper.at("checkout/"), asked, headers={"x-part": "sums"})
     assert "$17.25" in text(response)
     assert "<html" not in text(response)

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from stores.hookpoints import PaymentDetails, PaymentMethod, filled
+from stores.hookpoints import PaymentDetails, PaymentMethod, registered
 from stores.tasks import expire_payments
 from tests import factories
 from tests.receivers import Receiver
@@ -93,9 +93,9 @@ def test_expired_payment_reaches_the_app(shopper, sandbox, receiver, hook):
     shopper.take(factories.product(sandbox))
     soon = timezone.now() + timedelta(minutes=1)
     with (
-        filled("checkout.payment_methods", lambda question: [WALLET]),
-        filled(
-            "checkout.create_payment", lambda question: PaymentDetails(invoice_id="INV-1", expires_at=soon)
+        registered("checkout.payment_methods", lambda request: [WALLET]),
+        registered(
+            "checkout.create_payment", lambda request: PaymentDetails(invoice_id="INV-1", expires_at=soon)
         ),
     ):
         shopper.place(payment_method="pay:wallet")

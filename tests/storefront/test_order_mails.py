@@ -17,8 +17,7 @@ from stores.models import Order, WaitingMail
 from stores.services.order_mails import send_waiting
 from stores.services.orders import change_order_status
 from tests import factories
-from tests.merchants.pages import signed_in
-from tests.merchants.test_store_settings import FORM
+from tests.pages import signed_in
 from tests.pictures import upload
 from tests.sessions import another_session
 from tests.storefront.shopping import Shopper
@@ -165,7 +164,17 @@ def test_waiting_mail_is_sent_by_one_of_two_runs(shop, bread, shopper, mailoutbo
 
 def test_mail_has_the_look_of_its_store(shop, mira, placing, shopper, mailoutbox, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
-    signed_in(mira).post("/merchant/store/", FORM | {"logo": upload()})
+    signed_in(mira).post(
+        "/merchant/store/",
+        {
+            "name": "Mira's Bakery",
+            "currency": "USD",
+            "timezone": "UTC",
+            "accent": "teal",
+            "delivery_fee": "0",
+            "logo": upload(),
+        },
+    )
     placing(0)
     html = mailoutbox[0].alternatives[0][0]
     assert "Mira&#x27;s Bakery" in html

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from stores.addresses import order_key, store_url
-from stores.hookpoints import PaymentDetails, PaymentMethod, filled
+from stores.hookpoints import PaymentDetails, PaymentMethod, registered
 from stores.models import Order, Payment
 from stores.services.orders import change_order_status
 from stores.services.payments import settle_payment
@@ -33,15 +33,15 @@ def shopper(shop, bread):
 
 @pytest.fixture
 def wallet():
-    with filled("checkout.payment_methods", lambda question: [WALLET]):
+    with registered("checkout.payment_methods", lambda request: [WALLET]):
         yield
 
 
 def pay_by_wallet(shopper, answer):
     """Places the order; gives the address of its page, below the shop's."""
     with (
-        filled("checkout.payment_methods", lambda question: [WALLET]),
-        filled("checkout.create_payment", lambda question: answer),
+        registered("checkout.payment_methods", lambda request: [WALLET]),
+        registered("checkout.create_payment", lambda request: answer),
     ):
         response = shopper.place(payment_method="pay:wallet")
     return response["Location"].removeprefix(shopper.at(""))
@@ -144,8 +144,8 @@ def test_payment_still_being_made_says_so(shop, shopper):
         return PaymentDetails("https://pay.example.com/1")
 
     with (
-        filled("checkout.payment_methods", lambda question: [WALLET]),
-        filled("checkout.create_payment", slow),
+        registered("checkout.payment_methods", lambda request: [WALLET]),
+        registered("checkout.create_payment", slow),
     ):
         page = shopper.checkout_page()
         shopper.place(page, payment_method="pay:wallet")
@@ -187,7 +187,7 @@ def test_failed_payment_is_chosen_again(shopper, wallet, ear):
     assert "is not paid yet" in page
     form = shopper.get(shopper.at(path + "pay/"))
     assert "Harbour Wallet" in text(form)
-    with filled("checkout.create_payment", lambda question: PaymentDetails("https://pay.example.com/2")):
+    with registered("checkout.create_payment", lambda request: PaymentDetails("https://pay.example.com/2")):
         answer = shopper.post(shopper.at(path + "pay/"), hidden(form) | {"payment_method": "pay:wallet"})
     assert answer["Location"] == shopper.at(path)
     assert "https://pay.example.com/2" in shopper.see(path)
@@ -224,7 +224,7 @@ def test_second_press_of_another_way_changes_nothing(shopper, wallet):
         made.append(question)
         return PaymentDetails(f"https://pay.example.com/{len(made)}")
 
-    with filled("checkout.create_payment", create):
+    with registered("checkout.create_payment", create):
         for _ in range(2):
             assert shopper.post(shopper.at(path + "pay/"), form).status_code == 302
     assert len(made) == 1

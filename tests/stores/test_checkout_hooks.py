@@ -14,7 +14,7 @@ from stores.hookpoints import (
     PaymentMethod,
     ShippingRate,
     ask_payment_methods,
-    filled,
+    registered,
 )
 from stores.models import Order, Payment, Product
 from stores.queries import DEFAULT_DELIVERY_FEE
@@ -32,20 +32,20 @@ def bread(shop):
 
 
 class Answer:
-    """A filler that remembers what it was asked."""
+    """A handler that remembers what it was asked."""
 
     def __init__(self, answer):
         self.answer = answer
-        self.questions = []
+        self.requests = []
 
-    def __call__(self, question):
-        self.questions.append(question)
+    def __call__(self, request):
+        self.requests.append(request)
         return self.answer
 
     @property
     def data(self):
-        (question,) = self.questions
-        return question.data
+        (request,) = self.requests
+        return request.data
 
 
 def delivered(*lines, **fields):
@@ -58,7 +58,7 @@ def delivered(*lines, **fields):
 @pytest.mark.spec("Contract 4 Guest order", "An order refused by a hook is 422 with the hook's reason")
 def test_refusal_carries_the_reason_and_saves_nothing(shop, bread):
     with (
-        filled("order.validate", Answer(OrderVerdict(valid=False, reason="Too much bread."))),
+        registered("order.validate", Answer(OrderVerdict(valid=False, reason="Too much bread."))),
         pytest.raises(Refused, match=r"Too much bread\."),
     ):
         place_order(business=shop, request=order_request((bread, 2)))
@@ -69,7 +69,7 @@ def test_refusal_carries_the_reason_and_saves_nothing(shop, bread):
 
 def test_refusal_without_a_reason_has_a_sentence(shop, bread):
     with (
-        filled("order.validate", Answer(OrderVerdict(valid=False))),
+        registered("order.validate", Answer(OrderVerdict(valid=False))),
         pytest.raises(Refused, match="can't accept"),
     ):
         place_order(business=shop, request=order_request((bread, 2)))
@@ -78,19 +78,19 @@ def test_refusal_without_a_reason_has_a_sentence(shop, bread):
 def test_refused_order_asks_nobody_else(shop, bread):
     others = Answer(None)
     with (
-        filled("order.validate", Answer(OrderVerdict(valid=False))),
-        filled("order.calculate_discounts", others),
-        filled("checkout.shipping_rates", others),
+        registered("order.validate", Answer(OrderVerdict(valid=False))),
+        registered("order.calculate_discounts", others),
+        registered("checkout.shipping_rates", others),
         pytest.raises(Refused),
     ):
         place_order(business=shop, request=order_request((bread, 2)))
-    assert others.questions == []
+    assert others.requests == []
 
 
 @pytest.mark.spec("Contract 6 Hooks", "An order that not every app could validate is marked as not validated")
 @pytest.mark.parametrize(("all_heard", "mark"), [(True, "VALID"), (False, "NOT_VALIDATED")])
 def test_order_is_marked_when_somebody_was_not_heard(shop, bread, all_heard, mark):
-    with filled("order.validate", Answer(OrderVerdict(all_heard=all_heard))):
+    with registered("order.validate", Answer(OrderVerdict(all_heard=all_heard))):
         order = place_order(business=shop, request=order_request((bread, 1)))
     assert Order.objects.get(pk=order.pk).validation == mark
 
@@ -98,7 +98,7 @@ def test_order_is_marked_when_somebody_was_not_heard(shop, bread, all_heard, mar
 @pytest.mark.spec("Hook calls", "order.validate is asked with items, subtotal and deliveryMethod")
 def test_validation_is_asked_in_the_words_of_the_specification(shop, bread):
     verdict = Answer(OrderVerdict())
-    with filled("order.validate", verdict):
+    with registered("order.validate", verdict):
         place_order(business=shop, request=order_request((bread, 1), (bread, 1)))
     assert verdict.data == {
         "items": [{"productId": str(bread.pk), "quantity": 2}],
@@ -117,8 +117,8 @@ def test_validation_is_asked_in_the_words_of_the_specification(shop, bread):
 def test_discount_is_added_to_the_promo_discount(shop, bread):
     discount = Answer(Discount(150, "Rainy day"))
     with (
-        filled("order.calculate_discounts", discount),
-        filled("checkout.shipping_rates", Answer(ShippingRate(123))),
+        registered("order.calculate_discounts", discount),
+        registered("checkout.shipping_rates", Answer(ShippingRate(123))),
     ):
         order = place_order(business=shop, request=delivered((bread, 2), promo_discount=100))
     assert discount.data == {
@@ -133,7 +133,7 @@ def test_discount_is_added_to_the_promo_discount(shop, bread):
 
 @pytest.mark.spec("Contract 6 Hooks", "Discounts are never more than the subtotal minus promoDiscount")
 def test_discount_is_capped_at_the_subtotal(shop, bread):
-    with filled("order.calculate_discounts", Answer(Discount(5000))):
+    with registered("order.calculate_discounts", Answer(Discount(5000))):
         order = place_order(business=shop, request=order_request((bread, 1), promo_discount=200))
     assert (order.discount, order.amount) == (500, 0)
 
@@ -144,7 +144,7 @@ def test_discount_is_capped_at_the_subtotal(shop, bread):
 )
 def test_shipping_fee_overrides_the_fee_of_the_store(shop, bread):
     rate = Answer(ShippingRate(0))
-    with filled("checkout.shipping_rates", rate):
+    with registered("checkout.shipping_rates", rate):
         order = place_order(business=shop, request=delivered((bread, 1), locality="Portside"))
     assert rate.data == {
         "deliveryMethod": "DELIVERY",
@@ -158,14 +158,14 @@ def test_shipping_fee_overrides_the_fee_of_the_store(shop, bread):
 @pytest.mark.spec("Contract 9 Orders", "Shipping hooks are asked for PICKUP too, with a built-in fee of 0")
 def test_shipping_is_asked_for_a_pickup_too(shop, bread):
     rate = Answer(ShippingRate(75))
-    with filled("checkout.shipping_rates", rate):
+    with registered("checkout.shipping_rates", rate):
         order = place_order(business=shop, request=order_request((bread, 1)))
     assert rate.data == {"deliveryMethod": "PICKUP", "subtotal": 500, "builtInFee": 0}
     assert order.delivery_fee == 75
 
 
 def test_no_rate_keeps_the_fee_of_the_store(shop, bread):
-    with filled("checkout.shipping_rates", Answer(None)):
+    with registered("checkout.shipping_rates", Answer(None)):
         order = place_order(business=shop, request=delivered((bread, 1)))
     assert order.delivery_fee == DEFAULT_DELIVERY_FEE
 
@@ -177,28 +177,28 @@ def test_three_points_share_one_budget(shop, bread):
     verdict, discount, rate = Answer(OrderVerdict()), Answer(Discount()), Answer(None)
     methods, details = Answer([PaymentMethod("pay:card", "Card", "pay")]), Answer(PaymentDetails())
     with (
-        filled("checkout.payment_methods", methods),
-        filled("order.validate", verdict),
-        filled("order.calculate_discounts", discount),
-        filled("checkout.shipping_rates", rate),
-        filled("checkout.create_payment", details),
+        registered("checkout.payment_methods", methods),
+        registered("order.validate", verdict),
+        registered("order.calculate_discounts", discount),
+        registered("checkout.shipping_rates", rate),
+        registered("checkout.create_payment", details),
     ):
         place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
-    budgets = [answer.questions[0].budget for answer in (verdict, discount, rate)]
+    budgets = [answer.requests[0].budget for answer in (verdict, discount, rate)]
     assert budgets[0] == budgets[1] == budgets[2]
     assert 9 < budgets[0].deadline - time.monotonic() <= 10
-    assert methods.questions[0].budget != budgets[0] != details.questions[0].budget
+    assert methods.requests[0].budget != budgets[0] != details.requests[0].budget
 
 
 @pytest.mark.spec("Contract 6 Hooks", "A failure never breaks the flow: each point has a fallback")
-def test_fillers_that_fail_do_not_break_the_flow(shop, bread, caplog):
-    def fail(question):
+def test_handlers_that_fail_do_not_break_the_flow(shop, bread, caplog):
+    def fail(request):
         raise RuntimeError("out of order")
 
     with (
-        filled("order.validate", fail),
-        filled("order.calculate_discounts", fail),
-        filled("checkout.shipping_rates", fail),
+        registered("order.validate", fail),
+        registered("order.calculate_discounts", fail),
+        registered("checkout.shipping_rates", fail),
     ):
         order = place_order(business=shop, request=delivered((bread, 1)))
     assert order.validation == "NOT_VALIDATED"
@@ -212,18 +212,18 @@ def test_hooks_are_asked_outside_any_transaction(shop, bread):
     states = {}
 
     def look(answer):
-        def filler(question):
-            states[str(question.point)] = connection.in_atomic_block
+        def handler(request):
+            states[str(request.point)] = connection.in_atomic_block
             return answer
 
-        return filler
+        return handler
 
     with (
-        filled("checkout.payment_methods", look([PaymentMethod("pay:card", "Card", "pay")])),
-        filled("order.validate", look(OrderVerdict())),
-        filled("order.calculate_discounts", look(Discount())),
-        filled("checkout.shipping_rates", look(None)),
-        filled("checkout.create_payment", look(PaymentDetails())),
+        registered("checkout.payment_methods", look([PaymentMethod("pay:card", "Card", "pay")])),
+        registered("order.validate", look(OrderVerdict())),
+        registered("order.calculate_discounts", look(Discount())),
+        registered("checkout.shipping_rates", look(None)),
+        registered("checkout.create_payment", look(PaymentDetails())),
     ):
         place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
     assert states == {
@@ -247,13 +247,13 @@ def test_asking_inside_a_transaction_is_refused(shop):
 def test_order_is_created_when_it_is_saved(shop, bread):
     quick = []
 
-    def place_another(question):
+    def place_another(request):
         if not quick:
             quick.append(None)
             quick.append(place_order(business=shop, request=order_request((bread, 1))))
         return OrderVerdict()
 
-    with filled("order.validate", place_another):
+    with registered("order.validate", place_another):
         slow = place_order(business=shop, request=order_request((bread, 1)))
     assert slow.created_at == slow.updated_at > quick[1].created_at
 
@@ -262,24 +262,24 @@ def test_order_is_created_when_it_is_saved(shop, bread):
 def test_price_that_changes_meanwhile_is_asked_about_again(shop, bread):
     subtotals = []
 
-    def raise_the_price_once(question):
-        subtotals.append(question.data["subtotal"])
+    def raise_the_price_once(request):
+        subtotals.append(request.data["subtotal"])
         Product.objects.filter(pk=bread.pk).update(price=800)
-        return Discount(question.data["subtotal"] // 10)
+        return Discount(request.data["subtotal"] // 10)
 
-    with filled("order.calculate_discounts", raise_the_price_once):
+    with registered("order.calculate_discounts", raise_the_price_once):
         order = place_order(business=shop, request=order_request((bread, 1)))
     assert subtotals == [500, 800]
     assert (order.subtotal, order.discount, order.amount) == (800, 80, 720)
 
 
 def test_price_that_never_stands_still_is_a_conflict(shop, bread):
-    def raise_the_price(question):
-        Product.objects.filter(pk=bread.pk).update(price=question.data["subtotal"] + 1)
+    def raise_the_price(request):
+        Product.objects.filter(pk=bread.pk).update(price=request.data["subtotal"] + 1)
         return Discount()
 
     with (
-        filled("order.calculate_discounts", raise_the_price),
+        registered("order.calculate_discounts", raise_the_price),
         pytest.raises(Conflict, match="Prices are changing"),
     ):
         place_order(business=shop, request=order_request((bread, 1)))
@@ -287,11 +287,11 @@ def test_price_that_never_stands_still_is_a_conflict(shop, bread):
 
 
 def test_stock_that_is_sold_meanwhile_is_a_conflict(shop, bread):
-    def sell_out(question):
+    def sell_out(request):
         Product.objects.filter(pk=bread.pk).update(stock=0)
         return OrderVerdict()
 
-    with filled("order.validate", sell_out), pytest.raises(Conflict, match="sold out"):
+    with registered("order.validate", sell_out), pytest.raises(Conflict, match="sold out"):
         place_order(business=shop, request=order_request((bread, 1)))
 
 
@@ -303,8 +303,8 @@ OFFER = PaymentMethod("pay:card", "Pay by card", provider="app-17")
 def test_payment_is_made_and_kept(shop, bread):
     made = Answer(PaymentDetails("https://pay.example/1", "QR", "INV-1", SOON))
     with (
-        filled("checkout.payment_methods", Answer([OFFER])),
-        filled("checkout.create_payment", made),
+        registered("checkout.payment_methods", Answer([OFFER])),
+        registered("checkout.create_payment", made),
     ):
         order = place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
     assert order.payment_method == "pay:card"
@@ -325,8 +325,8 @@ def test_payment_is_made_and_kept(shop, bread):
 def test_payment_is_asked_in_the_words_of_the_specification(shop, bread):
     made = Answer(PaymentDetails())
     with (
-        filled("checkout.payment_methods", Answer([OFFER])),
-        filled("checkout.create_payment", made),
+        registered("checkout.payment_methods", Answer([OFFER])),
+        registered("checkout.create_payment", made),
     ):
         order = place_order(business=shop, request=order_request((bread, 3), payment_method="pay:card"))
     assert made.data == {
@@ -337,7 +337,7 @@ def test_payment_is_asked_in_the_words_of_the_specification(shop, bread):
         "businessId": str(shop.pk),
         "description": f"Order {order.number} at {shop.name}",
     }
-    assert made.questions[0].method_id == "pay:card"
+    assert made.requests[0].method_id == "pay:card"
 
 
 @pytest.mark.spec(
@@ -345,14 +345,14 @@ def test_payment_is_asked_in_the_words_of_the_specification(shop, bread):
 )
 def test_only_the_chosen_method_is_verified(shop, bread):
     methods = Answer([OFFER])
-    with filled("checkout.payment_methods", methods):
+    with registered("checkout.payment_methods", methods):
         place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
     assert methods.data == {"businessId": str(shop.pk)}
-    assert methods.questions[0].method_id == "pay:card"
+    assert methods.requests[0].method_id == "pay:card"
 
 
 def test_method_that_is_not_offered_now_is_invalid(shop, bread):
-    with filled("checkout.payment_methods", Answer([OFFER])), pytest.raises(Invalid):
+    with registered("checkout.payment_methods", Answer([OFFER])), pytest.raises(Invalid):
         place_order(business=shop, request=order_request((bread, 1), payment_method="pay:wallet"))
     assert not Order.objects.exists()
 
@@ -360,39 +360,39 @@ def test_method_that_is_not_offered_now_is_invalid(shop, bread):
 def test_method_of_this_customers_page_is_accepted_without_asking(shop, bread):
     methods = Answer([])
     with (
-        filled("checkout.payment_methods", methods),
-        filled("checkout.create_payment", Answer(PaymentDetails())),
+        registered("checkout.payment_methods", methods),
+        registered("checkout.create_payment", Answer(PaymentDetails())),
     ):
         order = place_order(
             business=shop,
             request=order_request((bread, 1), payment_method="pay:card"),
             offered=[OFFER],
         )
-    assert methods.questions == []
+    assert methods.requests == []
     assert order.payment.provider == "app-17"
 
 
 def test_built_in_method_asks_nobody(shop, bread):
     anybody = Answer([])
     with (
-        filled("checkout.payment_methods", anybody),
-        filled("checkout.create_payment", anybody),
+        registered("checkout.payment_methods", anybody),
+        registered("checkout.create_payment", anybody),
     ):
         place_order(business=shop, request=order_request((bread, 1)))
-    assert anybody.questions == []
+    assert anybody.requests == []
 
 
 @pytest.mark.spec("Contract 6 Hooks", "When create_payment fails the order is kept and its payment is FAILED")
 @pytest.mark.parametrize("answer", [None, "raise"])
 def test_payment_that_fails_leaves_the_order_standing(shop, bread, answer):
-    def make(question):
+    def make(request):
         if answer == "raise":
             raise RuntimeError
         return answer
 
     with (
-        filled("checkout.payment_methods", Answer([OFFER])),
-        filled("checkout.create_payment", make),
+        registered("checkout.payment_methods", Answer([OFFER])),
+        registered("checkout.create_payment", make),
     ):
         order = place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
     order = Order.objects.get(pk=order.pk)
@@ -406,13 +406,13 @@ def test_payment_that_fails_leaves_the_order_standing(shop, bread, answer):
 def test_order_is_told_before_its_payment_is_made(shop, bread, ear):
     told = []
 
-    def make(question):
+    def make(request):
         told.extend(ear.names)
         return PaymentDetails()
 
     with (
-        filled("checkout.payment_methods", Answer([OFFER])),
-        filled("checkout.create_payment", make),
+        registered("checkout.payment_methods", Answer([OFFER])),
+        registered("checkout.create_payment", make),
     ):
         place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
     assert told == ["order_created"]
@@ -424,14 +424,14 @@ def test_order_is_told_before_its_payment_is_made(shop, bread, ear):
 def test_payment_settled_before_the_answer_stays_settled(shop, bread, answer, invoice_id):
     """Also if the app settles it and then answers too late or with an error: None."""
 
-    def settle_at_once(question):
-        order = Order.objects.get(pk=question.data["orderId"])
+    def settle_at_once(request):
+        order = Order.objects.get(pk=request.data["orderId"])
         settle_payment(order=order, provider="app-17", status="COMPLETED")
         return answer
 
     with (
-        filled("checkout.payment_methods", Answer([OFFER])),
-        filled("checkout.create_payment", settle_at_once),
+        registered("checkout.payment_methods", Answer([OFFER])),
+        registered("checkout.create_payment", settle_at_once),
     ):
         order = place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"))
     assert (order.payment.status, order.payment.invoice_id) == ("COMPLETED", invoice_id)
@@ -441,12 +441,12 @@ def test_payment_whose_maker_died_expires(shop, bread):
     class Died(BaseException):
         pass
 
-    def die(question):
+    def die(request):
         raise Died
 
     with (
-        filled("checkout.payment_methods", Answer([OFFER])),
-        filled("checkout.create_payment", die),
+        registered("checkout.payment_methods", Answer([OFFER])),
+        registered("checkout.create_payment", die),
         pytest.raises(Died),
     ):
         place_order(business=shop, request=order_request((bread, 1), payment_method="pay:card"), now=SOON)

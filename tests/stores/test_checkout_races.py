@@ -9,7 +9,7 @@ from django.db import connection
 
 from common.errors import Conflict, ServiceError
 from stores import signals
-from stores.hookpoints import OrderVerdict, filled
+from stores.hookpoints import OrderVerdict, registered
 from stores.models import Order, Product
 from stores.services.catalogue.products import delete_product, update_product
 from stores.services.checkout import place_order
@@ -65,7 +65,7 @@ def test_last_piece_is_sold_once(shop):
         both_looked.wait(timeout=10)
         return OrderVerdict()
 
-    with filled("order.validate", look):
+    with registered("order.validate", look):
         results = together(*[ordering(shop, (bread, 1))] * 2)
     assert sorted(type(result).__name__ for result in results) == ["Conflict", "Order"]
     bread.refresh_from_db()

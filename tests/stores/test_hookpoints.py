@@ -13,8 +13,8 @@ from stores.hookpoints import (
     PaymentMethod,
     ShippingRate,
     ask_payment_methods,
-    fill,
-    filled,
+    register,
+    registered,
 )
 
 
@@ -34,25 +34,25 @@ def test_every_point_is_described_and_has_its_schemas(table):
     assert set(table) == set(HookPoint) == set(DECLARATIONS)
 
 
-def test_point_is_filled_once():
-    with filled("checkout.payment_methods", None):
-        fill(HookPoint.PAYMENT_METHODS, lambda question: [])
-        with pytest.raises(RuntimeError, match="filled already"):
-            fill("checkout.payment_methods", lambda question: [])
+def test_point_has_one_handler():
+    with registered("checkout.payment_methods", None):
+        register(HookPoint.PAYMENT_METHODS, lambda request: [])
+        with pytest.raises(RuntimeError, match="handler already"):
+            register("checkout.payment_methods", lambda request: [])
 
 
 def test_unknown_point_is_refused():
     with pytest.raises(ValueError, match="gift_wrap"):
-        fill("checkout.gift_wrap", lambda question: None)
+        register("checkout.gift_wrap", lambda request: None)
 
 
 def test_filling_for_a_test_ends_with_it(shop):
     inner, outer = PaymentMethod("a:1", "Inner", "a"), PaymentMethod("b:1", "Outer", "b")
-    with filled("checkout.payment_methods", lambda question: [outer]):
-        with filled("checkout.payment_methods", lambda question: [inner]):
+    with registered("checkout.payment_methods", lambda request: [outer]):
+        with registered("checkout.payment_methods", lambda request: [inner]):
             assert ask_payment_methods(business=shop) == [inner]
         assert ask_payment_methods(business=shop) == [outer]
-        with filled("checkout.payment_methods", None):
+        with registered("checkout.payment_methods", None):
             assert ask_payment_methods(business=shop) == ()
 
 

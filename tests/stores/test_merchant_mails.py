@@ -14,7 +14,7 @@ from stores.models import MerchantNews, Order, Product
 from stores.services.merchant_mails import send_due
 from stores.services.reviews import create_review
 from tests import factories
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import signed_in, text_of
 from tests.sessions import another_session
 from tests.storefront.shopping import Shopper
 

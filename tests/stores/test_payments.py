@@ -5,7 +5,7 @@ import pytest
 from common.errors import Conflict, Invalid, NotAllowed
 from stores import signals
 from stores.enums import PaymentStatus
-from stores.hookpoints import PaymentDetails, PaymentMethod, filled
+from stores.hookpoints import PaymentDetails, PaymentMethod, registered
 from stores.models import Order, Payment
 from stores.services.payments import choose_again, expire_payments, settle_payment
 from stores.tasks import expire_payments as expire_payments_task
@@ -133,7 +133,7 @@ def test_task_expires_what_is_due(order):
 @pytest.mark.parametrize("status", ["FAILED", "EXPIRED"])
 def test_another_method_after_a_payment_that_came_to_nothing(order, status):
     factories.payment(order, status=status, invoice_id="OLD", reference="declined")
-    with filled("checkout.create_payment", lambda question: PaymentDetails(invoice_id="NEW")):
+    with registered("checkout.create_payment", lambda request: PaymentDetails(invoice_id="NEW")):
         chosen = choose_again(order=order, payment_method="pay:wallet", offered=[OFFER])
     assert chosen.payment_method == "pay:wallet"
     payment = Order.objects.get().payment

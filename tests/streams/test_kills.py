@@ -13,7 +13,7 @@ from accounts.models import Business
 from installations.models import Installation
 from streams.models import Stream
 from tests.faults.processes import Processes
-from tests.streams.test_stream_events import all_ids, files, ids, read, stream, wait_until_readable
+from tests.streams.reading import all_ids, files, ids, read, stream, wait_until_readable
 from tests.webhooks.helpers import publish, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]

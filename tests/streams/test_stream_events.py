@@ -11,7 +11,6 @@ import orjson
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from accounts.models import Business, User
@@ -25,43 +24,14 @@ from streams.services.batches import write_next
 from streams.targets import Folder
 from tests import factories
 from tests.object_storage import BUCKET, CREDENTIALS, ObjectServer
-from tests.webhooks.helpers import publish, wait_until
+from tests.streams.reading import all_ids, files, ids, read, stream, wait_until_readable
+from tests.webhooks.helpers import publish
 from webhooks.models import Attempt, Delivery, Event
-from webhooks.positions import current_horizon
 from webhooks.services.retention import remove_old
 from webhooks.services.sandbox.samples import send_sample
 
 # An event is seen once its transaction is over, which a test's own never is.
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def ids(events: list[dict[str, Any]]) -> list[str]:
-    return [each["id"] for each in events]
-
-
-def all_ids() -> list[str]:
-    return [str(id_) for id_ in Event.objects.order_by("position", "id").values_list("id", flat=True)]
-
-
-def read(folder: Path) -> list[dict[str, Any]]:
-    """The lines of all files, in the order of their names."""
-    return [orjson.loads(line) for file in files(folder) for line in file.read_bytes().splitlines()]
-
-
-def files(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.ndjson"))
-
-
-def wait_until_readable() -> None:
-    """Until no transaction of another test on the same server holds events back."""
-    newest = Event.objects.aggregate(newest=Max("position"))["newest"] or 0
-    wait_until(lambda: current_horizon() > newest, timeout=60)
-
-
-def stream(*options: str, to: Path | str = "", name: str = "warehouse") -> None:
-    """Run the command."""
-    wait_until_readable()
-    call_command("stream_events", name, *(["--to", str(to)] if to else []), *options, verbosity=0)
 
 
 def test_stream_has_the_events_of_all_stores_once(

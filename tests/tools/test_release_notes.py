@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.release.conftest import ROOT, git
+from tests.release.making import ROOT, git
 from tools.release import checks, notes, numbers
 
 

@@ -19,7 +19,7 @@ from common.db.operations import AddIndexConcurrently
 from common.db.partitions import existing, make_ahead
 from stores.models import Order
 from tests.sessions import another_session
-from tests.upgrades.test_releases import scratch_database
+from tests.upgrades.databases import scratch_database
 from tools.record_release import RELEASES
 from webhooks.models import Delivery
 

@@ -5,10 +5,8 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth import authenticate
@@ -24,6 +22,7 @@ from extensions.models import Placement
 from installations.models import Installation
 from stores.enums import ProductStatus
 from stores.models import Order, Product, StoreTotals
+from tests.upgrades.databases import scratch_database
 from tools.record_release import ENCRYPTION_KEY, RELEASES
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery
@@ -77,26 +76,6 @@ def rows() -> dict[str, int]:
 def _all(cursor: CursorWrapper, query: str) -> list[tuple[Any, ...]]:
     cursor.execute(query)
     return cursor.fetchall()
-
-
-@contextmanager
-def scratch_database() -> Iterator[None]:
-    """The default connection leads to a new, empty database."""
-    original, name = connection.settings_dict["NAME"], f"upgrade_{uuid4().hex}"
-    with connection.cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0")
-    _lead_to(name)
-    try:
-        yield
-    finally:
-        _lead_to(original)
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
-def _lead_to(name: str) -> None:
-    connection.close()
-    connection.settings_dict["NAME"] = name
 
 
 @pytest.fixture(scope="module", params=sorted(RELEASES.glob("*.sql")), ids=lambda file: file.stem)

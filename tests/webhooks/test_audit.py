@@ -15,7 +15,7 @@ from django.utils import timezone
 from common.ids import id_at
 from installations import services as installing
 from installations.models import Installation
-from tests.config.test_metrics import operator, value  # noqa: F401
+from tests.config.scraping import value
 from tests.deliveries import OK, delivery
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -48,7 +48,7 @@ FREED_WITHIN_SECONDS = {"webhooks.Delivery.leased_by"}
 def test_audit_finds_what_has_lost_its_counterpart(
     webhook: Webhook,
     installation: Installation,
-    operator: Client,  # noqa: F811
+    operator: Client,
 ) -> None:
     now = timezone.now()
     for days in (70, 40, 1, 0):
@@ -105,7 +105,7 @@ def test_every_column_without_a_constraint_is_audited_or_left_out_for_a_reason()
 
 
 @pytest.mark.django_db
-def test_age_of_the_last_audit_grows_until_the_next_one(operator: Client) -> None:  # noqa: F811
+def test_age_of_the_last_audit_grows_until_the_next_one(operator: Client) -> None:
     cache.clear()
     assert AGE not in operator.get("/metrics").content.decode()
     with time_machine.travel(timezone.now(), tick=False) as clock:

@@ -23,8 +23,7 @@ from stores import hookpoints
 from stores.models import Order, Product, Review
 from stores.services.reviews import create_review
 from tests import factories
-from tests.appapi.conftest import client_of
-from tests.developers.conftest import api_of
+from tests.clients import api_of, client_of
 from tests.payloads import validate
 from tests.receivers import ReceivedRequest, Receiver
 from tests.webhooks.helpers import drain, is_signed
@@ -74,8 +73,8 @@ class Stage:
         method = hookpoints.PaymentMethod("pay:card", "Card", provider=str(self.installation.app_id))
         made = hookpoints.PaymentDetails(invoice_id="inv-7", expires_at=T0 + timedelta(minutes=10))
         with (
-            hookpoints.filled("checkout.payment_methods", lambda question: [method]),
-            hookpoints.filled("checkout.create_payment", lambda question: made),
+            hookpoints.registered("checkout.payment_methods", lambda request: [method]),
+            hookpoints.registered("checkout.create_payment", lambda request: made),
         ):
             return self.order(method="pay:card")
 

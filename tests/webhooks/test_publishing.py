@@ -194,7 +194,7 @@ def test_sql_chooses_as_the_rules_for_one_installation_do(dana: User, sam: User,
         "webhook.test",
     ):
         learning = {each.pk for each in installations if queries.may_learn_of(each, name)}
-        found = queries.learning_of(name, Installation.objects.all())
+        found = queries.entitled_to(name, Installation.objects.all())
         assert set(found.values_list("pk", flat=True)) == learning
         heard = webhooks.filter(installation__in=learning)
         named = {each.pk for each in heard if name in queries.events_of(each, each.installation)}

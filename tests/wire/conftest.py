@@ -1,6 +1,6 @@
 """Callers of every kind of endpoint, with nothing in their way but the input."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,16 +10,14 @@ from accounts.models import Business, User
 from accounts.sign_in import tokens
 from appapi import limits
 from developers import limits as developer_limits
-from developers.docs.errors import CODES
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.webhooks.helpers import publish, webhook
+from tests.wire.calls import Call
 from tests.wire.endpoints import Endpoint
 from tests.wire.sweep import Sweep, rolled_back
 from webhooks.models import Delivery
-
-Call = Callable[..., Any]
 
 
 @pytest.fixture
@@ -82,31 +80,3 @@ def sweep(everything: Sweep) -> Iterator[Sweep]:
     yield everything
     print(f"{everything.asked} requests")
     assert not everything.found, "\n".join(everything.found)
-
-
-def problem(response: Any, path: str) -> str | None:
-    """What is wrong with an answer, whatever it answers: None where nothing is."""
-    status = response.status_code
-    if "X-Request-Id" not in response:
-        return f"{status} without a request id"
-    if path.startswith(("/app-api", "/webhooks")):
-        missing = [name for name in ("Limit", "Remaining", "Reset") if f"X-RateLimit-{name}" not in response]
-        if missing:
-            return f"{status} without rate headers"
-    if status < 400:
-        return None
-    if status >= 500:
-        return f"{status}: {response.content[:300]!r}"
-    if response.headers.get("X-Error-Code") not in CODES:
-        return f"{status} with the code {response.headers.get('X-Error-Code')}"
-    if response.headers.get("Content-Type") != "application/json":
-        return f"{status} as {response.headers.get('Content-Type')}"
-    body = response.json()
-    if path == "/developer/device/token":  # in the shape of RFC 6749
-        return (
-            None if body.keys() == {"error", "error_description"} else f"{status} in the wrong shape: {body}"
-        )
-    told = {"statusCode", "message", "error"}
-    if not told <= body.keys() <= told | {"details"} or body["statusCode"] != status or not body["message"]:
-        return f"{status} in the wrong shape: {body}"
-    return None

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.wire.conftest import Call
+from tests.wire.calls import Call
 from tests.wire.endpoints import LISTS
 from tests.wire.sweep import A_MILLION, MILLION, largest_limit
 

@@ -13,7 +13,7 @@ from common.text.nesting import MAX_DEPTH
 from config.wsgi import application
 from installations.models import Installation
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 
 pytestmark = pytest.mark.django_db
 

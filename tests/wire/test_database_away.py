@@ -17,8 +17,8 @@ from common.web.errors import is_api_path
 from installations.models import Installation
 from stores.models import Order
 from tests import factories
-from tests.appapi.conftest import client_of
-from tests.merchants.pages import HTML
+from tests.clients import client_of
+from tests.pages import HTML
 from tests.ports import free_port
 
 SHAPE = ("Contract 0 Conventions", "503 with Retry-After while the database can't be reached")

@@ -18,10 +18,10 @@ from installations.models import Installation
 from marketplace.models import App
 from stores.addresses import store_url
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.installations.oauth_client import FORM, SECRET, basic, code_for
-from tests.security.conftest import waitress
-from tests.wire.test_head import conversation
+from tests.security.sites import waitress
+from tests.wire.conversations import conversation
 
 SECTION = "Contract 15 Doors"
 CHARSETS = [

@@ -18,12 +18,12 @@ from common.web.middleware.chunked_bodies import with_length
 from developers.docs.errors import CODES
 from installations.models import Installation
 from tests import factories
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.installations.oauth_client import SECRET, basic, exchange, post
 from tests.storefront.shopping import STORES_HOST
-from tests.wire.conftest import Call
+from tests.wire.calls import Call
 from tests.wire.endpoints import ENDPOINTS, ROOTS
-from tests.wire.test_request_ids import order_body
+from tests.wire.traces import order_body
 
 pytestmark = [
     pytest.mark.django_db,

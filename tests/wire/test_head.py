@@ -1,17 +1,15 @@
 """HEAD over the demo's server: the headers of GET, and nothing after them on a connection that is kept."""
 
-import socket
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from django.db import connections
 
 from common.web.middleware.chunked_bodies import Environ, Start
 from config.wsgi import without_body_to_head
-from tests.security.conftest import waitress
+from tests.security.sites import waitress
+from tests.wire.conversations import conversation
 
 SPEC = pytest.mark.spec("Contract 0 Conventions", "HEAD answers like GET without a body")
 
@@ -21,20 +19,6 @@ def site(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[st
     monkeypatch.setitem(connections.databases["default"], "CONN_MAX_AGE", 0)
     with waitress() as port:
         yield f"http://127.0.0.1:{port}"
-
-
-def conversation(url: str, *requests: str, version: str = "1.1", host: str = "Host: 127.0.0.1\r\n") -> bytes:
-    """Everything that comes back over one connection, which the last request has closed."""
-    heads = [f"{request} HTTP/{version}\r\n{host}" for request in requests]
-    heads[-1] += "Connection: close\r\n"
-    place = urlsplit(url)
-    received = b""
-    with closing(socket.create_connection((place.hostname, place.port), timeout=20)) as connection:
-        for head in heads:
-            connection.sendall(f"{head}\r\n".encode())
-        while piece := connection.recv(65_536):
-            received += piece
-    return received
 
 
 def length_of(head: bytes) -> str | None:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from common.rest.parsers import MAX_BODY
 from tests.wire.bodies import BROKEN, GOOD, strange_bodies
-from tests.wire.conftest import Call, problem
+from tests.wire.calls import Call, problem
 from tests.wire.endpoints import ENDPOINTS, LISTS, WITH_BODY, Endpoint
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]  # some 20,000 requests

@@ -15,9 +15,9 @@ from common.web.limits import rate_limits
 from installations.models import Installation
 from tests import factories
 from tests.accounts.api import sign_in
-from tests.appapi.conftest import client_of
+from tests.clients import client_of
 from tests.faults.servers import Redis
-from tests.merchants.pages import signed_in
+from tests.pages import signed_in
 from tests.ports import free_port
 
 pytestmark = pytest.mark.django_db

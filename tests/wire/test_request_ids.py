@@ -16,25 +16,14 @@ from django.utils import timezone
 from accounts.models import Business, User
 from installations.models import Installation
 from tests import factories
-from tests.appapi.conftest import client_of
-from tests.config.test_operator import run
-from tests.extensions.hooks.conftest import hooking as hooking
+from tests.clients import client_of
+from tests.config.commands import run
 from tests.receivers import Receiver
 from tests.webhooks import helpers
+from tests.wire.traces import TRACE, TRACEPARENT, order_body
 from webhooks.models import Event, Webhook
 
 SECTION = "Contract 0 Request id"
-TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
-TRACEPARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
-
-
-def order_body(product: Any) -> dict[str, Any]:
-    return {
-        "items": [{"productId": str(product.pk), "quantity": 1}],
-        "customer": {"name": "Kim", "phone": "1"},
-        "deliveryMethod": "PICKUP",
-        "paymentMethod": "CASH",
-    }
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
     from accounts.models import Business
     from config.demo.people import dress_store
     from stores.enums import HookOutcome
-    from stores.hookpoints import Asked, Discount, HookPart, PaymentDetails, PaymentMethod, filled
+    from stores.hookpoints import Asked, Discount, HookPart, PaymentDetails, PaymentMethod, registered
     from stores.models import Product
     from stores.services.payments import expire_payments, settle_payment
     from stores.services.storefront import place_once
@@ -146,7 +146,7 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
         )
         return Asked(Discount(456, reason), (stars, stamps))
 
-    with filled("order.calculate_discounts", discount):
+    with registered("order.calculate_discounts", discount):
         address = {
             "delivery_method": "DELIVERY",
             "address": "5 Orchard Close\nUpper Portside",
@@ -154,7 +154,7 @@ def storefront(developer: Any, merchant: Any) -> dict[str, Any]:
         }
         keys["cash"] = order("cash", **address)
         for name, answer in details.items():
-            with filled("checkout.create_payment", lambda question, answer=answer: answer):
+            with registered("checkout.create_payment", lambda request, answer=answer: answer):
                 keys[name] = order(name, payment_method=method.id)
     expire_payments()
     return {"shop": shop, "orders": keys}

@@ -16,7 +16,7 @@ from django.utils import timezone
 from common.db.compiled import AmongIds, Compiled, Param, rows_of_each
 from common.db.fields import decrypt
 from common.observability.metrics import PUT_OFF
-from installations.models import JUDGED_BY
+from installations.models import SCOPE_FIELDS
 from webhooks.engine import claims as leases
 from webhooks.engine import listeners
 from webhooks.engine.claims import Claim
@@ -35,7 +35,7 @@ UNSENDABLE_FOR: Final = timedelta(seconds=60)  # until it is tried again
 # The columns that `may_receive`, `reason_to_hold` and `destination` read.
 _READ: Final = (
     "url", "is_active", "is_app_defined", "disabled_at", "deleted_at",
-    *(f"installation__{name}" for name in JUDGED_BY),
+    *(f"installation__{name}" for name in SCOPE_FIELDS),
 )  # fmt: skip
 
 # The SQL is written once: at a steady pace, writing it was the longest part of the time from a commit to the first byte.

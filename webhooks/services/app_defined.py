@@ -137,7 +137,7 @@ def _create(installations: Iterable[Installation], now: datetime) -> None:
 
 
 def _insert(installations: Sequence[UUID], url: str, endpoint: int, now: datetime) -> None:
-    """Ended installations are left out, and those that end now wait, and switch off what is inserted."""
+    """Skips ended installations. An uninstall at the same time waits for this and then disables the new rows."""
     if connection.vendor == "postgresql":
         _copy_secrets(installations, url, endpoint, now)
         return

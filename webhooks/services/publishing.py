@@ -21,7 +21,7 @@ from installations.models import Installation
 from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.models import Delivery, Event, Webhook
 from webhooks.positions import Horizon, Position
-from webhooks.queries import learning_of, naming
+from webhooks.queries import entitled_to, naming
 
 
 # Without a savepoint: if the event can't be written, the change that caused it must roll back too.
@@ -149,7 +149,7 @@ def _learning(event_type: str) -> Compiled[Any]:
     """The installations of a business whose app may learn of the event, with `paused_at`, paused ones first."""
     of = Installation.objects.filter(business=Param("of", UUIDField()))
     paused_first = F("paused_at").asc(nulls_last=True)
-    return Compiled(lambda: learning_of(event_type, of).order_by(paused_first).values_list("pk", "paused_at"))
+    return Compiled(lambda: entitled_to(event_type, of).order_by(paused_first).values_list("pk", "paused_at"))
 
 
 @cache
@@ -162,6 +162,6 @@ def _paused(column: str) -> Compiled[Any]:
 def _webhooks(event_type: str, column: str) -> Compiled[Any]:
     """Their webhooks that get the event and are not switched off by the app."""
     of = Installation.objects.filter(**{column: Param("of", UUIDField())})
-    rows = Webhook.objects.kept().receiving().filter(installation__in=learning_of(event_type, of))
+    rows = Webhook.objects.kept().receiving().filter(installation__in=entitled_to(event_type, of))
     columns = ("id", "installation__app_id", "endpoint", "is_active", "installation_id")
     return Compiled(lambda: naming(event_type, rows).order_by().values_list(*columns))

@@ -12,9 +12,9 @@ from stores.serializers import BusinessId
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
 from webhooks.serializers import DeliveryId, EventId
-from webhooks.services.sandbox.changes import ACTS, SCENARIOS
+from webhooks.services.sandbox.changes import CHANGES, SCENARIOS
 
-EVENTS = [*dict.fromkeys(event for act in ACTS.values() for event in act.events), catalogue.DATA_ERASURE]
+EVENTS = [*dict.fromkeys(event for act in CHANGES.values() for event in act.events), catalogue.DATA_ERASURE]
 EventName = partial(Choice, EVENTS, "The event.", "order.created")
 ScenarioName = partial(Choice, list(SCENARIOS), "The scenario.", "day")
 

@@ -39,7 +39,7 @@ from webhooks.catalogue import DATA_ERASURE
 from webhooks.insight.headlines import headline
 from webhooks.models import Delivery
 from webhooks.services.sandbox import changes as sandbox_changes
-from webhooks.services.sandbox.changes import ACTS, SCENARIOS, StepResult
+from webhooks.services.sandbox.changes import CHANGES, SCENARIOS, StepResult
 
 ERASURE_TITLE = "Uninstall the app, and erase its data now instead of in 48 hours"
 
@@ -178,11 +178,11 @@ def _plan(app: App, document: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _act_of(event: str) -> str:
-    return next(act.key for act in ACTS.values() if event in act.events)
+    return next(act.key for act in CHANGES.values() if event in act.events)
 
 
 def _title(event: str) -> str:
-    return ERASURE_TITLE if event == DATA_ERASURE else ACTS[_act_of(event)].title
+    return ERASURE_TITLE if event == DATA_ERASURE else CHANGES[_act_of(event)].title
 
 
 def _step(step: StepResult) -> dict[str, Any]:

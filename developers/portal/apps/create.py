@@ -108,7 +108,7 @@ def _first_steps(created: IssuedApp, installed: Issued, form: CreateAppForm) -> 
 @require_safe
 @app_page
 def redirect_result(request: HttpRequest, app: App) -> HttpResponse:
-    """The Redirect URL of ours: shows the result of the consent page, and how to go on."""
+    """The built-in Redirect URL: shows the result of the consent page, and how to go on."""
     came = {name: request.GET[name] for name in RESULT if name in request.GET}
     redirect_uri = request.build_absolute_uri(request.path)
     context = {
@@ -124,8 +124,8 @@ def redirect_result(request: HttpRequest, app: App) -> HttpResponse:
 
 RESULT = {
     "code": "The authorization code. It works once, for 60 seconds.",
-    "state": "What your app sent with the merchant to the consent page. Compare it with what you kept.",
-    "iss": "Who answered: the address of this platform. Compare it, too, if your app uses several platforms.",
+    "state": "The state that your app sent. Check that it matches the one in the user's session.",
+    "iss": "The issuer, this platform's address. Check it if your app works with several platforms.",
     "error": "Why there is no code.",
     "error_description": "The same in words.",
 }

@@ -62,7 +62,7 @@ def _explanation(app: App, call: ApiCall) -> Explanation:
 
 
 _FIXES: Final = {
-    404: "Check the path and the ID. Rows of other stores are not found either.",
+    404: "Check the path and the ID. Objects in other stores also return 404.",
     405: "Check the method.",
     409: "The state has changed in the meantime. Read the object again, then decide.",
     413: "Send a smaller body.",

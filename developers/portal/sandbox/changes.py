@@ -6,15 +6,15 @@ from typing import Any, Final
 from django.http import HttpRequest
 
 from marketplace.models import App
-from webhooks.services.sandbox.changes import ACTS, Act, ChangeRun, ChangeStep
+from webhooks.services.sandbox.changes import CHANGES, ChangeRun, ChangeStep, SandboxChange
 
 KEY: Final = "test_run"
 
 
-def groups() -> list[tuple[str, list[Act]]]:
+def groups() -> list[tuple[str, list[SandboxChange]]]:
     """The acts but the first, which has a button of its own, under their headings."""
-    found: dict[str, list[Act]] = {}
-    for act in list(ACTS.values())[1:]:
+    found: dict[str, list[SandboxChange]] = {}
+    for act in list(CHANGES.values())[1:]:
         found.setdefault(act.group, []).append(act)
     return list(found.items())
 

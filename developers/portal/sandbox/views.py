@@ -97,7 +97,7 @@ def test_change(request: HttpRequest, app: App) -> HttpResponse:
     """Carry out one change on the sandbox store, or all of a scenario."""
     installation = sandbox_installation(app=app, developer=current_developer(request))
     scenario = sandbox_changes.SCENARIOS.get(request.POST.get("scenario", ""))
-    act = sandbox_changes.ACTS.get(request.POST.get("act", ""))
+    act = sandbox_changes.CHANGES.get(request.POST.get("act", ""))
     if installation is None:
         messages.error(request, "Install the app on your sandbox store first.")
     elif scenario:

@@ -52,7 +52,7 @@ def inbox_page(request: HttpRequest, app: App) -> HttpResponse:
             form = AnswerForm(request.POST)
             if form.is_valid():
                 inboxes.choose_answer(inbox=inbox, answer=form.cleaned_data["answer"])
-                messages.success(request, "Saved. The inbox answers so from now on.")
+                messages.success(request, "Saved. The inbox now returns this response.")
                 return redirect("portal:inbox", app.slug)
         else:
             _carry_out(request, action, inbox, installation)

@@ -23,7 +23,7 @@ _SIGNATURE = re.compile(r"sha256=[0-9a-fA-F]{64}")
 
 
 class InvalidSignature(Exception):
-    """The call is not to be trusted; answer it with 401. The text says why, in words fit for a log."""
+    """Raised for an invalid signature. Respond with 401. The message is safe to log."""
 
 
 def sign(*, secret: str, timestamp: int | str, body: bytes) -> str:

@@ -33,7 +33,7 @@ WIRE_NAMES = {
     "stock": "stock",
     "low_stock_threshold": "lowStockThreshold",
 }
-UNTOLD = {"low_stock_threshold"}
+SILENT_FIELDS = {"low_stock_threshold"}
 
 
 class _Details(TypedDict, total=False):
@@ -103,7 +103,7 @@ def update_product(
     _check(product)
     product.updated_at = now
     save_under_own_slug(product, is_new=False)
-    _tell_update(product, {WIRE_NAMES[column] for column in changed.keys() - UNTOLD}, now)
+    _send_update(product, {WIRE_NAMES[column] for column in changed.keys() - SILENT_FIELDS}, now)
     if crossing := stock_crossing(stock_before, product.stock, product.low_stock_threshold):
         signals.stock_crossed.send(sender=Product, product=product, crossing=crossing, now=now)
     return product
@@ -165,13 +165,13 @@ def _set_status(product: Product, status: ProductStatus, now: datetime) -> Produ
     product.status = status
     product.updated_at = now
     product.save(update_fields=["status", "updated_at"])
-    _tell_update(product, {"status"}, now)
+    _send_update(product, {"status"}, now)
     # A restored product is listed by its age, not at the top.
     move_totals(product.business, products=1 if status == ProductStatus.ACTIVE else -1, rank_changes=1)
     return product
 
 
-def _tell_update(product: Product, wire_names: set[str], now: datetime) -> None:
+def _send_update(product: Product, wire_names: set[str], now: datetime) -> None:
     if wire_names:
         signals.product_updated.send(
             sender=Product, product=product, changed_fields=sorted(wire_names), now=now

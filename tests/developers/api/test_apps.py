@@ -17,18 +17,10 @@ from installations.models import Installation
 from marketplace.models import App, AppVersion, Picture
 from marketplace.scopes import SCOPES
 from tests import factories
-from tests.developers.conftest import Api
+from tests.clients import BODY, Api
 from tests.pictures import picture, upload
 from tests.state import unchanged
 
-BODY: dict[str, Any] = {
-    "name": "Loyalty Stars",
-    "slug": "loyalty-stars",
-    "description": "Stars for regulars.",
-    "category": "loyalty",
-    "scopes": ["read_orders", "read_products"],
-    "redirectUrl": "https://stars.example.com/callback",
-}
 APP_KEYS = [
     "id", "name", "slug", "description", "category", "scopes", "redirectUrl", "webhookUrl", "webhookEvents",
     "iconUrl", "screenshots", "version", "approvedScopes", "status", "isListed", "manifest", "clientId",

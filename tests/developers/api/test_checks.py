@@ -17,7 +17,7 @@ from installations.models import Grant, Installation
 from marketplace.models import App
 from stores.models import Order
 from tests import factories
-from tests.developers.conftest import Api, api_of
+from tests.clients import Api, api_of
 
 CHECK = ("Developer endpoints", "A check runs on a throwaway store, never on the developer's own")
 

@@ -13,7 +13,7 @@ from installations.services import uninstall
 from marketplace.models import App
 from stores.models import Review
 from tests import factories
-from tests.developers.conftest import Api
+from tests.clients import Api
 from tests.payloads import validate
 from tests.webhooks import helpers
 from webhooks.models import Attempt, Delivery, Event, Webhook

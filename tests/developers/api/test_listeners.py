@@ -18,18 +18,18 @@ from accounts.models import Business, User
 from accounts.services.developer_tokens import create_developer_token, revoke_developer_token
 from common.processes import wakeups
 from developers.api import listening
-from extensions.hooks.asking import Asking
+from extensions.hooks.asking import HookCalls
 from extensions.models import HookCall, RelayedCall
 from installations.models import Installation
 from marketplace.models import App
-from stores.hookpoints import Budget, HookPoint, Question
+from stores.hookpoints import Budget, HookPoint, HookRequest
 from tests import factories
-from tests.developers.conftest import Api
+from tests.clients import Api
 from tests.receivers import Receiver
 from tests.webhooks import helpers
-from tests.webhooks.conftest import receiver as receiver
-from tests.webhooks.conftest import webhook as webhook
 from tests.webhooks.helpers import drain, is_signed, published, wait_until
+from tests.webhooks.registered import receiver as receiver
+from tests.webhooks.registered import webhook as webhook
 from webhooks.engine import claims
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Attempt, Delivery, DispatcherSlot, Webhook
@@ -370,9 +370,9 @@ def with_hook(app: App, **content: Any) -> None:
     factories.hook(app, "checkout.shipping_rates", **content)
 
 
-def rates(sandbox: Business) -> Question:
+def rates(sandbox: Business) -> HookRequest:
     data = {"deliveryMethod": "DELIVERY", "locality": "Almaty", "subtotal": 2500, "builtInFee": 350}
-    return Question(HookPoint.SHIPPING_RATES, sandbox, data, Budget.start())
+    return HookRequest(HookPoint.SHIPPING_RATES, sandbox, data, Budget.start())
 
 
 @pytest.mark.timed
@@ -383,8 +383,8 @@ def test_hook_call_waits_for_the_listener_and_uses_its_answer(
     with elsewhere(lambda: listener.work(wait=10)) as results:
 
         def checkout() -> Any:
-            with Asking(rates(sandbox)) as asking:
-                return [call for calls in asking.groups() for call in calls]
+            with HookCalls(rates(sandbox)) as hook_calls:
+                return [call for calls in hook_calls.groups() for call in calls]
 
         with elsewhere(checkout) as made:
             wait_until(lambda: results)
@@ -407,8 +407,8 @@ def test_hook_call_that_no_listener_answers_ends_with_its_timeout(
 ) -> None:
     with_hook(app, timeout=300)
     began = time.monotonic()
-    with Asking(rates(sandbox)) as asking:
-        ((call,),) = asking.groups()
+    with HookCalls(rates(sandbox)) as hook_calls:
+        ((call,),) = hook_calls.groups()
     assert 0.3 <= time.monotonic() - began < 1.0
     assert (call.outcome, call.problem) == ("TIMEOUT", "No answer within 300 ms.")
     assert listener.work()["hookCalls"] == [], "No checkout waits for it any more."
@@ -422,11 +422,11 @@ def test_hook_call_goes_to_the_url_without_a_listener_and_from_other_stores(
     factories.approve(app)
     factories.installation(app, shop)
     factories.hook(app, "checkout.shipping_rates", timeout=1000)
-    with Asking(rates(shop)) as asking:
-        list(asking.groups())
+    with HookCalls(rates(shop)) as hook_calls:
+        list(hook_calls.groups())
     lose(listener.id)
-    with Asking(rates(sandbox)) as asking:
-        list(asking.groups())
+    with HookCalls(rates(sandbox)) as hook_calls:
+        list(hook_calls.groups())
     stores = [request.headers["x-webhook-business-id"] for request in receiver.requests]
     assert stores[-1] == str(sandbox.pk)
     assert not HookCall.objects.filter(by_listener=True).exists()

@@ -12,10 +12,9 @@ from accounts.models import User
 from extensions.models import Definition, Manifest, ManifestSave
 from marketplace.models import App
 from tests import factories
-from tests.developers.conftest import Api
-from tests.developers.portal.test_apps import signed_in
-from tests.developers.portal.test_manifest import FLOODS
-from tests.extensions.manifests import Document, block, full, hook, widget
+from tests.clients import Api
+from tests.extensions.manifests import FLOODS, Document, block, full, hook, widget
+from tests.pages import signed_in
 from tests.state import unchanged
 
 

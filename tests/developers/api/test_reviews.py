@@ -12,7 +12,7 @@ from accounts.sign_in import tokens
 from marketplace.models import App, Submission
 from marketplace.services import reviews
 from tests import factories
-from tests.developers.conftest import Api, api_of
+from tests.clients import Api, api_of
 
 NOW = datetime(2026, 11, 20, 15, 4, 5, 123_456, tzinfo=UTC)
 CALLS = [("post", "submit"), ("get", "submissions"), ("post", "withdraw")]

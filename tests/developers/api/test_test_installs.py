@@ -12,7 +12,7 @@ from installations.models import Installation
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from tests import factories
-from tests.developers.conftest import Api, api_of
+from tests.clients import Api, api_of
 
 NOW = datetime(2026, 11, 20, 15, 4, 5, 123_456, tzinfo=UTC)
 

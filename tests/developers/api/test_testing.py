@@ -14,7 +14,7 @@ from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
 from tests import factories, hook_calls
-from tests.developers.conftest import Api, api_of
+from tests.clients import Api, api_of
 from tests.extensions.cast import define
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, webhook

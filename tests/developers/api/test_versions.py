@@ -15,7 +15,7 @@ from marketplace.models import App, AppVersion, ReviewEntry
 from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from tests import factories
-from tests.developers.conftest import Api
+from tests.clients import Api
 from tests.extensions.manifests import Document, block, hook, script
 from tests.merchants.pages import installed
 

@@ -17,7 +17,7 @@ from installations.models import Installation
 from marketplace.models import App
 from stores.models import Order
 from tests import factories
-from tests.developers.portal.test_apps import signed_in
+from tests.pages import signed_in, words_of
 
 LIST = "/docs/reference/products/listProducts/run/"
 ORDER = "/docs/reference/orders/createOrder/run/"
@@ -43,10 +43,6 @@ def filled(page: Any) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in found.items()}
 
 
-def text_of(page: Any) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", page.content.decode())).split())
-
-
 @pytest.mark.parametrize(
     "endpoint", [each for each in reference.endpoints() if each.runnable], ids=lambda each: each.id
 )
@@ -61,17 +57,17 @@ def test_every_call_runs_as_it_is_prefilled(
     # The sandbox has no deliveries and exports yet, and the sample's payment is another app's.
     assert status < 500
     if "{" not in endpoint.path:
-        assert status in (200, 201, 202), text_of(page)
+        assert status in (200, 201, 202), words_of(page)
 
 
 def test_answer_has_status_headers_budget_and_leads_to_the_request(
     browser: Client, app: App, installation: Installation
 ) -> None:
     page = browser.post(LIST, {"app": app.slug, "query.limit": "1"})
-    text = text_of(page)
+    text = words_of(page)
     assert "200 OK" in text
     assert f"{limits.REQUESTS_A_MINUTE - 1} of {limits.REQUESTS_A_MINUTE} requests left" in text
-    assert '"limit": 1' in text
+    assert '"limit" : 1' in text
     assert "X-RateLimit-Reset" in text
     assert "no-store" in page["Cache-Control"]
     request_id = re.findall(rf"/portal/apps/{app.slug}/requests/([0-9a-f-]+)/", page.content.decode())[0]
@@ -90,26 +86,26 @@ def test_writing_call_changes_the_sandbox_store(browser: Client, sandbox: Busine
     before = Order.objects.filter(business=sandbox).count()
     fields = filled(browser.get(ORDER))
     page = browser.post(ORDER, fields)
-    assert "201 Created" in text_of(page)
+    assert "201 Created" in words_of(page)
     assert Order.objects.filter(business=sandbox).count() == before + 1
-    repeated = text_of(browser.post(ORDER, fields))
+    repeated = words_of(browser.post(ORDER, fields))
     assert "Idempotent-Replayed" in repeated
     kept = browser.post(ORDER, fields | {"body": '{"items": '})
-    assert "400 Bad Request" in text_of(kept)
+    assert "400 Bad Request" in words_of(kept)
     assert "{&quot;items&quot;: </textarea>" in kept.content.decode()  # nothing typed is lost
 
 
 def test_missing_path_parameter_is_named_and_nothing_is_called(browser: Client, app: App) -> None:
     page = browser.post("/docs/reference/products/getProduct/run/", {"app": app.slug, "path.productId": ""})
     assert page.status_code == 422
-    assert "productId" in text_of(page)
+    assert "productId" in words_of(page)
     log.flush()
     assert not ApiCall.objects.exists()
 
 
 def test_path_parameter_stays_one_segment(browser: Client, app: App) -> None:
     values = {"app": app.slug, "path.productId": "../orders?limit=1#/ü"}
-    text = text_of(browser.post("/docs/reference/products/getProduct/run/", values))
+    text = words_of(browser.post("/docs/reference/products/getProduct/run/", values))
     assert "404 Not Found" in text
     assert "orderNumber" not in text
 
@@ -117,7 +113,7 @@ def test_path_parameter_stays_one_segment(browser: Client, app: App) -> None:
 def test_rate_limit_of_the_api_holds(browser: Client, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "REQUESTS_A_MINUTE", 1)
     browser.post(LIST, {"app": app.slug})
-    text = text_of(browser.post(LIST, {"app": app.slug}))
+    text = words_of(browser.post(LIST, {"app": app.slug}))
     assert "429 Too Many Requests" in text
     assert "0 of 1 requests left" in text
 
@@ -126,12 +122,12 @@ def test_strangers_and_other_stores_are_out_of_reach(
     browser: Client, app: App, sam: User, mira: User, shop: Business, dana: User
 ) -> None:
     anonymous = Client()
-    assert "Sign in to run it" in text_of(anonymous.get(LIST))
+    assert "Sign in to run it" in words_of(anonymous.get(LIST))
     assert "/login/" in anonymous.post(LIST, {"app": app.slug})["Location"]
     assert signed_in(sam).post(LIST, {"app": app.slug}).status_code == 404
-    assert "No app on your sandbox store" in text_of(signed_in(sam).get(LIST))
+    assert "No app on your sandbox store" in words_of(signed_in(sam).get(LIST))
     assert signed_in(mira).post(LIST, {"app": app.slug}).status_code == 403
-    assert "For developers" in text_of(signed_in(mira).get(LIST))
+    assert "For developers" in words_of(signed_in(mira).get(LIST))
     other = factories.app(dana, name="Only in production", slug="only-in-production")
     factories.approve(other)
     factories.installation(other, shop)
@@ -147,7 +143,7 @@ def test_token_is_neither_needed_nor_shown_and_header_gives_nothing(
 ) -> None:
     token = services.test_install(app=app, developer=dana).access_token
     page = browser.post(LIST, {"app": app.slug})
-    assert "200 OK" in text_of(page)
+    assert "200 OK" in words_of(page)
     assert "fbat_" not in page.content.decode()
     still = Client().get("/app-api/installation", headers={"Authorization": f"Bearer {token}"})
     assert still.status_code == 200
@@ -158,5 +154,5 @@ def test_token_is_neither_needed_nor_shown_and_header_gives_nothing(
 
 def test_ended_installs_are_not_offered(browser: Client, app: App, dana: User) -> None:
     services.test_uninstall(app=app, developer=dana)
-    assert "No app on your sandbox store" in text_of(browser.get(LIST))
+    assert "No app on your sandbox store" in words_of(browser.get(LIST))
     assert browser.post(LIST, {"app": app.slug}).status_code == 404

@@ -1,7 +1,6 @@
 """The code in the guides works as it is copied."""
 
 import json
-import re
 import shutil
 import subprocess
 import time
@@ -13,16 +12,13 @@ import pytest
 
 from developers.docs import guides
 from extensions.manifest.problems import problems_of_manifest
+from tests.developers.docs.guide_code import code
 from webhooks.messages.signing import hook_signature_headers
 
 SECRET, BODY = (
     "whsec_test_c2VjcmV0IG9mIDMyIGJ5dGVzIGZvciB0ZXN0cw==",
     '{"event":"order.created","data":{"name":"Käse"}}'.encode(),
 )
-
-
-def code(slug: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", guides.source(slug), re.DOTALL | re.MULTILINE)
 
 
 def sign(secret: str, timestamp: int, body: bytes) -> str:

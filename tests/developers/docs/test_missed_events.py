@@ -11,7 +11,7 @@ from stores.models import Product
 from stores.serializers import product_payload
 from stores.services.catalogue.products import archive_product, create_product, delete_product, update_product
 from tests import factories
-from tests.developers.docs.test_guide_code import code
+from tests.developers.docs.guide_code import code
 from tests.receivers import Receiver
 from tests.sdk.type_checker import mistakes_of
 from tests.webhooks.helpers import drain, wait_until, webhook

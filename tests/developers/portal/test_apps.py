@@ -16,11 +16,12 @@ from marketplace.models import App, AppTotals, AppVersion, Picture, Submission
 from marketplace.scopes import SCOPES
 from tests import factories
 from tests.deliveries import delivery
+from tests.developers.portal.paths import pages_of
+from tests.pages import HTML, signed_in, text_of
 from tests.pictures import picture, upload
 from webhooks.enums import DeliveryStatus
 from webhooks.models import DailyDeliveryCount, Webhook
 
-HTML = {"accept": "text/html"}
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 SECRET = re.compile(r"fbcs_[A-Za-z0-9_-]{20,}")
 FORM: dict[str, Any] = {
@@ -33,30 +34,6 @@ FORM: dict[str, Any] = {
     "webhook_url": "",
     "form_token": "a-token-of-this-form",
 }
-
-
-def signed_in(user: User) -> Client:
-    client = Client(headers=HTML)
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
-
-
-def text_of(response: Any) -> str:
-    """The page, with every run of white space as one space."""
-    return " ".join(response.content.decode().split())
-
-
-def pages_of(app: App) -> list[str]:
-    start = f"/portal/apps/{app.slug}"
-    endings = [
-        "/", "/details/", "/details/pictures/", "/credentials/", "/credentials/regenerate/", "/test/", "/test/uninstall/", "/delete/",
-    ]  # fmt: skip
-    return [start + ending for ending in endings]
 
 
 def edit_form(app: App, **changes: Any) -> dict[str, Any]:

@@ -6,20 +6,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Business, User
+from accounts.models import Business
 from developers.portal.deliveries.arrival_descriptions import explained
 from installations.models import Installation
 from marketplace.models import App
 from tests.deliveries import OK, delivery
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.services.explaining import Cause, Reason
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 def at(app: App, query: str = "") -> str:

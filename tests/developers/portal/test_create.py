@@ -18,17 +18,12 @@ from extensions.submission import missing
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import text_of
 from webhooks.messages.signing import hook_signature_headers
 from webhooks.models import Webhook
 from webhooks.services import inboxes
 
 LOCAL = "http://127.0.0.1:8000"
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture(autouse=True)

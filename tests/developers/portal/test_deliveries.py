@@ -15,7 +15,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.deliveries import OK, REFUSED, TIMEOUT, TLS, UNAUTHORIZED, UNAVAILABLE, delivery, one_of_each
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import signed_in, text_of
 from tests.state import unchanged
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
@@ -24,11 +24,6 @@ from webhooks.models import Delivery, Event, Webhook
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 GONE = "00000000-0000-7000-8000-000000000000"
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture

@@ -13,14 +13,9 @@ from installations.models import Installation
 from installations.services import test_uninstall as uninstall
 from marketplace.models import App
 from tests import factories
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import text_of
 from webhooks.enums import DeliveryStatus, ErasureState
 from webhooks.models import Delivery, Erasure
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 def at(app: App) -> str:

@@ -16,6 +16,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.extensions.hooks import asking
+from tests.pages import text_of
 from tests.receivers import Answer, Receiver
 from tests.webhooks.helpers import is_signed
 
@@ -41,11 +42,6 @@ def page(dana: User) -> Client:
     client = Client()
     client.force_login(dana)
     return client
-
-
-def text_of(answer: Any, status: int = 200) -> str:
-    assert answer.status_code == status, answer.content
-    return " ".join(answer.content.decode().split())
 
 
 def url(name: str, app: App, *more: Any) -> str:

@@ -17,18 +17,12 @@ from extensions.services.manifests import save_manifest
 from marketplace.models import App
 from stores.models import SitePage
 from tests import factories
-from tests.developers.portal.test_apps import signed_in
-from tests.developers.portal.test_reviews import words
-from tests.extensions.manifests import Document, block, full, hook, script, widget
+from tests.extensions.manifests import FLOODS, Document, block, full, hook, script, widget
+from tests.pages import main_words_of, signed_in
 from tests.receivers import Receiver
 
 SCREEN = "Contract 6 Manifest"
 PAGES = ("", "download/", "history/")
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
@@ -84,7 +78,7 @@ def test_editor_shows_the_manifest_in_its_order(browser: Client, app: App) -> No
     response = browser.get(path(app))
     assert json.loads(typed(response)) == document
     assert list(json.loads(typed(response))) == ["hooks", "blocks"]
-    assert "Star rating" in words(response)
+    assert "Star rating" in main_words_of(response)
 
 
 def test_editor_shows_the_settings_forms(browser: Client, app: App) -> None:
@@ -111,7 +105,7 @@ def test_check_lists_every_problem_and_keeps_the_text(browser: Client, app: App)
     response = press(browser, app, "check", text)
     assert response.status_code == 422
     assert typed(response) == text
-    shown = words(response)
+    shown = main_words_of(response)
     assert "2 problems in the manifest" in shown
     assert 'Line 2, blokcs : Unknown key. Did you mean "blocks"?' in shown
     assert "Line 3, hooks[0].hookPoint" in shown
@@ -130,7 +124,7 @@ def test_text_that_is_no_object_is_kept_and_explained(browser: Client, app: App,
 def test_check_of_a_valid_text_shows_the_plan(browser: Client, app: App) -> None:
     response = press(browser, app, "check", full())
     assert response.status_code == 200
-    assert "No problems Not saved yet." in words(response)
+    assert "No problems Not saved yet." in main_words_of(response)
     assert [line.word for line in response.context["plan"].lines] == ["Added"] * 5
     assert not ManifestSave.objects.exists()
 
@@ -148,8 +142,8 @@ def test_uploaded_file_replaces_the_text(browser: Client, app: App) -> None:
 
 def test_text_that_is_too_long_is_refused(browser: Client, app: App) -> None:
     file = SimpleUploadedFile("manifest.json", b"x" * 3_000_000)
-    assert "The text is too long" in words(press(browser, app, "upload", "{}", file=file))
-    assert "262,144 bytes" in words(press(browser, app, "check", " " * 1_100_000 + "{}"))
+    assert "The text is too long" in main_words_of(press(browser, app, "upload", "{}", file=file))
+    assert "262,144 bytes" in main_words_of(press(browser, app, "check", " " * 1_100_000 + "{}"))
 
 
 def test_download_gives_the_manifest(browser: Client, app: App) -> None:
@@ -166,16 +160,6 @@ def test_problems_for_the_script_have_positions_and_fixes(browser: Client, app: 
     assert (problem["path"], problem["fix"]) == ("hooks[0].hookPoint", '"order.validate"')
     assert browser.post(path(app, "check/"), {"manifest": "{}"}).json() == {"problems": []}
     assert browser.get(path(app, "check/")).status_code == 405
-
-
-FLOODS = {
-    "repeated keys": "{" + ",\n".join(['"a":1'] * 40_000) + "}",
-    "blocks": '{"blocks":[' + ",\n".join(["{}"] * 24_000) + "]}",
-    "unknown keys": "{" + ",\n".join(f'"a{n}":1' for n in range(25_000)) + "}",
-    "a long name above many values": '{"' + "k" * 400_000 + '":[' + ",".join(["1"] * 250_000) + "]}",
-    "repeated keys under a long name": '{"' + "k" * 400_000 + '":[' + ",".join(['{"a":1,"a":1}'] * 40_000) + "]}",
-    "repeated keys far down": '{"key":' * 900 + "[" + ",".join(['{"a":1,"a":1}'] * 60_000) + "]" + "}" * 900,
-}  # fmt: skip
 
 
 @pytest.mark.spec(SCREEN, "However many problems there are, they are listed in bounded time")
@@ -201,7 +185,7 @@ def test_all_problems_are_counted_and_the_first_listed(browser: Client, app: App
         "path": "a", "message": "", "line": 501, "column": 1, "length": 3, "fix": None,
     }  # fmt: skip
     assert listed[500]["message"] == "There are 40,000 problems. The first 500 are listed."
-    page = words(press(browser, app, "check", text))
+    page = main_words_of(press(browser, app, "check", text))
     assert "40,000 problems in the manifest" in page
     assert "And 39,900 more." in page
 
@@ -229,7 +213,7 @@ def test_save_shows_the_plan_first(
         "stars": ("Updated", "Placed 2 times."),
         "chat": ("Switched off", "Removed from 2 installations."),
     }
-    assert "Not saved yet. Saving takes effect immediately for 2 installations." in words(response)
+    assert "Not saved yet. Saving takes effect immediately for 2 installations." in main_words_of(response)
     assert ManifestSave.objects.count() == 1
 
     saved = press(browser, app, "confirm", typed(response))
@@ -260,7 +244,7 @@ def test_manifest_is_locked_in_review(browser: Client, app: App) -> None:
     save(app, {"blocks": [block()]})
     factories.submit(app)
     page = browser.get(path(app))
-    assert "The app is in review. Its manifest can't be saved" in words(page)
+    assert "The app is in review. Its manifest can't be saved" in main_words_of(page)
     assert 'name="save"' not in page.text
     assert "readonly" in page.text
     for button in ("save", "confirm"):
@@ -292,7 +276,7 @@ def test_history_is_cut_into_pages_that_compare_across(browser: Client, app: App
 
 
 def test_history_without_saves_is_empty(browser: Client, app: App) -> None:
-    assert "Nothing saved yet" in words(browser.get(path(app, "history/")))
+    assert "Nothing saved yet" in main_words_of(browser.get(path(app, "history/")))
 
 
 def test_earlier_manifest_is_restored_after_a_confirmation(browser: Client, app: App) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from accounts.models import Business, User
+from accounts.models import Business
 from extensions.models import Definition, ManifestSave
 from extensions.queries import manifest_document
 from extensions.services.manifests import save_manifest
@@ -15,15 +15,10 @@ from marketplace.services.apps import update_app
 from tests import factories
 from tests.developers.review.reviewing import page_of as review_page
 from tests.extensions.manifests import block, script
-from tests.merchants.pages import signed_in, text_of
+from tests.pages import text_of
 
 REACH = "Contract 2 Reach"
 BASE = "/portal/apps/stars/"
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 def approve(app: App) -> App:

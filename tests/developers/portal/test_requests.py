@@ -1,6 +1,5 @@
 """The portal's pages about the log of requests, in a browser without JavaScript."""
 
-import html
 import re
 import socket
 from collections.abc import Iterator
@@ -24,18 +23,12 @@ from common.rest.deprecation import Deprecation
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
-from tests.appapi.conftest import client_of
-from tests.developers.portal.test_apps import HTML, signed_in
-from tests.extensions.hooks.conftest import hooking as hooking
+from tests.clients import client_of
+from tests.pages import HTML, signed_in, words_of
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
-from tests.wire.test_request_ids import TRACE, order_body
+from tests.wire.traces import TRACE, order_body
 from webhooks.models import Delivery
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
@@ -43,11 +36,6 @@ def production(dana: User, shop: Business) -> Installation:
     app = factories.app(dana)
     factories.approve(app)
     return factories.installation(app, shop)
-
-
-def text_of(page: Any) -> str:
-    """As it is read: without tags, with single spaces."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page.content.decode())).split())
 
 
 def pages(app: App) -> str:
@@ -134,7 +122,7 @@ def test_call_is_shown_with_what_repeats_it(browser: Client, app: App, installat
     )  # fmt: skip
     log.flush()
     call = ApiCall.objects.get()
-    page = text_of(browser.get(f"{pages(app)}/requests/{call.pk}/", **HTML))
+    page = words_of(browser.get(f"{pages(app)}/requests/{call.pk}/", **HTML))
     assert "201 Created" in page
     assert f"Bearer fbat_test_…{installation.raw_token[-4:]}" in page
     assert installation.raw_token not in page
@@ -145,7 +133,7 @@ def test_call_is_shown_with_what_repeats_it(browser: Client, app: App, installat
 
 def test_production_bodies_are_not_shown(browser: Client, production: Installation) -> None:
     call = called(production, "/app-api/products")
-    page = text_of(browser.get(f"{pages(production.app)}/requests/{call.pk}/", **HTML))
+    page = words_of(browser.get(f"{pages(production.app)}/requests/{call.pk}/", **HTML))
     assert "Bodies are stored for test installs only." in page
     assert "YOUR_ACCESS_TOKEN" not in page
 
@@ -163,7 +151,7 @@ def test_request_of_another_app_does_not_exist(sam: User, installation: Installa
 
 
 def explained(browser: Client, call: ApiCall) -> str:
-    return text_of(browser.get(f"{pages(call.app)}/requests/{call.pk}/", **HTML))
+    return words_of(browser.get(f"{pages(call.app)}/requests/{call.pk}/", **HTML))
 
 
 def test_explanation_goes_by_the_code_and_by_the_status_where_there_is_none(
@@ -172,13 +160,13 @@ def test_explanation_goes_by_the_code_and_by_the_status_where_there_is_none(
     Installation.objects.filter(pk=production.pk).update(paused_at=timezone.now())
     refused = called(production, "/app-api/products")
     page = browser.get(f"{pages(refused.app)}/requests/{refused.pk}/", **HTML)
-    assert "has paused the app." in text_of(page)
-    assert "X-Error-Code: app_paused" in text_of(page)
+    assert "has paused the app." in words_of(page)
+    assert "X-Error-Code: app_paused" in words_of(page)
     assert links(page, "/docs/errors/#") == ["/docs/errors/#app_paused"]
 
     ApiCall.objects.filter(pk=refused.pk).update(error_code="")  # as the log was before
     page = browser.get(f"{pages(refused.app)}/requests/{refused.pk}/", **HTML)
-    assert f"403: {refused.message}" in text_of(page)
+    assert f"403: {refused.message}" in words_of(page)
     assert links(page, "/docs/errors/#") == ["/docs/errors/#status-403"]
 
 
@@ -218,7 +206,7 @@ def test_rate_limit_is_explained(
 def test_missing_part_of_the_log_is_said(browser: Client, app: App) -> None:
     now = timezone.now()
     LogGap.objects.create(app=app, since=now - timedelta(minutes=2), until=now, count=1204)
-    assert "1,204 requests between" in text_of(browser.get(f"{pages(app)}/requests/", **HTML))
+    assert "1,204 requests between" in words_of(browser.get(f"{pages(app)}/requests/", **HTML))
 
 
 def test_deprecated_calls_are_shown_with_the_stores_that_make_them(
@@ -232,7 +220,7 @@ def test_deprecated_calls_are_shown_with_the_stores_that_make_them(
     on_sandbox = factories.installation(app, sandbox)
     called(production, "/app-api/products")  # not yet deprecated
     page = browser.get(f"{pages(app)}/requests/", **HTML)
-    assert "Deprecated calls" not in text_of(page)
+    assert "Deprecated calls" not in words_of(page)
 
     ends = Deprecation(
         since=timezone.now(), end=datetime(2027, 6, 1, tzinfo=UTC), instead="Use `GET /app-api/goods`."
@@ -243,11 +231,11 @@ def test_deprecated_calls_are_shown_with_the_stores_that_make_them(
         assert called(installation, "/app-api/products?limit=1").status == 200
     called(production, "/app-api/orders")
     page = browser.get(f"{pages(app)}/requests/", **HTML)
-    assert "GET /app-api/products Use GET /app-api/goods . 1 June 2027 2 stores" in text_of(page)
-    assert re.search(rf"{re.escape(production.business.name)} 2 calls, last on ", text_of(page))
-    assert re.search(rf"{re.escape(sandbox.name)} 1 call, last on .* 3 \d", text_of(page))
-    assert "GET /app-api/orders Use" not in text_of(page)
-    assert "Makes calls that will stop working" in text_of(browser.get(f"{pages(app)}/", **HTML))
+    assert "GET /app-api/products Use GET /app-api/goods . 1 June 2027 2 stores" in words_of(page)
+    assert re.search(rf"{re.escape(production.business.name)} 2 calls, last on ", words_of(page))
+    assert re.search(rf"{re.escape(sandbox.name)} 1 call, last on .* 3 \d", words_of(page))
+    assert "GET /app-api/orders Use" not in words_of(page)
+    assert "Makes calls that will stop working" in words_of(browser.get(f"{pages(app)}/", **HTML))
 
     with time_machine.travel(timezone.now() + timedelta(days=31)):
         remove_old()
@@ -348,8 +336,8 @@ def test_unused_scopes_are_dropped_from_the_draft(browser: Client, dana: User, s
     called(installation, "/app-api/products")
     url = f"{pages(app)}/scopes/"
     page = browser.get(url, **HTML)
-    assert "GET /app-api/products 1 call" in text_of(page)
-    assert "Events of webhooks: order.created" in text_of(page)
+    assert "GET /app-api/products 1 call" in words_of(page)
+    assert "Events of webhooks: order.created" in words_of(page)
     ticked = re.findall(r'value="(\w+)"[^>]* checked', page.content.decode())
     assert ticked == ["read_reviews"]
     browser.post(url, {"scope": ticked})

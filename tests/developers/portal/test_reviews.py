@@ -1,7 +1,5 @@
 """The portal's pages Review and Versions, in a browser without JavaScript."""
 
-import html
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,16 +17,11 @@ from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from marketplace.services.pictures import decode
 from tests import factories
-from tests.developers.portal.test_apps import signed_in
+from tests.pages import main_words_of, signed_in
 from tests.pictures import upload
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
 ENDINGS = ("review/", "review/submit/", "review/withdraw/", "versions/")
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
@@ -46,13 +39,7 @@ def page_of(browser: Client, app: App, ending: str = "review/") -> str:
     """The text of a page, without tags."""
     response = browser.get(f"/portal/apps/{app.slug}/{ending}")
     assert response.status_code == 200
-    return words(response)
-
-
-def words(response: Any) -> str:
-    main = re.search(r"<main.*</main>", response.content.decode(), re.DOTALL)
-    assert main
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main[0])).split())
+    return main_words_of(response)
 
 
 # --- Access ----------------------------------------------------------------------------------------
@@ -132,7 +119,7 @@ def test_checklist_with_a_refused_url_blocks_the_submission(
     settings.ALLOW_LOCAL_DESTINATIONS = False
     App.objects.update(**fields)
     response = browser.get("/portal/apps/stars/review/")
-    page = words(response)
+    page = main_words_of(response)
     assert "Problem: " in page
     assert problem in page
     assert "Fix 1 problem before you submit." in page
@@ -140,7 +127,7 @@ def test_checklist_with_a_refused_url_blocks_the_submission(
     assert field_url(stars, next(iter(fields))) in response.content.decode()
     refused = browser.post("/portal/apps/stars/review/submit/")
     assert refused.status_code == 422
-    assert problem in words(refused)
+    assert problem in main_words_of(refused)
     assert not Submission.objects.exists()
 
 
@@ -227,7 +214,7 @@ def test_submit_puts_the_app_into_the_queue(browser: Client, dana: User, stars: 
         "/portal/apps/stars/review/submit/", {"how_to_test": "Buy two.\r\nThen one."}, follow=True
     )
     assert response.redirect_chain == [("/portal/apps/stars/review/", 302)]
-    page = words(response)
+    page = main_words_of(response)
     assert "Submitted for review." in page
     assert "Place in the queue 1 of 3" in page  # it asks for more than the others
     assert "How to test this app Buy two. Then one." in page
@@ -247,7 +234,7 @@ def test_submit_with_a_reason_keeps_it(browser: Client, stars: App) -> None:
 def test_submit_with_too_long_a_text_shows_it_beside_the_field(browser: Client, stars: App) -> None:
     response = browser.post("/portal/apps/stars/review/submit/", {"how_to_test": "x" * 4001})
     assert response.status_code == 422
-    assert "There is a problem" in words(response)
+    assert "There is a problem" in main_words_of(response)
     assert "x" * 4001 in response.content.decode()
     assert not Submission.objects.exists()
 
@@ -284,7 +271,7 @@ def test_page_of_a_held_submission_has_no_withdraw(browser: Client, stars: App, 
     assert rita.name not in page
     assert browser.get("/portal/apps/stars/review/withdraw/").status_code == 302
     response = browser.post("/portal/apps/stars/review/withdraw/", follow=True)
-    assert "A reviewer has started on the submission" in words(response)
+    assert "A reviewer has started on the submission" in main_words_of(response)
     assert Submission.objects.get().status == "PENDING_REVIEW"
 
 
@@ -294,7 +281,7 @@ def test_withdraw_asks_first(browser: Client, stars: App) -> None:
     page = page_of(browser, stars, "review/withdraw/")
     assert "It loses its place in the queue (1 of 1)." in page
     response = browser.post("/portal/apps/stars/review/withdraw/", follow=True)
-    assert "Withdrawn. The app is a draft again." in words(response)
+    assert "Withdrawn. The app is a draft again." in main_words_of(response)
     stars.refresh_from_db()
     assert stars.status == "DRAFT"
 
@@ -302,7 +289,7 @@ def test_withdraw_asks_first(browser: Client, stars: App) -> None:
 def test_withdraw_of_a_draft_is_refused(browser: Client, stars: App) -> None:
     assert browser.get("/portal/apps/stars/review/withdraw/").status_code == 302
     response = browser.post("/portal/apps/stars/review/withdraw/", follow=True)
-    assert "The app is not in review." in words(response)
+    assert "The app is not in review." in main_words_of(response)
 
 
 # --- Decided ------------------------------------------------------------------------------------------
@@ -324,16 +311,16 @@ def test_rejection_shows_notes_on_the_page_and_a_mark_in_the_list(
     assert "Security A bad one got 200." in page
     assert "Check <signatures>." in page
     assert "Before you submit" in page
-    assert "Changes requested" in words(browser.get("/portal/"))
+    assert "Changes requested" in main_words_of(browser.get("/portal/"))
     reviews.submit(app=stars, developer=stars.developer)
-    assert "Changes requested" not in words(browser.get("/portal/"))
+    assert "Changes requested" not in main_words_of(browser.get("/portal/"))
 
 
 def test_approval_shows_version_date_and_scopes(browser: Client, stars: App, rita: User) -> None:
     reviews.approve(submission=factories.submit(stars), reviewer=rita, notes="Neat.", now=NOW)
     response = browser.get("/portal/apps/stars/review/")
     assert 'href="/marketplace/stars/"' in response.content.decode()
-    page = words(response)
+    page = main_words_of(response)
     assert "Version 1.4.0 Approved 20 Nov 2026, 15:31:08 UTC" in page
     assert "See your products, their prices and stock read_products" in page
     assert "Neat." in page
@@ -395,7 +382,7 @@ def test_versions_show_who_when_and_what_changed(browser: Client, stars: App, ri
     reviews.approve(submission=second, reviewer=rita, now=NOW + timedelta(days=1))
     update_app(app=App.objects.get(), changes={"description": "Suns for regulars."})
     response = browser.get("/portal/apps/stars/versions/")
-    page = words(response)
+    page = main_words_of(response)
     for line in (
         "2.0.0 Draft Compared with version 2.0.0, which merchants use",
         "Description Was: Does one thing well. Now: Suns for regulars.",
@@ -455,5 +442,5 @@ def test_list_and_overview_show_the_live_version_and_the_draft(browser: Client, 
     factories.approve(stars)
     update_app(app=stars, changes={"version": "1.5.0"})
     for path in ("/portal/", "/portal/apps/stars/"):
-        assert "Live 1.4.0 Draft 1.5.0" in words(browser.get(path))
+        assert "Live 1.4.0 Draft 1.5.0" in main_words_of(browser.get(path))
     assert Installation.objects.count() == 0

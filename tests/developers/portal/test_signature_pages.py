@@ -13,7 +13,7 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.deliveries import TIMEOUT, UNAUTHORIZED, delivery
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import signed_in, text_of
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.messages.signing import signature_headers
@@ -21,11 +21,6 @@ from webhooks.models import Webhook
 
 SECRET = new_webhook_secret(test=False)
 BODY = '{"event":"order.created"}'
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture

@@ -9,20 +9,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Business, User
+from accounts.models import Business
 from common.secrets import digest, standard_webhooks_secret
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
 from tests import factories
-from tests.developers.portal.test_apps import pages_of, signed_in, text_of
+from tests.developers.portal.paths import pages_of
+from tests.pages import text_of
 
 TOKEN = re.compile(r"fbat_test_[A-Za-z0-9_-]{20,}")
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 def install(browser: Client, app: App, form_token: str = "a form") -> Any:
@@ -74,7 +70,7 @@ def test_install_gives_requests_that_can_be_pasted(browser: Client, app: App, sa
     App.objects.update(webhook_url="https://stars.example.com/it's")
     page = unescape(install(browser, app).content.decode())
     assert "curl 'http://testserver/app-api/products?limit=3'" in page
-    order = re.search(r"app-api/orders.*?-d '(\{.*?\n\})'", page, re.DOTALL)
+    order = re.search(r"app-api/orders.*?-d '(\{.*? \})'", page)
     assert order
     assert json.loads(order[1])["items"] == [{"productId": str(product.id), "quantity": 1}]
     assert "http://testserver/webhooks" in page

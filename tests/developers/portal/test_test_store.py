@@ -13,9 +13,9 @@ from installations.models import Installation
 from installations.services import test_uninstall as uninstall_on_sandbox
 from installations.services.lifecycle import uninstall
 from marketplace.models import App
-from stores.services import rehearsals
+from stores.services import sandbox_changes
 from tests import factories
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.pages import text_of
 from tests.receivers import Receiver
 from tests.webhooks.helpers import drain, webhook
 from webhooks import catalogue
@@ -23,7 +23,7 @@ from webhooks.enums import ErasureState
 from webhooks.models import Delivery, Erasure, Event, Inbox
 from webhooks.services import erasure as erasures
 from webhooks.services import inboxes
-from webhooks.services.sandbox.changes import ACTS, SCENARIOS
+from webhooks.services.sandbox.changes import CHANGES, SCENARIOS
 from webhooks.services.sandbox.samples import NEVER
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,11 +33,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def receiver() -> Iterator[Receiver]:
     with Receiver() as running:
         yield running
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
@@ -56,24 +51,24 @@ def change(browser: Client, app: App, **data: str) -> str:
 
 
 def test_every_event_has_an_act() -> None:
-    caused = {event for act in ACTS.values() for event in act.events}
+    caused = {event for act in CHANGES.values() for event in act.events}
     assert caused == set(catalogue.EVENTS) - set(NEVER)
-    assert set(SCENARIOS["all"].acts) == set(ACTS)
+    assert set(SCENARIOS["all"].acts) == set(CHANGES)
 
 
 @pytest.mark.spec("Events", "Every event can be caused by a real change on the sandbox store")
-@pytest.mark.parametrize("key", ACTS)
+@pytest.mark.parametrize("key", CHANGES)
 def test_act_causes_its_events(
     browser: Client, app: App, listening: Installation, receiver: Receiver, key: str
 ) -> None:
     page = change(browser, app, act=key)
-    for event in ACTS[key].events:
+    for event in CHANGES[key].events:
         assert event in page
     assert "Pending" in page
     assert "Not sent" not in page
     drain()
     arrived = {request.headers["x-webhook-event"] for request in receiver.requests}
-    assert set(ACTS[key].events) <= arrived
+    assert set(CHANGES[key].events) <= arrived
     assert "Delivered" in text_of(browser.get(f"/portal/apps/{app.slug}/test/"))
 
 
@@ -104,7 +99,7 @@ def test_changes_need_an_install_and_a_known_name(browser: Client, app: App, san
 def test_changes_are_for_sandboxes(mira: User) -> None:
     shop = Business.objects.get(owner=mira)
     with pytest.raises(Conflict, match="sandbox stores only"):
-        rehearsals.order(shop)
+        sandbox_changes.order(shop)
 
 
 def test_effects_are_sent_again_only_when_they_changed(

@@ -6,24 +6,19 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import Business, User
+from accounts.models import Business
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.deliveries import REFUSED, delivery
-from tests.developers.portal.test_apps import signed_in
-from tests.developers.portal.test_webhooks import at
+from tests.developers.portal.paths import at
+from tests.pages import unescaped
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
 
 URL = "https://api.example.com/in"
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
@@ -43,11 +38,6 @@ def _nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("developers.portal.webhooks.endpoints._ping", lambda request, webhook: None)
 
 
-def text_of(response: Any, status: int = 200) -> str:
-    assert response.status_code == status, response.content
-    return " ".join(response.content.decode().replace("&#x27;", "'").replace("’", "'").split())
-
-
 def form(url: str = URL, *events: str, **fields: str) -> dict[str, Any]:
     return {"url": url, "events": events or ("order.created",), "form_token": "a-token", **fields}
 
@@ -61,7 +51,7 @@ def test_added_endpoint_is_tested_and_its_secret_shown_once(
     response = browser.post(at(app, "new/"), added)
 
     webhook = Webhook.objects.get()
-    page = text_of(response)
+    page = unescaped(response)
     assert (webhook.installation_id, webhook.url) == (installation.pk, receiver.url)
     assert (webhook.events, webhook.description) == (["order.created", "product.created"], "Till")
     assert webhook.secret in page
@@ -72,7 +62,7 @@ def test_added_endpoint_is_tested_and_its_secret_shown_once(
     assert b'"event":"webhook.test"' in request.body.replace(b": ", b":")
     assert helpers.is_signed(request, webhook.secret)
 
-    again = text_of(browser.post(at(app, "new/"), added, follow=True))
+    again = unescaped(browser.post(at(app, "new/"), added, follow=True))
     assert "This endpoint was added before" in again
     assert webhook.secret not in again
     assert Webhook.objects.count() == 1
@@ -91,7 +81,7 @@ def test_added_endpoint_is_tested_and_its_secret_shown_once(
 def test_form_refuses_what_the_api_refuses(
     browser: Client, app: App, installation: Installation, given: dict[str, Any], message: str
 ) -> None:
-    page = text_of(browser.post(at(app, "new/"), form() | given), 422)
+    page = unescaped(browser.post(at(app, "new/"), form() | given), 422)
     assert message in page
     assert "There is a problem" in page
     assert not Webhook.objects.exists()
@@ -103,20 +93,20 @@ def test_twenty_first_endpoint_is_refused_and_may_be_sent_again(
 ) -> None:
     for number in range(20):
         helpers.webhook(installation, f"https://{number}.example.com/", ["order.created"])
-    assert "at most 20 webhooks" in text_of(browser.post(at(app, "new/"), form()), 422)
+    assert "at most 20 webhooks" in unescaped(browser.post(at(app, "new/"), form()), 422)
     Webhook.objects.first().delete()  # type: ignore[union-attr]
-    assert "The endpoint was added" in text_of(browser.post(at(app, "new/"), form()))
+    assert "The endpoint was added" in unescaped(browser.post(at(app, "new/"), form()))
 
 
 def test_events_without_their_scope_are_locked_and_have_examples(
     browser: Client, app: App, installation: Installation
 ) -> None:
     App.objects.update(scopes=["read_orders"])
-    page = text_of(browser.get(at(app, "new/")))
+    page = unescaped(browser.get(at(app, "new/")))
     assert "Locked: the install lacks the scope read_products" in page
     assert 'value="product.created" disabled' in page.replace(' id="id_events_6"', "")
     assert 'value="order.created" disabled' not in page
-    assert "&quot;event&quot;: &quot;order.created&quot;" in page
+    assert '"event": "order.created"' in page
     assert "add their scopes to the app" in page
 
 
@@ -126,7 +116,7 @@ def test_endpoint_keeps_an_event_whose_scope_it_lost(
 ) -> None:
     webhook = helpers.webhook(installation, URL, ["product.created", "order.created"])
     App.objects.update(scopes=["read_orders"])
-    page = text_of(browser.get(at(app, f"{webhook.pk}/edit/")))
+    page = unescaped(browser.get(at(app, f"{webhook.pk}/edit/")))
     assert 'value="product.created" id="id_events_6" checked' in page
     browser.post(at(app, f"{webhook.pk}/edit/"), form(URL, "order.created", "product.created"))
     webhook.refresh_from_db()
@@ -139,7 +129,7 @@ def test_edit_changes_the_endpoint_and_tests_it(
 ) -> None:
     receiver.respond_with(503)
     changed = form(receiver.url, "review.created", description="New server")
-    page = text_of(browser.post(at(app, f"{webhook.pk}/edit/"), changed, follow=True))
+    page = unescaped(browser.post(at(app, f"{webhook.pk}/edit/"), changed, follow=True))
     webhook.refresh_from_db()
     assert (webhook.url, webhook.events, webhook.description) == (
         receiver.url,
@@ -156,7 +146,7 @@ def test_app_defined_endpoint_keeps_its_url_and_follows_the_app_until_its_events
     App.objects.update(webhook_events=["order.created", "review.created"], webhook_url=URL)
     webhook = helpers.webhook(installation, URL, [], is_app_defined=True)
     edit = at(app, f"{webhook.pk}/edit/")
-    assert "This is the app's Webhook URL" in text_of(browser.get(edit))
+    assert "This is the app's Webhook URL" in unescaped(browser.get(edit))
 
     browser.post(edit, form("https://other.example.com/", "review.created", "order.created", description="A"))
     webhook.refresh_from_db()
@@ -169,9 +159,9 @@ def test_app_defined_endpoint_keeps_its_url_and_follows_the_app_until_its_events
 
 def test_delete_says_what_is_lost(browser: Client, app: App, webhook: Webhook) -> None:
     delivery(webhook, DeliveryStatus.RETRYING, REFUSED)
-    page = text_of(browser.get(at(app, f"{webhook.pk}/delete/")))
+    page = unescaped(browser.get(at(app, f"{webhook.pk}/delete/")))
     assert "1 waiting or held delivery won't be sent" in page
-    assert "was deleted" in text_of(browser.post(at(app, f"{webhook.pk}/delete/"), follow=True))
+    assert "was deleted" in unescaped(browser.post(at(app, f"{webhook.pk}/delete/"), follow=True))
     webhook.refresh_from_db()
     assert webhook.deleted_at
     assert browser.get(at(app, f"{webhook.pk}/edit/")).status_code == 404
@@ -181,13 +171,13 @@ def test_delete_says_what_is_lost(browser: Client, app: App, webhook: Webhook) -
 def test_second_endpoint_for_the_same_event_and_url_is_warned_of(
     browser: Client, app: App, webhook: Webhook
 ) -> None:
-    assert "send the same events" not in text_of(browser.get(at(app)))
-    added = text_of(browser.post(at(app, "new/"), form(URL, "order.created", "review.created")))
-    for page in (added, text_of(browser.get(at(app)))):
+    assert "send the same events" not in unescaped(browser.get(at(app)))
+    added = unescaped(browser.post(at(app, "new/"), form(URL, "order.created", "review.created")))
+    for page in (added, unescaped(browser.get(at(app)))):
         assert "Two endpoints send the same events to one URL" in page
         assert "receives order.created twice." in page
     Webhook.objects.filter(pk=webhook.pk).update(is_active=False)
-    assert "send the same events" not in text_of(browser.get(at(app)))
+    assert "send the same events" not in unescaped(browser.get(at(app)))
 
 
 def test_endpoints_of_production_stores_are_read_only(
@@ -195,7 +185,7 @@ def test_endpoints_of_production_stores_are_read_only(
 ) -> None:
     factories.approve(app)
     webhook = helpers.webhook(factories.installation(app, shop), URL, ["order.created"])
-    assert f"{webhook.pk}/edit/" not in text_of(browser.get(at(app)))
+    assert f"{webhook.pk}/edit/" not in unescaped(browser.get(at(app)))
     for act in ("edit", "delete"):
         assert browser.post(at(app, f"{webhook.pk}/{act}/"), form()).status_code == 404
     webhook.refresh_from_db()

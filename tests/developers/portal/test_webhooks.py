@@ -14,17 +14,13 @@ from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.deliveries import OK, REFUSED, delivery, one_of_each
-from tests.developers.portal.test_apps import signed_in, text_of
+from tests.developers.portal.paths import at
+from tests.pages import text_of
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from webhooks.enums import DeliveryStatus
 from webhooks.insight.last_day import last_days
 from webhooks.models import Webhook
-
-
-@pytest.fixture
-def browser(dana: User) -> Client:
-    return signed_in(dana)
 
 
 @pytest.fixture
@@ -36,10 +32,6 @@ def webhook(installation: Installation) -> Webhook:
 def receiver() -> Iterator[Receiver]:
     with Receiver() as running:
         yield running
-
-
-def at(app: App, path: str = "") -> str:
-    return f"/portal/apps/{app.slug}/webhooks/{path}"
 
 
 def test_page_without_webhooks_shows_the_next_step(browser: Client, app: App, sandbox: Business) -> None:

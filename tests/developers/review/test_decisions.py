@@ -11,7 +11,7 @@ from marketplace.models import App, AppVersion, Submission
 from marketplace.services import reviews
 from marketplace.services.apps import delete_app
 from tests import factories
-from tests.developers.conftest import Api
+from tests.clients import Api
 from tests.developers.review.reviewing import JUDGED, client_of, messages_of, page_of, submitted
 
 APP_STATUS = "States/App status"

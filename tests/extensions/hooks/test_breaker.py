@@ -17,8 +17,8 @@ from stores.models import Order
 from stores.services.checkout import place_order
 from tests import factories
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooked, Hooking, says
 from tests.factories import order_request
+from tests.hooking import Hooked, Hooking, says
 from tests.receivers import Answer
 
 SHIPPING = "checkout.shipping_rates"

@@ -16,8 +16,8 @@ from stores.services import checkout
 from stores.services.checkout import place_order
 from tests import factories
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooking, says
 from tests.factories import order_request
+from tests.hooking import Hooking, says
 from tests.receivers import Receiver
 
 pytestmark = pytest.mark.timed

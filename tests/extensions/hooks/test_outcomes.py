@@ -10,7 +10,7 @@ import time_machine
 from accounts.models import Business
 from extensions.enums import CallOutcome
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooking, says
+from tests.hooking import Hooking, says
 from tests.receivers import Answer, Receiver
 
 SHIPPING = "checkout.shipping_rates"

@@ -9,7 +9,7 @@ from common.ids import id_at
 from extensions.models import HookCall
 from extensions.tasks import remove_old_hook_calls
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooking
+from tests.hooking import Hooking
 
 
 def age(call: HookCall, days: float) -> UUID:

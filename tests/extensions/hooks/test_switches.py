@@ -12,7 +12,7 @@ from extensions.services.extension_states import limit_discount, switch_extensio
 from stores.hookpoints import Discount, HookPoint, OrderVerdict
 from tests import factories
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooked, Hooking
+from tests.hooking import Hooked, Hooking
 
 SWITCHES = "Contract 6 The merchant's switches"
 DISCOUNTS = "order.calculate_discounts"

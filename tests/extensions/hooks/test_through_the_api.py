@@ -20,8 +20,8 @@ from stores.models import Order, Product
 from stores.queries import DEFAULT_DELIVERY_FEE, order_by_page_key
 from stores.services.storefront import place_once
 from tests import factories
-from tests.appapi.conftest import client_of
-from tests.extensions.hooks.conftest import Hooked, Hooking, says
+from tests.clients import client_of
+from tests.hooking import Hooked, Hooking, says
 from tests.strangers import others, places_taken
 from tests.webhooks.helpers import is_signed
 

@@ -9,7 +9,7 @@ from extensions.models import HookCall
 from marketplace.models import App
 from tests import factories
 from tests.extensions.hooks import asking
-from tests.extensions.hooks.conftest import Hooked, Hooking
+from tests.hooking import Hooked, Hooking
 from tests.receivers import Receiver
 
 SHIPPING = "checkout.shipping_rates"

@@ -1,7 +1,5 @@
 """The command line in this process, with a config directory of its own, against a live server."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,16 +10,7 @@ from extension_platform_sdk.cli.main import main
 
 from accounts.models import User
 from accounts.services.developer_tokens import create_developer_token
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
+from tests.sdk.cli.runs import Outcome, Run
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from extensions.queries import manifest_document
 from installations.models import Installation
 from marketplace.models import App
 from tests import factories
-from tests.sdk.cli.conftest import Run
+from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, webhook
 from tools.sdk_types import SDK
 from webhooks.messages.signing import signature_headers

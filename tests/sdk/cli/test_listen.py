@@ -18,7 +18,7 @@ from accounts.services import device_grants
 from marketplace.models import App
 from tests import factories
 from tests.receivers import Receiver
-from tests.sdk.cli.conftest import Run
+from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, publish, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

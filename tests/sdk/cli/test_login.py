@@ -12,8 +12,8 @@ from extension_platform_sdk.cli.platform import signed_in as sign_in
 
 from accounts.models import DeveloperToken, User
 from tests import factories
-from tests.developers.portal.test_apps import signed_in as browser_of
-from tests.sdk.cli.conftest import Outcome, Run
+from tests.pages import signed_in as browser_of
+from tests.sdk.cli.runs import Outcome, Run
 
 pytestmark = pytest.mark.timed
 

@@ -50,7 +50,7 @@ DEFECTS: Final = {
         "orders whose total is not what apps answered",
         (
             Change(
-                "extensions.hooks.fillers",
+                "extensions.hooks.handlers",
                 'ShippingRate(int(call.answer["fee"]))',
                 'ShippingRate(int(call.answer["fee"]) + 1)',
             ),
@@ -59,7 +59,7 @@ DEFECTS: Final = {
     "apps are not asked about orders": Defect(
         "money",
         "hook calls that such an order did not make",
-        (Change("extensions.hooks.fillers", "        (HookPoint.VALIDATE, verdict),\n", ""),),
+        (Change("extensions.hooks.handlers", "        (HookPoint.VALIDATE, verdict),\n", ""),),
     ),
     "a payment is answered but not saved": Defect(
         "apps",

@@ -1,6 +1,6 @@
 """What developers change on their sandbox store to see which events it causes, and what became of those events.
 
-Each change is made by the service that makes it in any store (`stores.services.rehearsals`), so everything that follows is real.
+Each change is made by the service that makes it in any store (`stores.services.sandbox_changes`), so everything that follows is real.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from installations.models import Installation
 from installations.queries import sandbox_installation
 from installations.services import test_uninstall
 from marketplace.models import App
-from stores.services import rehearsals
+from stores.services import sandbox_changes
 from webhooks import catalogue
 from webhooks.enums import OPEN_ERASURES
 from webhooks.models import Delivery, Erasure, Event
@@ -34,7 +34,7 @@ BUDGET: Final = 25.0  # seconds for a scenario; hooks of apps may make each orde
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class SandboxChange:
     """A change on the sandbox store, and the events that it causes for certain."""
 
     key: str
@@ -52,23 +52,23 @@ def _with_payment(change: Callable[..., str]) -> Callable[[Installation], str]:
     return lambda installation: change(installation.business, str(installation.app_id))
 
 
-ACTS: Final[dict[str, Act]] = {
+CHANGES: Final[dict[str, SandboxChange]] = {
     act.key: act
     for act in (
-        Act("order", "Orders", "Place a test order", ("order.created",), _on_store(rehearsals.order)),
-        Act("confirm", "Orders", "Confirm an order", ("order.status_changed",), _on_store(rehearsals.confirm_order)),
-        Act("deliver", "Orders", "Deliver an order", ("order.status_changed", "order.delivered"), _on_store(rehearsals.deliver_order)),
-        Act("cancel", "Orders", "Cancel an order", ("order.status_changed", "order.cancelled"), _on_store(rehearsals.cancel_order)),
-        Act("pay", "Payments", "Take a payment", ("payment.completed",), _with_payment(rehearsals.complete_payment)),
-        Act("expire", "Payments", "Let a payment expire", ("payment.expired",), _with_payment(rehearsals.let_payment_expire)),
-        Act("sell_out", "Stock", "Sell out a product", ("product.out_of_stock",), _on_store(rehearsals.sell_out)),
-        Act("run_low", "Stock", "Run low on a product", ("product.low_stock",), _on_store(rehearsals.run_low)),
-        Act("restock", "Stock", "Restock a product", ("product.back_in_stock",), _on_store(rehearsals.restock)),
-        Act("add_product", "Products", "Add a product", ("product.created",), _on_store(rehearsals.add_product)),
-        Act("edit_product", "Products", "Change a price", ("product.updated",), _on_store(rehearsals.edit_product)),
-        Act("delete_product", "Products", "Delete a product", ("product.deleted",), _on_store(rehearsals.remove_product)),
-        Act("add_review", "Reviews", "Add a review", ("review.created",), _on_store(rehearsals.add_review)),
-        Act("delete_review", "Reviews", "Remove a review", ("review.deleted",), _on_store(rehearsals.remove_review)),
+        SandboxChange("order", "Orders", "Place a test order", ("order.created",), _on_store(sandbox_changes.order)),
+        SandboxChange("confirm", "Orders", "Confirm an order", ("order.status_changed",), _on_store(sandbox_changes.confirm_order)),
+        SandboxChange("deliver", "Orders", "Deliver an order", ("order.status_changed", "order.delivered"), _on_store(sandbox_changes.deliver_order)),
+        SandboxChange("cancel", "Orders", "Cancel an order", ("order.status_changed", "order.cancelled"), _on_store(sandbox_changes.cancel_order)),
+        SandboxChange("pay", "Payments", "Take a payment", ("payment.completed",), _with_payment(sandbox_changes.complete_payment)),
+        SandboxChange("expire", "Payments", "Let a payment expire", ("payment.expired",), _with_payment(sandbox_changes.let_payment_expire)),
+        SandboxChange("sell_out", "Stock", "Sell out a product", ("product.out_of_stock",), _on_store(sandbox_changes.sell_out)),
+        SandboxChange("run_low", "Stock", "Run low on a product", ("product.low_stock",), _on_store(sandbox_changes.run_low)),
+        SandboxChange("restock", "Stock", "Restock a product", ("product.back_in_stock",), _on_store(sandbox_changes.restock)),
+        SandboxChange("add_product", "Products", "Add a product", ("product.created",), _on_store(sandbox_changes.add_product)),
+        SandboxChange("edit_product", "Products", "Change a price", ("product.updated",), _on_store(sandbox_changes.edit_product)),
+        SandboxChange("delete_product", "Products", "Delete a product", ("product.deleted",), _on_store(sandbox_changes.remove_product)),
+        SandboxChange("add_review", "Reviews", "Add a review", ("review.created",), _on_store(sandbox_changes.add_review)),
+        SandboxChange("delete_review", "Reviews", "Remove a review", ("review.deleted",), _on_store(sandbox_changes.remove_review)),
     )
 }  # fmt: skip
 
@@ -93,7 +93,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
             "trouble", "Things that go wrong", "An order is cancelled, a payment expires, a review and a product are removed.",
             ("order", "cancel", "expire", "add_review", "delete_review", "add_product", "delete_product"),
         ),
-        Scenario("all", "Every event", "Each change of this page, one after the other.", tuple(ACTS)),
+        Scenario("all", "Every event", "Each change of this page, one after the other.", tuple(CHANGES)),
     )
 }  # fmt: skip
 
@@ -133,7 +133,7 @@ def play(installation: Installation, keys: Sequence[str], title: str) -> ChangeR
             step.refused = f"Not carried out: the steps before took more than {BUDGET:.0f} seconds."
         else:
             try:
-                step.said = ACTS[key].change(installation)
+                step.said = CHANGES[key].change(installation)
             except ServiceError as error:
                 step.refused = error.message
         caused = [each for each in _caused(installation, since) if each not in seen]
@@ -191,7 +191,7 @@ def _result(
     deliveries: dict[UUID, list[Delivery]],
     installation: Installation | None,
 ) -> StepResult:
-    act = ACTS[step.act]
+    act = CHANGES[step.act]
     outcomes = [
         CausedEvent(
             types[event],

@@ -9,7 +9,7 @@ from uuid import UUID
 from common.money import display
 from common.times import parse_moment
 from extensions.enums import SKIPPED
-from extensions.hooks.asking import Asking
+from extensions.hooks.asking import HookCalls
 from extensions.hooks.calling import Call
 from extensions.models import HookPreference
 from stores import hookpoints
@@ -19,10 +19,10 @@ from stores.hookpoints import (
     Discount,
     HookPart,
     HookPoint,
+    HookRequest,
     OrderVerdict,
     PaymentDetails,
     PaymentMethod,
-    Question,
     ShippingRate,
 )
 
@@ -45,25 +45,25 @@ NO_DISCOUNT: Final = "This app gave no discount."
 CANNOT_CHECK: Final = "This order can't be checked at the moment. Please try again in a few minutes."
 
 
-def fill_all() -> None:
-    for point, filler in (
+def register() -> None:
+    for point, handler in (
         (HookPoint.PAYMENT_METHODS, payment_methods),
         (HookPoint.CREATE_PAYMENT, create_payment),
         (HookPoint.SHIPPING_RATES, shipping_rate),
         (HookPoint.VALIDATE, verdict),
         (HookPoint.DISCOUNTS, discount),
     ):
-        hookpoints.fill(point, filler)
+        hookpoints.register(point, handler)
 
 
-def _part(question: Question, call: Call, *, amount: int | None = None, reason: str = "") -> HookPart:
+def _part(request: HookRequest, call: Call, *, amount: int | None = None, reason: str = "") -> HookPart:
     """The app's part in the order, for the order's history."""
     if call.answer is not None:
         outcome = HookOutcome.ANSWERED
     else:
         outcome = HookOutcome.SKIPPED if call.outcome in SKIPPED else HookOutcome.FAILED
     return HookPart(
-        point=question.point,
+        point=request.point,
         provider=str(call.hook.app_id),
         app_name=call.hook.name,
         outcome=outcome,
@@ -73,11 +73,11 @@ def _part(question: Question, call: Call, *, amount: int | None = None, reason: 
     )
 
 
-def payment_methods(question: Question) -> list[PaymentMethod]:
+def payment_methods(request: HookRequest) -> list[PaymentMethod]:
     """All methods, in order. An id that an app gives twice counts once."""
     found: dict[str, PaymentMethod] = {}
-    with Asking(question, slug=_owner(question)) as asking:
-        for calls in asking.groups():
+    with HookCalls(request, slug=_owner(request)) as hook_calls:
+        for calls in hook_calls.groups():
             for call in calls:
                 if call.answer is None:
                     call.fallback = METHODS_LEFT_OUT
@@ -88,8 +88,8 @@ def payment_methods(question: Question) -> list[PaymentMethod]:
     return list(found.values())
 
 
-def _owner(question: Question) -> str:
-    return (question.method_id or "").partition(":")[0]
+def _owner(request: HookRequest) -> str:
+    return (request.method_id or "").partition(":")[0]
 
 
 def _method(call: Call, given: dict[str, Any]) -> PaymentMethod:
@@ -102,13 +102,13 @@ def _method(call: Call, given: dict[str, Any]) -> PaymentMethod:
     )
 
 
-def create_payment(question: Question) -> Asked[PaymentDetails | None]:
+def create_payment(request: HookRequest) -> Asked[PaymentDetails | None]:
     """Asks only the owner. None if it failed, was uninstalled, or has no such hook any more."""
-    with Asking(question, slug=_owner(question)) as asking:
-        for (call,) in asking.groups():
+    with HookCalls(request, slug=_owner(request)) as hook_calls:
+        for (call,) in hook_calls.groups():
             if call.answer is None:
                 call.fallback = PAYMENT_FAILED
-            return Asked(None if call.answer is None else _details(call.answer), (_part(question, call),))
+            return Asked(None if call.answer is None else _details(call.answer), (_part(request, call),))
     return Asked(None)
 
 
@@ -122,31 +122,31 @@ def _details(answer: dict[str, Any]) -> PaymentDetails:
     )
 
 
-def shipping_rate(question: Question) -> Asked[ShippingRate | None]:
+def shipping_rate(request: HookRequest) -> Asked[ShippingRate | None]:
     """Each fee overrides the one before; a failure keeps the fee so far."""
     rate = None
     parts: list[HookPart] = []
-    with Asking(question) as asking:
-        for calls in asking.groups():
+    with HookCalls(request) as hook_calls:
+        for calls in hook_calls.groups():
             for call in calls:
                 if call.answer is None:
                     call.fallback = EARLIER_FEE if rate else STORES_FEE
-                    parts.append(_part(question, call))
+                    parts.append(_part(request, call))
                     continue
                 rate = ShippingRate(int(call.answer["fee"]))
                 parts = [part if part.amount is None else replace(part, instead=LATER_FEE) for part in parts]
-                parts.append(_part(question, call, amount=rate.fee))
+                parts.append(_part(request, call, amount=rate.fee))
     return Asked(rate, tuple(parts))
 
 
-def verdict(question: Question) -> Asked[OrderVerdict]:
+def verdict(request: HookRequest) -> Asked[OrderVerdict]:
     """The first refusal in order counts, and no later group is asked. A failing app counts as satisfied but not heard, or
     refuses if the merchant chose that.
     """
     all_heard = True
     parts: list[HookPart] = []
-    with Asking(question) as asking:
-        for calls in asking.groups():
+    with HookCalls(request) as hook_calls:
+        for calls in hook_calls.groups():
             strict = _strict_among(calls)
             refusal = None
             for call in calls:
@@ -157,7 +157,7 @@ def verdict(question: Question) -> Asked[OrderVerdict]:
                     reason = CANNOT_CHECK
                 else:
                     refuses, reason = not call.answer["valid"], call.answer.get("reason") or ""
-                parts.append(_part(question, call))
+                parts.append(_part(request, call))
                 if refuses and refusal is None:
                     refusal = OrderVerdict(valid=False, reason=reason.strip()[:300], all_heard=all_heard)
             if refusal:
@@ -174,21 +174,21 @@ def _strict_among(calls: list[Call]) -> set[UUID]:
     return set(strict.values_list("installation_id", flat=True))
 
 
-def discount(question: Question) -> Asked[Discount]:
+def discount(request: HookRequest) -> Asked[Discount]:
     """Discounts add up, to at most the subtotal minus the promo discount. Each app gets no more than the merchant's cap."""
     amount, reasons = 0, []
     parts: list[HookPart] = []
-    currency, locale = question.business.currency, question.business.locale
-    most = max(0, question.data["subtotal"] - question.data["promoDiscount"])
-    with Asking(question) as asking:
-        for calls in asking.groups():
+    currency, locale = request.business.currency, request.business.locale
+    most = max(0, request.data["subtotal"] - request.data["promoDiscount"])
+    with HookCalls(request) as hook_calls:
+        for calls in hook_calls.groups():
             for call in calls:
                 if call.answer is None:
                     call.fallback = NO_DISCOUNT
-                    parts.append(_part(question, call))
+                    parts.append(_part(request, call))
                     continue
                 asked = int(call.answer["discount"])
-                given = min(asked, question.data["subtotal"] * call.hook.most_discount // 100)
+                given = min(asked, request.data["subtotal"] * call.hook.most_discount // 100)
                 if given < asked:
                     call.fallback = CAPPED.format(
                         asked=display(asked, currency, locale),
@@ -197,7 +197,7 @@ def discount(question: Question) -> Asked[Discount]:
                     )
                 reason = (call.answer.get("reason") or "").strip()
                 counted = min(given, max(0, most - amount))
-                part = _part(question, call, amount=counted, reason=reason)
+                part = _part(request, call, amount=counted, reason=reason)
                 parts.append(replace(part, instead=NOT_MORE) if counted < given else part)
                 if given:
                     amount += given

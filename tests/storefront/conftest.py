@@ -1,3 +1,0 @@
-from tests.stores.conftest import ear
-
-__all__ = ["ear"]
