@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.messages import SUCCESS
 from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest, HttpResponse
 
@@ -20,6 +21,7 @@ from stores.models import Cart, Order, Product
 from stores.services import carts
 from stores.services.carts import CartLine
 
+ADDED: Final = SUCCESS + 1  # the level of a notice that leads to the cart
 KEY: Final = re.compile(r"[A-Za-z0-9_-]{32}")
 
 
@@ -68,7 +70,11 @@ class ShopperCart:
         self._keep(carts.add_notice(business=self._business, key=self._key, level=level, text=text))
 
     def take_notices(self) -> list[Message]:
-        return [Message(*notice) for notice in carts.take_notices(cart=self._cart)] if self._cart else []
+        kept = carts.take_notices(cart=self._cart) if self._cart else []
+        return [
+            Message(SUCCESS, text, extra_tags="to-cart") if level == ADDED else Message(level, text)
+            for level, text in kept
+        ]
 
     def set_cookie(self, response: HttpResponse) -> None:
         """Each change renews the cookie's lifetime along with the cart's."""

@@ -16,7 +16,6 @@ from stores.models import Order
 from stores.standing import PAID
 
 RANGES: Final = (7, 30, 90)  # days
-TICKS: Final = 5  # days named below the plot, at most
 
 
 @dataclass(slots=True)
@@ -97,10 +96,9 @@ class Sales:
 
     @property
     def ticks(self) -> list[date]:
-        """Days to name below the plot: the first, today, and some between them."""
+        """Days to name below the plot: each of a week, else the first and today."""
         days = list(self.by_day)
-        gaps = min(TICKS, len(days)) - 1
-        return [days[round(each * (len(days) - 1) / gaps)] for each in range(gaps + 1)]
+        return days if len(days) == 7 else [days[0], days[-1]]
 
 
 def sales_of(business: Business, *, days: int, now: datetime | None = None) -> Sales:

@@ -70,7 +70,7 @@ register.filter("payment_method", payment_method)
 def compared(now: int, before: int) -> str:
     """A figure beside the one of the days before: `12% more than before`."""
     if not before:
-        return "None before" if now else "None before, either"
+        return "None before"
     percent = round(100 * (now - before) / before)
     if percent == 0:
         return "About as much as before"

@@ -1,4 +1,4 @@
-// Keeps the sums of the checkout up to date: asks for them when the delivery method or the town has changed, once for each
+// Placing the order waits for the total, and says what takes long. Keeps the sums of the checkout up to date: asks for them when the delivery method or the town has changed, once for each
 // choice and never while a town is being typed. Without this script, or if asking fails, the page has a button for it.
 import { announce } from "./announce.js";
 
@@ -60,7 +60,63 @@ async function ask(now) {
     asked = undefined;
   }
   sums.removeAttribute("aria-busy");
+  goOn();
 }
+
+// A press while the total is being worked out is kept. It goes on by itself only if the total is the one that was shown.
+const button = form.querySelector("[data-place]");
+const note = form.querySelector("[data-placing]");
+const LONG = 3_000; // ms
+const label = button.textContent;
+let pressed, slow;
+
+function total() {
+  const shown = [...sums.querySelectorAll(".total")].find((row) => getComputedStyle(row).display !== "none");
+  return shown.lastElementChild.textContent;
+}
+
+function goOn() {
+  if (pressed === undefined) return;
+  const seen = pressed;
+  rest();
+  if (form.dataset.sums === "failed") {
+    note.textContent = "The total may still change. Place the order again to go on, or update the total first.";
+  } else if (total() === seen) {
+    form.requestSubmit(button);
+  } else {
+    note.textContent = `The total is now ${total()}. Place the order if that is right.`;
+  }
+}
+
+function rest() {
+  clearTimeout(slow);
+  pressed = undefined;
+  button.textContent = label;
+  button.removeAttribute("aria-disabled");
+  note.textContent = "";
+}
+
+function waitsFor() {
+  const method = form.querySelector("[name=payment_method]:checked");
+  const ofAnApp = method?.value.includes(":");
+  return ofAnApp
+    ? `Waiting for ${method.closest("label").querySelector(".title").textContent} to prepare your payment…`
+    : "Waiting for the store to check your order…";
+}
+
+form.addEventListener("submit", (event) => {
+  if (event.submitter && event.submitter !== button) return;
+  button.setAttribute("aria-disabled", "true");
+  if (form.dataset.sums === "waiting") {
+    event.preventDefault();
+    pressed ??= total();
+    button.textContent = "Working out the total…";
+    return;
+  }
+  button.textContent = "Placing your order…";
+  slow = setTimeout(() => (note.textContent = waitsFor()), LONG);
+});
+addEventListener("pageshow", rest); // also when the browser comes back to the page
 
 form.elements.locality.addEventListener("input", () => plan(PAUSE));
 form.addEventListener("change", ({ target }) => {

@@ -10,6 +10,7 @@ from common.errors import Conflict, TooManyRequests
 from common.web.limits.auth_limits import limit_by_address
 from common.web.methods import require_safe
 from common.web.pagination import page_request
+from storefront.cart import ADDED
 from storefront.forms import QuantityForm, ReviewForm
 from storefront.templatetags.storefront import is_gone
 from storefront.views.access import ShopRequest, shop_page, shop_render
@@ -75,7 +76,7 @@ def product(request: ShopRequest, product_slug: str) -> HttpResponse:
 @require_POST
 @shop_page
 def add_to_cart(request: ShopRequest, product_slug: str) -> HttpResponse:
-    """Add a product to the cart. If that isn't possible, the page shows why beside the quantity."""
+    """Add a product to the cart, and with `buy` go on to the checkout. If it can't be added, the page shows why beside the quantity."""
     found = queries.product_by_slug(request.shop, product_slug)
     form = QuantityForm(request.POST)
     if form.is_valid():
@@ -85,7 +86,9 @@ def add_to_cart(request: ShopRequest, product_slug: str) -> HttpResponse:
         except Conflict as error:
             form.add_error("quantity", error.message)
         else:
-            request.cart.add_notice(SUCCESS, f"{quantity} × {found.name} added.")
+            if "buy" in request.POST:
+                return redirect("storefront:checkout")
+            request.cart.add_notice(ADDED, f"{quantity} × {found.name} added.")
             return redirect("storefront:product", found.slug)
     return _product_page(request, found, ReviewForm(), form, status=422)
 

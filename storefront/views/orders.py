@@ -87,8 +87,11 @@ class ProgressStep:
 
 
 def _steps(order: Order) -> list[ProgressStep]:
-    """What the order goes through, with the times that are known. A cancelled order has none."""
-    stages = STAGES[DeliveryMethod(order.delivery_method)]
+    """What the order goes through, with the times that are known. A cancelled order has none. What an app has sent out is
+    on its way, also if the customer wanted to pick it up.
+    """
+    sent_out = order.status == OrderStatus.IN_DELIVERY
+    stages = STAGES[DELIVERY if sent_out else DeliveryMethod(order.delivery_method)]
     if order.status == OrderStatus.CANCELLED:
         return []
     reached = FULFILMENT.index(OrderStatus(order.status))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from time import sleep
 from typing import Any
 
 import pytest
@@ -80,7 +81,7 @@ def test_shopper_orders_for_delivery(new_page: NewPage, store: str, scripted: bo
     expect(page.get_by_text("$18.00")).to_be_visible()
     page.get_by_role("button", name="Place order").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
-    expect(page.get_by_text("$18.00")).to_be_visible()
+    expect(page.get_by_text("$18.00", exact=True)).to_be_visible()
     order = Order.objects.get()
     assert order.address == "1 Quay Street\nPortside"
     page.reload()
@@ -88,6 +89,68 @@ def test_shopper_orders_for_delivery(new_page: NewPage, store: str, scripted: bo
     page.goto(store)
     page.get_by_role("link", name=f"Your order {order.number}").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+
+
+def test_shopper_buys_in_4_presses(page: Page, store: str) -> None:
+    page.goto(store)
+    presses = 0
+
+    def press(role: str, name: str) -> None:
+        nonlocal presses
+        presses += 1
+        page.get_by_role(role, name=name, exact=True).first.click()  # type: ignore[arg-type]
+
+    press("link", "Sourdough")
+    press("button", "Buy now")
+    page.get_by_label("Name", exact=True).fill("Kim")
+    page.get_by_label("E-mail").fill("kim@example.com")
+    press("radio", "Delivery")
+    page.get_by_label("Address").fill("1 Quay Street")
+    page.get_by_label("Town").fill("Portside")
+    press("button", "Place order")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+    assert (presses, Order.objects.count()) == (4, 1)
+
+
+@pytest.mark.parametrize(("rate", "goes_on"), [(500, True), (990, False)])
+def test_placing_waits_for_the_total_and_shows_one_that_differs(
+    page: Page, store: str, rate: int, goes_on: bool
+) -> None:
+    """The page shows the store's own fee of $5.00 until the app has answered."""
+    to_checkout(page, store)
+    with filled("checkout.shipping_rates", lambda question: sleep(1) or ShippingRate(rate)):
+        page.get_by_label("Delivery", exact=True).check()
+        page.get_by_label("Address").fill("1 Quay Street")
+        page.get_by_label("Town").fill("Portside")
+        page.get_by_role("button", name="Place order").click()
+        expect(page.get_by_role("button", name="Working out the total…")).to_be_visible()
+        if goes_on:
+            expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+        else:
+            expect(
+                page.get_by_text("The total is now $22.90. Place the order if that is right.")
+            ).to_be_visible()
+    assert Order.objects.count() == goes_on
+
+
+# Playwright looks at nothing while a page waits for the next one, so the page notes itself what it says.
+NOTING = """
+new MutationObserver(() => sessionStorage.setItem("said",
+  (sessionStorage.getItem("said") ?? "") + document.querySelector("form.checkout .summary").innerText)
+).observe(document.querySelector("form.checkout .summary"), { subtree: true, childList: true, characterData: true })
+"""
+
+
+def test_placing_says_so_and_after_3_s_what_it_waits_for(page: Page, store: str) -> None:
+    to_checkout(page, store)
+    expect(page.locator("form[data-sums=known]")).to_be_attached()
+    page.evaluate(NOTING)
+    with filled("order.validate", lambda question: sleep(4.5) or OrderVerdict(valid=True)):
+        page.get_by_role("button", name="Place order").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
+    said = page.evaluate("sessionStorage.getItem('said')")
+    assert "Placing your order…" in said
+    assert "Waiting for the store to check your order…" in said
 
 
 @pytest.mark.journey

@@ -117,7 +117,7 @@ def test_only_steps_that_an_order_of_the_page_can_make_are_offered(browser, shop
     assert offered() == []
 
 
-# --- Newer orders, and when ------------------------------------------------------------------------
+# --- Newer orders, and times ------------------------------------------------------------------------
 
 
 def test_news_counts_what_came_after_the_newest_that_is_shown(browser, shop):

@@ -34,6 +34,12 @@ GOODS = {
     "CANCELLED": "was cancelled",
 }  # fmt: skip
 MAILED = ("READY", "IN_DELIVERY", "CANCELLED")
+# The step of the buyer's page that is the current one; of a pickup first.
+STEPS = {
+    "PENDING": ("Placed",) * 2, "CONFIRMED": ("Confirmed",) * 2, "PREPARING": ("Being prepared",) * 2,
+    "READY": ("Ready for pickup", "Being prepared"), "IN_DELIVERY": ("On its way",) * 2,
+    "DELIVERED": ("Picked up", "Delivered"),
+}  # fmt: skip
 ASKS_TO_PAY = r"Choose how to pay|Pay for order|Pay \$|One step is left"
 
 
@@ -79,6 +85,12 @@ def buyers_texts(shop, order, key, mailoutbox):
     return [words_of(Shopper(shop).see(f"orders/{key}/")), *mails]
 
 
+def current_step(shop, key):
+    page = " ".join(Shopper(shop).see(f"orders/{key}/").split())
+    found = re.search(r'aria-current="step">.*?<span class="name">([^<]+)', page)
+    return found and found[1]
+
+
 @pytest.mark.spec(
     "Contract 15 Doors", "The buyer's page and mails name both states, never one against the other"
 )
@@ -93,6 +105,7 @@ def test_buyer_reads_both_states_and_no_contradiction(shop, payment, mailoutbox)
                 assert not re.search(ASKS_TO_PAY, text), text
             if status == "CANCELLED":
                 assert ("about a refund" in text) is (payment == "COMPLETED")
+        assert current_step(shop, key) == (STEPS[status][method == "DELIVERY"] if status in STEPS else None)
 
 
 def test_buyer_reads_refunds_and_no_note_of_the_staff(shop, mailoutbox):

@@ -1,5 +1,6 @@
 """The storefront's pages and the store's settings, as the merchant makes them."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 
@@ -115,23 +116,33 @@ def test_deleting_a_page_asks_first(browser, shop):
 # --- The overview -----------------------------------------------------------------------------------
 
 
-def figures(browser):
-    page = words(browser.get("/merchant/"))
-    return [part.split("</p>")[0] for part in page.split('<p class="value">')[1:]]
+def figures(browser, **query):
+    """Paid, unpaid, orders and the paid share, each with what is said below it."""
+    page = words(browser.get("/merchant/", query))
+    parts = page.split('<p class="value">')[1:]
+    return [re.sub("<[^>]+>", "", part.split("</div>")[0]).strip() for part in parts]
 
 
-def test_overview_tells_of_today_in_the_zone_of_the_shop(browser, shop):
+def test_overview_tells_of_days_in_the_zone_of_the_shop_beside_those_before(browser, shop):
     shop.timezone = "Europe/Lisbon"  # one hour ahead of UTC in summer
     shop.save()
     midnight = datetime(2026, 7, 14, 23, 0, tzinfo=UTC)
-    factories.order(shop, created_at=midnight.replace(minute=30), amount=1000, subtotal=1000)
+    factories.order(shop, created_at=midnight, amount=1000, subtotal=1000, status="DELIVERED")
     factories.order(shop, created_at=midnight, status="READY")
     factories.order(shop, created_at=midnight, status="CANCELLED")
-    factories.order(shop, created_at=midnight.replace(hour=22, minute=59))
-    with time_machine.travel(datetime(2026, 7, 15, 12, 0, tzinfo=UTC), tick=False):
-        assert figures(browser) == ["3", "$30.00", "2", "0"]
-    with time_machine.travel(datetime(2026, 7, 16, 12, 0, tzinfo=UTC), tick=False):
-        assert figures(browser) == ["0", "$0.00", "2", "0"]
+    factories.order(shop, created_at=midnight.replace(hour=22, minute=59), status="DELIVERED", refunded=400)
+
+    def values(day, **query):
+        with time_machine.travel(datetime(2026, 7, day, 12, 0, tzinfo=UTC), tick=False):
+            return figures(signed_in(shop.owner), **query)
+
+    assert values(21) == [
+        "$10.00 38% less than before", "$20.00 Unpaid orders", "3 200% more than before", "33% 100% before"
+    ]  # fmt: skip
+    assert values(20)[0] == "$26.00 None before"
+    assert values(31)[0] == "$0.00 None before"
+    assert values(31, days="30")[0] == "$26.00 None before"
+    assert values(31, days="8")[0] == "$0.00 None before", "an unknown number of days is 7"
 
 
 def test_overview_counts_what_is_low_or_sold_out(browser, shop, sandbox):
@@ -141,15 +152,19 @@ def test_overview_counts_what_is_low_or_sold_out(browser, shop, sandbox):
     factories.product(shop, low_stock_threshold=5)
     factories.product(shop, stock=0, status="ARCHIVED")
     factories.product(sandbox, stock=0)
-    assert figures(browser)[3] == "2"
-    assert 'href="/merchant/products/?show=low"' in text_of(browser.get("/merchant/"))
+    page = text_of(browser.get("/merchant/"))
+    assert page.count("2 products are low or sold out</p>") == 1, "each figure once"
+    assert 'href="/merchant/products/?show=low"' in page
 
 
 def test_overview_of_an_empty_shop_is_calm(browser, shop):
     page = text_of(browser.get("/merchant/"))
-    assert figures(browser) == ["0", "$0.00", "0", "0"]
-    assert "No orders to confirm" in page
-    assert "Everything is in stock" not in page, "There is nothing to be in stock."
+    assert figures(browser) == [
+        "$0.00 None before",
+        "$0.00 Nothing is due",
+        "0 None before",
+        "– No sales before",
+    ]
     assert "Needs your attention" not in page
     assert "Orders from your store appear here." in page
 
@@ -169,7 +184,11 @@ def test_overview_shows_a_new_store_its_first_steps(browser, shop):
     assert browser.get("/merchant/store/view/").url == f"http://stores.test/store/{shop.slug}/"
     browser.get("/merchant/store/view/")
     assert undone() == ["Describe your store", "Add a logo or a picture", "Install an app"]
-    assert "Everything is in stock" in text_of(browser.get("/merchant/"))
+    assert '<details class="card first-steps" open>' in text_of(browser.get("/merchant/"))
+    Business.objects.update(address="1 Quay Street")
+    assert '<details class="card first-steps"> <summary><h2>First steps</h2>' in text_of(
+        browser.get("/merchant/")
+    )
     Business.objects.update(created_at=timezone.now() - timedelta(days=31))
     assert "First steps" not in text_of(browser.get("/merchant/"))
 

@@ -1,5 +1,6 @@
 """The cart."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -51,6 +52,16 @@ def test_wrong_quantity_is_said_and_kept(shop, shopper, bread, quantity, message
     assert message in text(response)
     assert f'value="{quantity}"' in text(response) or not quantity
     assert "Your cart is empty" in shopper.see("cart/")
+
+
+def test_added_product_has_a_way_to_the_cart_and_buy_now_leads_to_the_checkout(shopper, bread):
+    shopper.take(bread, 2)
+    page = shopper.see(f"products/{bread.slug}/")
+    assert re.search(r'added. <a href="[^"]*/cart/">View cart</a>', page)
+    assert "View cart" not in shopper.see(f"products/{bread.slug}/")
+    bought = shopper.post(shopper.at(f"products/{bread.slug}/add/"), {"quantity": 1, "buy": "1"})
+    assert bought["Location"] == shopper.at("checkout/")
+    assert "3 ×" in shopper.see("checkout/")
 
 
 def test_more_than_there_is_can_not_be_added_by_and_by(shopper, bread):
