@@ -1,9 +1,11 @@
 """What the filters above the portal's lists have in common."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django import forms
+from django.http import JsonResponse, QueryDict
 from django.utils import timezone
 
 RANGES: Final = {
@@ -12,7 +14,10 @@ RANGES: Final = {
     "7d": ("Last 7 days", timedelta(days=7)),
 }
 
+MAX_NEW: Final = 100  # rows that are counted for the link to new ones
+
 Choices = list[tuple[str, Any]]  # values with labels, or groups of them
+Position = TypeVar("Position")  # in a list
 
 
 class MomentField(forms.DateTimeField):
@@ -38,9 +43,17 @@ class ListFilters(forms.Form):
     since = MomentField(label="From (UTC)", required=False)
     until = MomentField(label="To (UTC)", required=False)
 
-    def __init__(self, data: Any) -> None:
-        super().__init__(data)
+    def __init__(self, query: Any) -> None:
+        super().__init__(given := self.given_in(query))
+        self.query_string = given.urlencode()
         self.offer("range", "Any time", [(name, label) for name, (label, _) in RANGES.items()])
+
+    @classmethod
+    def given_in(cls, query: QueryDict) -> QueryDict:
+        """The filters in a page's query string, without the position in the list."""
+        given = QueryDict(mutable=True)
+        given.update({name: str(query[name]) for name in cls.base_fields if query.get(name)})
+        return given
 
     def offer(self, name: str, any_label: str, choices: Choices) -> None:
         """Set the options of a drop-down."""
@@ -58,3 +71,8 @@ class ListFilters(forms.Form):
     @property
     def has_exact_times(self) -> bool:
         return bool(self.data.get("since") or self.data.get("until"))
+
+
+def news(form: ListFilters, after: Position | None, count: Callable[[Position], int]) -> JsonResponse:
+    """JSON such as `{"count": 3}`: how many rows that match are newer than `after`."""
+    return JsonResponse({"count": count(after) if after is not None and form.is_valid() else 0})

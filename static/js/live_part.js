@@ -1,32 +1,23 @@
-// <div data-live-part="URL" data-version="V">: asks for this part of the page again every 2 seconds while the page is visible, and
-// shows it when it has changed. Details that are open stay open. Each new element with data-arrival is announced.
+// <div data-live-part="URL" data-version="V">: asks for this part of the page again every 2 seconds, and shows it when it has changed.
+// Details that are open stay open. Each new element with data-arrival is announced.
 import { announce } from "./announce.js";
-
-const FIRST = 600; // ms
-const EVERY = 2_000;
+import { poll } from "./poll.js";
 
 function watch(part) {
-  let timer;
-
-  async function ask() {
-    try {
-      const url = new URL(part.dataset.livePart, location.href);
-      url.searchParams.set("seen", part.dataset.version);
-      const answer = await fetch(url);
-      if (answer.redirected || answer.status === 404 || answer.status === 403) return; // signed out, or gone
-      if (answer.status === 200) show(await answer.text(), answer.headers.get("X-Live-Version"));
-    } catch {
-      // offline: try again later
-    }
-    plan(EVERY);
+  function url() {
+    const found = new URL(part.dataset.livePart, location.href);
+    found.searchParams.set("seen", part.dataset.version);
+    return found;
   }
 
-  function show(html, version) {
+  async function show(answer) {
+    if (answer.status !== 200) return; // nothing has changed
+    const html = await answer.text();
     const open = [...part.querySelectorAll("details[open][id]")].map((details) => details.id);
     const before = new Set(arrivals().map((element) => element.id));
     const focused = part.contains(document.activeElement) ? document.activeElement.closest("[id]")?.id : undefined;
     part.innerHTML = html;
-    part.dataset.version = version;
+    part.dataset.version = answer.headers.get("X-Live-Version");
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused) document.getElementById(focused)?.querySelector("summary")?.focus();
     const fresh = arrivals().filter((element) => !before.has(element.id));
@@ -38,13 +29,7 @@ function watch(part) {
     return [...part.querySelectorAll("[data-arrival]")];
   }
 
-  function plan(wait) {
-    clearTimeout(timer);
-    if (!document.hidden) timer = setTimeout(ask, wait);
-  }
-
-  document.addEventListener("visibilitychange", () => plan(FIRST));
-  plan(FIRST);
+  poll(url, show, { wait: 600, next: () => 2_000 });
 }
 
 document.querySelectorAll("[data-live-part]").forEach(watch);

@@ -110,7 +110,11 @@ document.documentElement.dataset.scripted = "";
   const isWhole = (field) => field.type !== "date" || !field.value || field.value >= "1970";
   document.addEventListener("change", (event) => {
     const field = event.target;
-    if (field.form?.dataset.apply !== undefined && field.matches("select, [type=checkbox], [type=radio], [type=date]") && isWhole(field))
+    if (
+      field.form?.dataset.apply !== undefined &&
+      field.matches("select, [type=checkbox], [type=radio], [type=date]") &&
+      isWhole(field)
+    )
       field.form.requestSubmit();
   });
 }

@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any, Final
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
@@ -21,6 +21,7 @@ from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.comparison import differing_fields, differing_headers
 from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
 from developers.portal.deliveries.groups import group_of, groups
+from developers.portal.filter_forms import MAX_NEW, news
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.engine import retry
@@ -31,10 +32,8 @@ from webhooks.models import Attempt, Delivery, Webhook
 from webhooks.queries import may_read_payload, resend_refusal
 from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver
 
-MAX_NEW: Final = 100  # counted for the link to new deliveries
 MAX_ENDPOINTS: Final = 100  # that one recovery resends to
 SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
-FILTER_NAMES: Final = ("q", "status", "event", "webhook", "installation", "range", "since", "until")
 
 
 @require_safe
@@ -46,7 +45,7 @@ def delivery_list(request: HttpRequest, app: App) -> HttpResponse:
 def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = None) -> HttpResponse:
     """The list. `selection` is an invalid form whose errors are shown."""
     webhooks = _choices(app, request.GET)
-    form = FilterForm(_filters_of(request.GET), webhooks=webhooks)
+    form = FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
     before, after = (parse_id(request.GET.get(name)) for name in ("before", "after"))
     page = delivery_log.page(app, filters, before=before, after=after) if filters is not None else None
@@ -64,7 +63,7 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "search_note": SEARCH_NOTE if filters and filters.text else "",
         "is_first_page": page is not None and not page.has_newer,
         "groups": groups(app) if page and not (filters or page.has_newer) else [],
-        "query": _query(request.GET),
+        "query": form.query_string,
         "has_webhooks": bool(webhooks),
         "oldest": delivery_log.oldest_time(app),
         "plan": delivery_descriptions.retry_schedule(),
@@ -82,12 +81,9 @@ def _row(each: Any) -> tuple[Delivery, Attempt | None, str]:
 @require_safe
 @app_page
 def delivery_news(request: HttpRequest, app: App) -> HttpResponse:
-    """JSON such as `{"count": 3}`: how many matching deliveries are newer than `after`, at most 100."""
-    form = FilterForm(_filters_of(request.GET), webhooks=_choices(app, request.GET))
+    form = FilterForm(request.GET, webhooks=_choices(app, request.GET))
     after = parse_id(request.GET.get("after"))
-    if after is None or not form.is_valid():
-        return JsonResponse({"count": 0})
-    return JsonResponse({"count": delivery_log.count(app, form.filters(), after=after, most=MAX_NEW)})
+    return news(form, after, lambda after: delivery_log.count(app, form.filters(), after=after, most=MAX_NEW))
 
 
 @require_safe
@@ -236,7 +232,9 @@ def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
         messages.success(request, f"{sent} {'delivery is' if sent == 1 else 'deliveries are'} being resent.")
     if refused:
         messages.error(request, f"{len(selected) - sent} not resent: {refused}")
-    return redirect(f"{resolve_url('portal:deliveries', app.slug)}?{_query(request.GET)}")
+    return redirect(
+        f"{resolve_url('portal:deliveries', app.slug)}?{FilterForm.given_in(request.GET).urlencode()}"
+    )
 
 
 @require_http_methods(GET_OR_POST)
@@ -306,14 +304,3 @@ def _recover_data(query: QueryDict) -> dict[str, str]:
 def _choices(app: App, named: Mapping[str, str]) -> list[Webhook]:
     names = (named.get("webhook"), named.get("installation"))
     return delivery_log.some_webhooks(app, most=MAX_CHOICES, named=names)
-
-
-def _filters_of(query: QueryDict) -> QueryDict:
-    filters = QueryDict(mutable=True)
-    filters.update({name: str(query[name]) for name in FILTER_NAMES if query.get(name)})
-    return filters
-
-
-def _query(query: QueryDict) -> str:
-    """The filters as a query string, without the position in the list."""
-    return _filters_of(query).urlencode()

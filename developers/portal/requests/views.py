@@ -1,9 +1,9 @@
 """The log of an app's requests: the list, one call, a thread, and the use of scopes."""
 
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -17,15 +17,13 @@ from common.text.nesting import indented
 from common.web.methods import require_safe
 from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES
+from developers.portal.filter_forms import MAX_NEW, news
 from developers.portal.hooks.views import OUTCOMES
 from developers.portal.requests import descriptions as request_descriptions
 from developers.portal.requests.forms import RequestFilterForm
 from marketplace.models import App
 from marketplace.services.apps import update_app
 from webhooks.insight.diagnosis import in_short
-
-MAX_NEW: Final = 100  # counted for the link to new requests
-FILTER_NAMES: Final = ("q", "kind", "status", "endpoint", "installation", "range", "since", "until")
 
 
 @require_safe
@@ -45,7 +43,7 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
         "last": page.entries[-1].position if page and page.entries else None,
         "choices": [form[name] for name in ("kind", "status", "endpoint", "installation", "range")],
         "beyond": before is not None,
-        "query": _query(request.GET),
+        "query": form.query_string,
         "gaps": gaps,
         "deprecated": deprecated_use(app),
         "installed": app.installations.active().exists(),
@@ -58,12 +56,8 @@ def request_list(request: HttpRequest, app: App) -> HttpResponse:
 @require_safe
 @app_page
 def request_news(request: HttpRequest, app: App) -> HttpResponse:
-    """JSON such as `{"count": 3}`: how many matching requests are newer than `after`, at most 100."""
-    form = _form(app, request.GET)
-    after = feed.parse_position(request.GET.get("after"))
-    if after is None or not form.is_valid():
-        return JsonResponse({"count": 0})
-    return JsonResponse({"count": feed.count_newer(app, form.filters(), after=after, most=MAX_NEW)})
+    form, after = _form(app, request.GET), feed.parse_position(request.GET.get("after"))
+    return news(form, after, lambda after: feed.count_newer(app, form.filters(), after=after, most=MAX_NEW))
 
 
 @require_safe
@@ -139,9 +133,7 @@ def scopes(request: HttpRequest, app: App) -> HttpResponse:
 
 def _form(app: App, query: QueryDict) -> RequestFilterForm:
     installations = feed.installations_of(app, most=MAX_CHOICES, named=query.get("installation"))
-    return RequestFilterForm(
-        _filters_of(query), endpoints=feed.endpoints_of(app), installations=installations
-    )
+    return RequestFilterForm(query, endpoints=feed.endpoints_of(app), installations=installations)
 
 
 def _row(entry: feed.ActivityEntry) -> dict[str, Any]:
@@ -203,13 +195,3 @@ def _app_of(step: Any) -> Any:
     if step.kind == "delivery":
         return row.webhook.installation.app_id
     return row.delivery.webhook.installation.app_id if step.kind == "attempt" else None
-
-
-def _filters_of(query: QueryDict) -> QueryDict:
-    filters = QueryDict(mutable=True)
-    filters.update({name: str(query[name]) for name in FILTER_NAMES if query.get(name)})
-    return filters
-
-
-def _query(query: QueryDict) -> str:
-    return _filters_of(query).urlencode()
