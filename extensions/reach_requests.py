@@ -19,7 +19,7 @@ def requested_capabilities(installation: Installation) -> list[Capability]:
     """What the current version would add to this store after its merchant's yes. At most one query."""
     if not installation.is_behind:
         return []
-    rows = ReachRequest.objects.filter(version=installation.agreed_version_id, definition__is_active=True)
+    rows = ReachRequest.objects.filter(version=installation.agreed_version_id)
     found = []
     for row in rows.select_related("definition"):
         row.definition.content = row.content
@@ -33,7 +33,7 @@ def open_requests(installations: Iterable[Installation], at: datetime | None = N
     After a no they aren't asked for 14 days, unless a later version asks for reach.
     """
     rows = Installation.objects.usable().filter(pk__in=[each.pk for each in installations])
-    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"), definition__is_active=True)
+    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"))
     rested = Q(reconsent_declined_at=None) | Q(
         reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
     )

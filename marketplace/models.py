@@ -200,7 +200,7 @@ class App(AppFields, AbstractApplication):
 
     @property
     def is_listed(self) -> bool:
-        return self.approved_version_id is not None and self.suspended_at is None
+        return self.approved_version_id is not None and self.is_usable()
 
     @property
     def approved_scopes(self) -> list[str]:

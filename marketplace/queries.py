@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any, Final
 
-from django.db.models import Case, IntegerField, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, IntegerField, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.lookups import Exact
 from django.utils import timezone
 
@@ -29,8 +29,12 @@ def in_queue_order(submissions: QuerySet[Submission], now: datetime | None = Non
 
 def queue_order(now: datetime | None = None) -> list[Any]:
     """The fields and expressions that `in_queue_order` sorts by."""
-    overdue = When(submitted_at__lte=(now or timezone.now()) - REVIEW_DUE, then=0)
-    return [Case(overdue, default=1, output_field=IntegerField()), "-risk", "submitted_at", "id"]
+    first = When(overdue(now or timezone.now()), then=0)
+    return [Case(first, default=1, output_field=IntegerField()), "-risk", "submitted_at", "id"]
+
+
+def overdue(now: datetime) -> Q:
+    return Q(submitted_at__lte=now - REVIEW_DUE)
 
 
 def in_review() -> QuerySet[Submission]:

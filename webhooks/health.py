@@ -57,6 +57,11 @@ def stage(webhook: Webhook, now: datetime) -> Stage:
     return Stage.FAILING if failing_for >= WARNED_AFTER else Stage.WELL
 
 
+def failing(now: datetime) -> Q:
+    """Whether the `stage` is at least `FAILING`: the same rule in SQL."""
+    return Q(disabled_at__isnull=False) | Q(is_active=True, failing_since__lte=now - WARNED_AFTER)
+
+
 def disables_at(webhook: Webhook) -> datetime | None:
     """The earliest time at which it may be disabled if it keeps failing. None while it works or is off."""
     if webhook.failing_since is None or not webhook.is_active:

@@ -213,8 +213,9 @@ def failing_since(installations: Iterable[Installation], now: datetime) -> dict[
     Counts webhooks that have failed for at least 24 hours or are disabled, as the mails to developers do
     (`webhooks.health`). One statement.
     """
-    news = Q(disabled_at__isnull=False) | Q(is_active=True, failing_since__lte=now - health.WARNED_AFTER)
-    failing = Webhook.objects.kept().filter(news, installation__in=[each.pk for each in installations])
+    failing = Webhook.objects.kept().filter(
+        health.failing(now), installation__in=[each.pk for each in installations]
+    )
     began = Min(Coalesce("failing_since", "disabled_at"))
     return dict(
         failing.order_by().values("installation").annotate(began=began).values_list("installation", "began")

@@ -29,7 +29,7 @@ from installations.queries import asked_scopes, scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from stores.letterhead import merchant_frame
-from webhooks.health import WARNED_AFTER
+from webhooks.health import failing
 from webhooks.models import Webhook
 
 log = logging.getLogger(__name__)
@@ -84,9 +84,7 @@ def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
 def _digests(app: App) -> dict[UUID, list[str]]:
     """By the version that stores agreed to: a digest of each sentence that their merchants would read."""
     rows: dict[UUID, list[Any]] = defaultdict(list)
-    for row in ReachRequest.objects.filter(version__app=app, definition__is_active=True).select_related(
-        "definition"
-    ):
+    for row in ReachRequest.objects.filter(version__app=app).select_related("definition"):
         row.definition.content = row.content
         rows[row.version_id].append(row.definition)
     return {
@@ -166,8 +164,9 @@ def _warn(now: datetime) -> int:
 
 def _failing(now: datetime) -> QuerySet[Any]:
     """Ids of installations with a webhook that `webhooks.queries.failing_since` counts."""
-    news = Q(disabled_at__isnull=False) | Q(is_active=True, failing_since__lte=now - WARNED_AFTER)
-    rows = Webhook.objects.kept().filter(news).annotate(began=Coalesce("failing_since", "disabled_at"))
+    rows = (
+        Webhook.objects.kept().filter(failing(now)).annotate(began=Coalesce("failing_since", "disabled_at"))
+    )
     return _unmailed(rows, now)
 
 

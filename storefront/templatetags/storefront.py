@@ -17,6 +17,7 @@ from extensions.enums import EmbedKind
 from extensions.in_store.embeds_and_blocks import StoreEmbed, blocks_on, embeds_on
 from stores.enums import ProductStatus, is_low
 from stores.models import Payment, Product, SitePage
+from stores.services.carts import shortage
 
 register = template.Library()
 
@@ -41,7 +42,7 @@ def stock_words(product: Product) -> str:
 @register.filter
 def is_gone(product: Product) -> bool:
     """Whether nothing of it can be ordered now."""
-    return product.status != ProductStatus.ACTIVE or not product.is_available or product.stock == 0
+    return bool(shortage(product, 1))
 
 
 @register.filter

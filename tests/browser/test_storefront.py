@@ -118,7 +118,7 @@ def test_placing_waits_for_the_total_and_shows_one_that_differs(
 ) -> None:
     """The page shows the store's own fee of $5.00 until the app has answered."""
     to_checkout(page, store)
-    with filled("checkout.shipping_rates", lambda question: sleep(1) or ShippingRate(rate)):
+    with registered("checkout.shipping_rates", lambda question: sleep(1) or ShippingRate(rate)):
         page.get_by_label("Delivery", exact=True).check()
         page.get_by_label("Address").fill("1 Quay Street")
         page.get_by_label("Town").fill("Portside")
@@ -145,7 +145,7 @@ def test_placing_says_so_and_after_3_s_what_it_waits_for(page: Page, store: str)
     to_checkout(page, store)
     expect(page.locator("form[data-sums=known]")).to_be_attached()
     page.evaluate(NOTING)
-    with filled("order.validate", lambda question: sleep(4.5) or OrderVerdict(valid=True)):
+    with registered("order.validate", lambda question: sleep(4.5) or OrderVerdict(valid=True)):
         page.get_by_role("button", name="Place order").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your order")
     said = page.evaluate("sessionStorage.getItem('said')")

@@ -6,11 +6,14 @@ from itertools import product
 import pytest
 
 from accounts.models import Business, User
-from extensions.models import Definition, ReachRequest
+from extensions.manifest.content import definitions_in
+from extensions.models import ReachRequest
 from extensions.reach_requests import open_requests
+from extensions.services.manifests import save_manifest
 from installations.models import RECONSENT_REST, Installation
 from marketplace.models import AppVersion
 from tests import factories
+from tests.extensions.manifests import script
 
 NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)
 RECENTLY, LONG_AGO = NOW - RECONSENT_REST + timedelta(seconds=1), NOW - RECONSENT_REST
@@ -24,7 +27,8 @@ def versions(dana: User) -> tuple[AppVersion, AppVersion]:
     app = factories.app(dana)
     agreed, current = factories.approve(app), factories.approve(app)
     app.refresh_from_db()
-    added = factories.definition(app, "EMBED", "counter", {})
+    (counter,) = definitions_in({"embeds": [script()]})
+    added = factories.definition(app, counter.type, counter.key, counter.content)
     ReachRequest.objects.create(definition=added, version=agreed, content={})
     return agreed, current
 
@@ -66,7 +70,7 @@ def test_request_is_closed_where_nothing_would_run(
     if why == "uninstalled":
         Installation.objects.update(uninstalled_at=NOW)
     elif why == "out of the manifest":
-        Definition.objects.update(is_active=False)
+        save_manifest(app=app, developer=app.developer, document={})
     else:
         type(app).objects.update(**{f"{why}_at": NOW})
     assert open_requests([row], NOW) == {}

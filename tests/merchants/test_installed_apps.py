@@ -14,6 +14,8 @@ from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import uninstall
 from marketplace.models import App
+from marketplace.scopes import SCOPES
+from merchants.installed.call_descriptions import ACTS, READS
 from merchants.templatetags.installed_apps import HISTORY_DESCRIPTIONS
 from tests import factories
 from tests.clients import client_of
@@ -300,3 +302,9 @@ def test_list_leaves_out_other_businesses_apps(
     # Its address leads there, and the pages show that business from then on.
     assert "Corner Café" in text_of(browser.get(page_of(on_second)))
     assert "Loyalty Stars" in text_of(browser.get(LIST))
+
+
+def test_calls_by_each_permission_have_words() -> None:
+    assert list(READS) == [scope.name for scope in SCOPES.values() if not scope.writes]
+    written = {endpoint for scope in SCOPES.values() if scope.writes for endpoint in scope.endpoints}
+    assert written <= {f"{method} {re.sub(r'{.*?}', ':id', route)}" for method, route in ACTS}

@@ -96,6 +96,26 @@ def test_a_yes_to_an_older_version_is_not_taken(
     assert runs(shop) == set()
 
 
+def test_each_store_is_asked_for_what_is_new_to_it(
+    browser: Client, asking: Installation, stars: App, mira: User
+) -> None:
+    later = installed(App.objects.get(pk=stars.pk), factories.business(mira))
+    save(stars, {"embeds": [script(), widget()], "hooks": [hook(hookPoint=point) for point in POINTS]})
+    approve(stars)
+    asked = {each: text_of(browser.get(page_of(each, "permissions/"))) for each in (asking, later)}
+    assert all(f"{title} " in asked[asking] for title in ADDED)
+    assert not any(f"{title} " in asked[later] for title in ADDED)
+    assert all("A widget from stars.example.com" in page for page in asked.values())
+
+
+@pytest.mark.spec(REACH, "No merchant is asked for what no reviewer has seen")
+def test_question_shows_what_a_reviewer_has_seen(browser: Client, asking: Installation, stars: App) -> None:
+    save(stars, {"embeds": [script(scriptUrl="https://unseen.example.com/count.js")]})
+    page = text_of(browser.get(page_of(asking, "permissions/")))
+    assert "stars.example.com" in page
+    assert "unseen.example.com" not in page
+
+
 @pytest.mark.parametrize("also", [[], ["read_orders"]], ids=["reach", "reach and a permission"])
 def test_a_later_version_asks_again_after_a_no(
     also: list[str], browser: Client, asking: Installation, stars: App

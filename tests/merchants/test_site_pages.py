@@ -13,7 +13,7 @@ from stores.models import SitePage
 from stores.services.pages import create_page, editable, update_page
 from tests import factories
 from tests.merchants.counting import statements_of
-from tests.pages import text_of
+from tests.pages import signed_in, text_of
 
 LIST = "/merchant/pages/"
 NEW = {"title": "Opening hours", "slug": "", "content": "<p>Daily.</p>", "is_published": "on"}

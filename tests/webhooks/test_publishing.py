@@ -1,6 +1,5 @@
 """Which webhooks receive an event, and what is written for it."""
 
-import random
 import threading
 from typing import Any
 
@@ -16,8 +15,6 @@ from marketplace.models import App
 from stores.services.catalogue.products import create_product
 from tests import factories
 from tests.webhooks.helpers import publish, published, webhook
-from webhooks import queries
-from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Delivery, Event, Webhook
 
@@ -155,53 +152,6 @@ def test_events_of_a_store_with_a_paused_app_do_not_wait_for_each_other(
         assert set(Delivery.objects.values_list("status", "held_reason")) == {("HELD", "paused")}
         assert Delivery.objects.count() == 2
     thread.join()
-
-
-def test_sql_chooses_as_the_rules_for_one_installation_do(dana: User, sam: User, sandbox: Business) -> None:
-    """`publish` asks in SQL what dispatchers ask of one webhook in Python, so both must say the same of all."""
-    dice = random.Random(7)
-    scopes = ([], ["read_orders"], ["read_products"], ["read_products", "read_orders"])
-    names = ([], [], ["order.created"], ["product.created", "order.created"], ["review.created"])
-    now = timezone.now()
-    for _ in range(60):
-        app = factories.app(
-            dice.choice((dana, sam)), scopes=dice.choice(scopes), webhook_events=dice.choice(names)
-        )
-        if dice.random() < 0.8:
-            factories.approve(app)
-        App.objects.filter(pk=app.pk).update(
-            scopes=dice.choice(scopes),
-            suspended_at=dice.choice((now, *[None] * 8)),
-            deleted_at=dice.choice((now, *[None] * 8)),
-        )
-        installed = factories.installation(
-            app,
-            sandbox,
-            is_test=dice.random() < 0.6,
-            is_review=dice.random() < 0.2,
-            granted_scopes=dice.choice(scopes),
-            narrowed_scopes=dice.choice((None, *scopes)),
-            uninstalled_at=dice.choice((now, *[None] * 8)),
-        )
-        webhook(installed, URL, dice.choice(names))
-    installations = Installation.objects.with_app()
-    webhooks = Webhook.objects.select_related("installation__app__approved_version", "installation__business")
-    for name in (
-        "order.created",
-        "product.created",
-        "review.created",
-        "business.data_erasure",
-        "webhook.test",
-    ):
-        learning = {each.pk for each in installations if queries.may_learn_of(each, name)}
-        found = queries.entitled_to(name, Installation.objects.all())
-        assert set(found.values_list("pk", flat=True)) == learning
-        heard = webhooks.filter(installation__in=learning)
-        named = {each.pk for each in heard if name in queries.events_of(each, each.installation)}
-        assert {each.pk for each in queries.naming(name, heard)} == named
-        if EVENTS[name].scope in ("read_orders", "read_products"):
-            assert 4 < len(learning) < 40
-            assert 1 < len(named) < len(learning)
 
 
 @pytest.mark.parametrize(("apps", "count"), [(1, 3), (20, 3)])

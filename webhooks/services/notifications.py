@@ -36,11 +36,11 @@ def notify_developers(*, now: datetime | None = None) -> int:
     the state.
     """
     now = now or timezone.now()
-    apps = _unnotified(now).order_by().values_list("installation__app", flat=True).distinct()
+    apps = unnotified(now).order_by().values_list("installation__app", flat=True).distinct()
     return sum(_notify(app_id, now) for app_id in list(apps))
 
 
-def _unnotified(now: datetime) -> QuerySet[Webhook]:
+def unnotified(now: datetime) -> QuerySet[Webhook]:
     """The webhooks at a stage that their developer has not been notified of."""
     failing = Q(
         is_active=True, failing_since__lte=now - health.WARNED_AFTER, notified_stage__lt=Stage.FAILING
@@ -58,7 +58,7 @@ def _unnotified(now: datetime) -> QuerySet[Webhook]:
 @transaction.atomic
 def _notify(app_id: UUID, now: datetime) -> bool:
     app = App.objects.select_related("developer").get(pk=app_id)
-    rows = _unnotified(now).filter(installation__app=app).order_by("id")
+    rows = unnotified(now).filter(installation__app=app).order_by("id")
     news = list(rows.select_for_update(of=("self",), no_key=True))
     since = now - ONE_MAIL_PER_APP_IN
     if not news or Webhook.objects.filter(installation__app=app, notified_at__gt=since).exists():

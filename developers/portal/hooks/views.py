@@ -119,7 +119,7 @@ def hook_statuses(app: App, definitions: Sequence[Definition]) -> list[HookStatu
 
 
 def _breaker_status(row: Breaker, now: datetime) -> BreakerStatus:
-    is_skipped = row.open_until is not None and health.is_paused(row, now)
+    is_skipped = health.is_paused(row, now)
     if row.open_until is None:
         return BreakerStatus(
             row, is_skipped, f"Called. {row.failures} of {breaker.THRESHOLD} consecutive failures."

@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from rest_framework.serializers import Serializer
 
 from accounts.models import User
+from developers.api.serializers.manifests import (
+    AdminPageSerializer,
+    BlockSerializer,
+    EmbedSerializer,
+    HookSerializer,
+)
+from extensions.enums import EmbedKind
+from extensions.manifest import shapes
 from extensions.models import Definition, Manifest, ManifestSave
 from marketplace.models import App
 from tests import factories
@@ -254,3 +263,19 @@ def test_hooks_without_a_webhook_url_can_not_be_submitted(api: Api, app: App, se
     assert "order.calculate_discounts" in response.json()["message"]
     api("put", path(app), {"blocks": [block()]})
     assert api("post", f"/developer/apps/{app.id}/submit", {}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("serializer", "shape"),
+    [
+        (BlockSerializer, shapes.BLOCK),
+        (EmbedSerializer, shapes.embed(EmbedKind.GLOBAL_SCRIPT)),
+        (HookSerializer, shapes.HOOK),
+        (AdminPageSerializer, shapes.ADMIN_PAGE),
+    ],
+    ids=lambda each: getattr(each, "listed", ""),
+)
+def test_document_has_the_fields_that_are_checked(serializer: type[Serializer], shape: shapes.Shape) -> None:
+    fields = serializer().fields
+    assert set(fields) == set(shape.fields)
+    assert {name for name, field in fields.items() if field.required} == set(shape.required) - {"scriptUrl"}
