@@ -21,6 +21,7 @@ from common.db.finders import get_or_not_found
 from common.ids import parse_id
 from installations.queries import own_installation
 from merchants.installed.app import InstalledApp, apps_in
+from merchants.store.queries import with_orders_to_confirm
 
 Page = Callable[..., HttpResponse]
 SESSION_KEY = "business"
@@ -47,7 +48,9 @@ def merchant_area(view: Page) -> Page:
     @login_required
     @wraps(view)
     def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        request.businesses = list(Business.objects.owned_by(request.user).main_first())
+        request.businesses = list(
+            with_orders_to_confirm(Business.objects.owned_by(request.user).main_first())
+        )
         business = _current_business(request)
         if business is None and not request.user.is_merchant:
             raise PermissionDenied(
@@ -90,7 +93,10 @@ def merchants_only(view: Page) -> Page:
 
 def switch_to(request: MerchantRequest, business: Business) -> None:
     """Show this business from now on. The caller has checked that the person owns it."""
-    _show(request, business)
+    read = next(
+        (each for each in request.businesses if each == business), business
+    )  # with its number of orders
+    _show(request, read)
     request.session[SESSION_KEY] = str(business.pk)
 
 

@@ -7,7 +7,8 @@ from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Business
@@ -96,9 +97,11 @@ def orders_newer(listing: Listing[Order], than: UUID) -> int:
     return listing.rows.filter(pk__gt=than).order_by()[:MAX_NEW].count()
 
 
-def orders_to_confirm(business: Business) -> int:
-    """At most `MAX_NEW`."""
-    return Order.objects.filter(business=business, status=OrderStatus.PENDING)[:MAX_NEW].count()
+def with_orders_to_confirm(businesses: QuerySet[Business]) -> QuerySet[Business]:
+    """Read along with the businesses, because every page shows the number: `to_confirm`."""
+    pending = Order.objects.filter(business=OuterRef("pk"), status=OrderStatus.PENDING).order_by()
+    number = pending.values("business").annotate(number=Count("pk")).values("number")
+    return businesses.annotate(to_confirm=Coalesce(Subquery(number), 0))
 
 
 def _midnight(business: Business, day: date, *, days_later: int = 0) -> datetime:

@@ -9,14 +9,12 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from accounts.models import Business
 from accounts.validators import timezone_label
 from common.currencies import currency_label
 from common.templatetags.ui import pill
 from common.times import iso
 from merchants.orders.descriptions import paid_look, payment_detail, payment_method
 from merchants.store.overview import SetupStep
-from merchants.store.queries import orders_to_confirm
 from stores.enums import OrderStatus, is_low
 from stores.models import Order, Product
 from stores.standing import is_paid
@@ -44,12 +42,6 @@ def order_pill(order: Order) -> dict[str, Any]:
 def paid_pill(order: Order) -> dict[str, Any]:
     """Paid or Unpaid, beside the status."""
     return pill(*paid_look(order))
-
-
-@register.simple_tag
-def to_confirm(business: Business) -> int:
-    """The number beside Orders."""
-    return orders_to_confirm(business)
 
 
 @register.filter

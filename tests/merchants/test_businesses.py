@@ -117,4 +117,5 @@ def test_merchant_begins_in_the_shop(browser: Client, shop: Business) -> None:
 
 def test_times_are_those_of_the_business(browser: Client, shop: Business) -> None:
     Business.objects.update(timezone="Asia/Kolkata")
-    assert " IST</time>" in text_of(browser.get("/merchant/"))
+    order = factories.order(shop)
+    assert " IST</time>" in text_of(browser.get(f"/merchant/orders/{order.pk}/"))
