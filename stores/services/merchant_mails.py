@@ -31,7 +31,7 @@ from common.money import display
 from common.processes.background import enqueue_after_commit
 from stores.enums import BuiltInPayment, PaymentStatus, is_low
 from stores.letterhead import merchant_frame
-from stores.models import LINES, MerchantNews, Order
+from stores.models import LINES, MerchantNews, Order, Product, Review
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +44,11 @@ GIVEN_UP: Final = timedelta(days=14)
 PERIODS: Final = {Frequency.HOURLY: timedelta(hours=1), Frequency.DAILY: timedelta(days=1)}
 
 
-def note(*, business: Business, kind: StoreNotice, now: datetime, **about: Any) -> None:
-    """Remember what to mail. Call it in the transaction of what happened; `about` is the order, the product or the review."""
+def note(*, business: Business, kind: StoreNotice, now: datetime, about_id: UUID) -> None:
+    """Remember what to mail. Call it in the transaction of what happened; `about_id` is the id of the order, the product or the review."""
     if business.is_sandbox:
         return
-    insert(MerchantNews(business=business, kind=kind, at=now, due_at=now, **about))
+    insert(MerchantNews(business=business, kind=kind, about_id=about_id, at=now, due_at=now))
     enqueue_after_commit("stores.tasks.mail_merchant", str(business.pk), expires=60.0)
 
 
@@ -162,7 +162,9 @@ Written = tuple[str, dict[str, Any]]
 
 def _orders(store: Business, news: Sequence[MerchantNews]) -> Written | None:
     rows = Order.objects.select_related("payment", "business").prefetch_related(LINES)
-    orders = list(rows.filter(pk__in=[each.order_id for each in news]).order_by("created_at", "pk"))
+    orders = list(
+        rows.filter(business=store, pk__in=[each.about_id for each in news]).order_by("created_at", "pk")
+    )
     if not orders:
         return None
     total = display(sum(order.amount for order in orders), orders[0].currency, store.locale)
@@ -183,12 +185,14 @@ def payment_for_merchant(order: Order) -> str:
 
 
 def _stock(store: Business, news: Sequence[MerchantNews]) -> Written | None:
-    """Of products that are still low, each once."""
-    found = {each.product_id: each.product for each in _rows(news).select_related("product")}
+    """Of products that are still low."""
+    products = Product.objects.filter(business=store, pk__in={each.about_id for each in news}).order_by(
+        "name"
+    )
     low = [
         product
-        for product in found.values()
-        if product and (product.stock == 0 or is_low(product.stock, product.low_stock_threshold))
+        for product in products
+        if product.stock == 0 or is_low(product.stock, product.low_stock_threshold)
     ]
     if not low:
         return None
@@ -197,8 +201,8 @@ def _stock(store: Business, news: Sequence[MerchantNews]) -> Written | None:
 
 
 def _reviews(store: Business, news: Sequence[MerchantNews]) -> Written | None:
-    rows = _rows(news).select_related("review__product").order_by("pk")
-    reviews = [each.review for each in rows if each.review]
+    rows = Review.objects.filter(business=store, pk__in=[each.about_id for each in news])
+    reviews = list(rows.select_related("product").order_by("pk"))
     if not reviews:
         return None
     one = f"New review of {reviews[0].product.name}"
