@@ -2,7 +2,7 @@
 
 A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Sending removes
 the rows in one transaction with the mail: whatever fails leaves them for the next run. If a process dies after the mail server took the
-mail and before the commit, the mail is sent again with the same Message-ID, by which mailboxes know it.
+mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes recognize it.
 
 Mails hold no words and no data of customers: the page has these.
 """
@@ -113,7 +113,7 @@ def _send_next(store: Business, kind: StoreNotice, now: datetime) -> bool | None
 def _ripe(
     waiting: Sequence[MerchantNews], often: Frequency, store: Business, now: datetime
 ) -> list[MerchantNews]:
-    """The rows of the next mail. Those of a later one wait until then, and those that nobody wants are removed."""
+    """The rows of the next mail. Those of a later one wait until then, and those that are not wanted are removed."""
     if often == Frequency.OFF:
         _rows(waiting).delete()
         return []
@@ -151,13 +151,18 @@ def _compose(store: Business, kind: StoreNotice, news: Sequence[MerchantNews]) -
             subject=subject,
             to=store.owner.email,
             template=f"stores/mail/{kind.value}.txt",
-            context=context | {"business": store, "base_url": settings.BASE_URL},
+            context=context | {"business": store},
             frame=merchant_frame(store),
             headers={"Message-ID": f"<{ids}@{urlsplit(settings.BASE_URL).hostname}>"},
         )
 
 
 Written = tuple[str, dict[str, Any]]
+
+
+def _page(*path: str) -> str:
+    """Of the merchant's pages, which ask people to sign in and then show it."""
+    return f"{settings.BASE_URL}/merchant/{''.join(path)}"
 
 
 def _orders(store: Business, news: Sequence[MerchantNews]) -> Written | None:
@@ -173,6 +178,7 @@ def _orders(store: Business, news: Sequence[MerchantNews]) -> Written | None:
     )
     single = orders[0] if len(orders) == 1 else None
     context = {"orders": orders[:LISTED], "rest": max(0, len(orders) - LISTED), "order": single}
+    context["page"] = _page("orders/", f"{single.pk}/" if single else "")
     return subject, context | {"payment": payment_for_merchant(single) if single else ""}
 
 
@@ -197,7 +203,11 @@ def _stock(store: Business, news: Sequence[MerchantNews]) -> Written | None:
     if not low:
         return None
     subject = f"{low[0].name} is running low" if len(low) == 1 else f"{len(low)} products are running low"
-    return subject, {"products": low[:LISTED], "rest": max(0, len(low) - LISTED)}
+    return subject, {
+        "products": low[:LISTED],
+        "rest": max(0, len(low) - LISTED),
+        "page": _page("products/?show=low"),
+    }
 
 
 def _reviews(store: Business, news: Sequence[MerchantNews]) -> Written | None:
@@ -207,7 +217,11 @@ def _reviews(store: Business, news: Sequence[MerchantNews]) -> Written | None:
         return None
     one = f"New review of {reviews[0].product.name}"
     subject = one if len(reviews) == 1 else f"{len(reviews)} new reviews"
-    return subject, {"reviews": reviews[:LISTED], "rest": max(0, len(reviews) - LISTED)}
+    return subject, {
+        "reviews": reviews[:LISTED],
+        "rest": max(0, len(reviews) - LISTED),
+        "page": _page("reviews/"),
+    }
 
 
 _WRITERS: Final = {
