@@ -65,7 +65,7 @@ class StoreNotice(models.TextChoices):
 class Frequency(models.TextChoices):
     EACH = "each", "One mail for each"
     HOURLY = "hourly", "Once an hour"
-    DAILY = "daily", "Once a day, at 8:00"
+    DAILY = "daily", "Once a day, at 8:00 store time"
     OFF = "off", "No mails"
 
 

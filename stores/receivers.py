@@ -68,7 +68,7 @@ def mail_buyer(sender: Any, *, order: Order, **kwargs: Any) -> None:
 
 @receiver(order_created)
 def note_order(sender: Any, *, order: Order, now: datetime, **kwargs: Any) -> None:
-    merchant_mails.note(business=order.business, kind=StoreNotice.NEW_ORDERS, now=now, order=order)
+    merchant_mails.note(business=order.business, kind=StoreNotice.NEW_ORDERS, now=now, about_id=order.pk)
 
 
 @receiver(stock_crossed)
@@ -76,9 +76,11 @@ def note_low_stock(
     sender: Any, *, product: Product, crossing: StockCrossing, now: datetime, **kwargs: Any
 ) -> None:
     if crossing != StockCrossing.BACK_IN_STOCK:
-        merchant_mails.note(business=product.business, kind=StoreNotice.LOW_STOCK, now=now, product=product)
+        merchant_mails.note(
+            business=product.business, kind=StoreNotice.LOW_STOCK, now=now, about_id=product.pk
+        )
 
 
 @receiver(review_created)
 def note_review(sender: Any, *, review: Review, now: datetime, **kwargs: Any) -> None:
-    merchant_mails.note(business=review.business, kind=StoreNotice.NEW_REVIEWS, now=now, review=review)
+    merchant_mails.note(business=review.business, kind=StoreNotice.NEW_REVIEWS, now=now, about_id=review.pk)

@@ -124,7 +124,7 @@ def _of_stores() -> Made:
         "page": "https://stores.example/orders/sample/",
         "is_delivery": False,
     }
-    to_merchant = {"business": store, "base_url": settings.BASE_URL}
+    to_merchant = {"business": store, "page": _page("merchant/orders/sample/")}
     yours, theirs = (
         replace(frame, accent=ACCENTS[Accent.AMBER])
         for frame in (merchant_frame(store), store_frame(store, WHY))

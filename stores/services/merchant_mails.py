@@ -2,7 +2,7 @@
 
 A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Sending removes
 the rows in one transaction with the mail: whatever fails leaves them for the next run. If a process dies after the mail server took the
-mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes know it.
+mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes recognize it.
 
 Mails hold no words and no data of customers: the page has these.
 """
@@ -31,7 +31,7 @@ from common.money import display
 from common.processes.background import enqueue_after_commit
 from stores.enums import BuiltInPayment, PaymentStatus, is_low
 from stores.letterhead import merchant_frame
-from stores.models import LINES, MerchantNews, Order
+from stores.models import LINES, MerchantNews, Order, Product, Review
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +44,11 @@ GIVEN_UP: Final = timedelta(days=14)
 PERIODS: Final = {Frequency.HOURLY: timedelta(hours=1), Frequency.DAILY: timedelta(days=1)}
 
 
-def note(*, business: Business, kind: StoreNotice, now: datetime, **about: Any) -> None:
-    """Remember what to mail. Call it in the transaction of what happened; `about` is the order, the product or the review."""
+def note(*, business: Business, kind: StoreNotice, now: datetime, about_id: UUID) -> None:
+    """Remember what to mail. Call it in the transaction of what happened; `about_id` is the id of the order, the product or the review."""
     if business.is_sandbox:
         return
-    insert(MerchantNews(business=business, kind=kind, at=now, due_at=now, **about))
+    insert(MerchantNews(business=business, kind=kind, about_id=about_id, at=now, due_at=now))
     enqueue_after_commit("stores.tasks.mail_merchant", str(business.pk), expires=60.0)
 
 
@@ -113,7 +113,7 @@ def _send_next(store: Business, kind: StoreNotice, now: datetime) -> bool | None
 def _ripe(
     waiting: Sequence[MerchantNews], often: Frequency, store: Business, now: datetime
 ) -> list[MerchantNews]:
-    """The rows of the next mail. Those of a later one wait until then, and those of people who chose off are removed."""
+    """The rows of the next mail. Those of a later one wait until then, and those that are not wanted are removed."""
     if often == Frequency.OFF:
         _rows(waiting).delete()
         return []
@@ -151,7 +151,7 @@ def _compose(store: Business, kind: StoreNotice, news: Sequence[MerchantNews]) -
             subject=subject,
             to=store.owner.email,
             template=f"stores/mail/{kind.value}.txt",
-            context=context | {"business": store, "base_url": settings.BASE_URL},
+            context=context | {"business": store},
             frame=merchant_frame(store),
             headers={"Message-ID": f"<{ids}@{urlsplit(settings.BASE_URL).hostname}>"},
         )
@@ -160,9 +160,16 @@ def _compose(store: Business, kind: StoreNotice, news: Sequence[MerchantNews]) -
 Written = tuple[str, dict[str, Any]]
 
 
+def _page(*path: str) -> str:
+    """Of the merchant's pages, which ask people to sign in and then show it."""
+    return f"{settings.BASE_URL}/merchant/{''.join(path)}"
+
+
 def _orders(store: Business, news: Sequence[MerchantNews]) -> Written | None:
     rows = Order.objects.select_related("payment", "business").prefetch_related(LINES)
-    orders = list(rows.filter(pk__in=[each.order_id for each in news]).order_by("created_at", "pk"))
+    orders = list(
+        rows.filter(business=store, pk__in=[each.about_id for each in news]).order_by("created_at", "pk")
+    )
     if not orders:
         return None
     total = display(sum(order.amount for order in orders), orders[0].currency, store.locale)
@@ -171,6 +178,7 @@ def _orders(store: Business, news: Sequence[MerchantNews]) -> Written | None:
     )
     single = orders[0] if len(orders) == 1 else None
     context = {"orders": orders[:LISTED], "rest": max(0, len(orders) - LISTED), "order": single}
+    context["page"] = _page("orders/", f"{single.pk}/" if single else "")
     return subject, context | {"payment": payment_for_merchant(single) if single else ""}
 
 
@@ -183,27 +191,37 @@ def payment_for_merchant(order: Order) -> str:
 
 
 def _stock(store: Business, news: Sequence[MerchantNews]) -> Written | None:
-    """Of products that are still low, each once."""
-    found = {each.product_id: each.product for each in _rows(news).select_related("product")}
+    """Of products that are still low."""
+    products = Product.objects.filter(business=store, pk__in={each.about_id for each in news}).order_by(
+        "name"
+    )
     low = [
         product
-        for product in found.values()
-        if product and (product.stock == 0 or is_low(product.stock, product.low_stock_threshold))
+        for product in products
+        if product.stock == 0 or is_low(product.stock, product.low_stock_threshold)
     ]
     if not low:
         return None
     subject = f"{low[0].name} is running low" if len(low) == 1 else f"{len(low)} products are running low"
-    return subject, {"products": low[:LISTED], "rest": max(0, len(low) - LISTED)}
+    return subject, {
+        "products": low[:LISTED],
+        "rest": max(0, len(low) - LISTED),
+        "page": _page("products/?show=low"),
+    }
 
 
 def _reviews(store: Business, news: Sequence[MerchantNews]) -> Written | None:
-    rows = _rows(news).select_related("review__product").order_by("pk")
-    reviews = [each.review for each in rows if each.review]
+    rows = Review.objects.filter(business=store, pk__in=[each.about_id for each in news])
+    reviews = list(rows.select_related("product").order_by("pk"))
     if not reviews:
         return None
     one = f"New review of {reviews[0].product.name}"
     subject = one if len(reviews) == 1 else f"{len(reviews)} new reviews"
-    return subject, {"reviews": reviews[:LISTED], "rest": max(0, len(reviews) - LISTED)}
+    return subject, {
+        "reviews": reviews[:LISTED],
+        "rest": max(0, len(reviews) - LISTED),
+        "page": _page("reviews/"),
+    }
 
 
 _WRITERS: Final = {

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
+from django.test import Client
 from django.utils.html import strip_tags
 
+from accounts.models import User
 from config.pages.sample_mails import sample_mails
+from tests import factories
 
 NAMES = sorted(path.stem for path in Path(settings.BASE_DIR).glob("templates/*/mail/*.txt"))
 URL = re.compile(r"https?://[^\s<>\"]+")
@@ -56,3 +59,15 @@ def test_mail_loads_nothing(name: str, mails: Any) -> None:
     assert not re.search(r"<(?:link|script|img|iframe)|url\(|@import|\ssrc=", html)
     assert 'content="light dark"' in html
     assert "prefers-color-scheme: dark" in html
+
+
+def test_page_of_mails_is_for_staff(client: Client, db: Any) -> None:
+    assert client.get("/_mails/").status_code == 404
+    rita = factories.reviewer("rita@example.com")
+    User.objects.filter(pk=rita.pk).update(is_staff=True)
+    client.force_login(User.objects.get(pk=rita.pk))
+    page = client.get("/_mails/?mail=new_orders")
+    assert "New order 1061" in page.content.decode()
+    framed = client.get("/_mails/?mail=new_orders&body=html")
+    assert framed.content.decode() == html_of(sample_mails()["new_orders"])
+    assert framed["X-Frame-Options"] == "SAMEORIGIN"
