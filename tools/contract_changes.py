@@ -12,6 +12,7 @@ A breaking change needs a version with a new first number, or a new second one b
 """
 
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -41,6 +42,8 @@ NAMED = {
 # Limits of what we accept. One that isn't there is no limit.
 LOWER_IS_NARROWER = ("maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties")
 HIGHER_IS_NARROWER = ("minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties")
+
+_CHOICE = re.compile(r"(?<=\(\?:)[^()]*(?=\))")
 
 
 def main() -> int:
@@ -242,7 +245,7 @@ class Comparison:
                 continue
             if was is None or (now < was if keyword in LOWER_IS_NARROWER else now > was):
                 yield f"{place.name}: {keyword} {was} is now {now}"
-        if new.get("pattern") is not None and new.get("pattern") != old.get("pattern"):
+        if new.get("pattern") is not None and not _accepts_all(new["pattern"], old.get("pattern", "")):
             yield f"{place.name}: another pattern"
         if "default" in old and old["default"] != new.get("default"):
             yield f"{place.name}: default {old['default']} is now {new.get('default')}"
@@ -289,6 +292,14 @@ def _types_of(schema: Node) -> set[str]:
 def _enum(schema: Node) -> set[str] | None:
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     return None if values is None else {json.dumps(value) for value in values}
+
+
+def _accepts_all(new: str, old: str) -> bool:
+    """Whether the patterns are the same, but for alternatives that the new one has besides: `(?:a|b)` and `(?:a|b|c)`."""
+    choices = zip(_CHOICE.findall(new), _CHOICE.findall(old), strict=False)
+    return _CHOICE.sub("", new) == _CHOICE.sub("", old) and all(
+        {*before.split("|")} <= {*after.split("|")} for after, before in choices
+    )
 
 
 if __name__ == "__main__":

@@ -31,6 +31,13 @@ def parameter(document: Document, path: str, name: str) -> Any:
     return next(p for p in operation(document, path)["parameters"] if p["name"] == name)
 
 
+def feed_types(document: Document, old: str, new: str) -> None:
+    """Change the names of events in the pattern of the feed's `type`."""
+    found = parameter(document, "/app-api/events", "type")["schema"]
+    assert old in found["pattern"]
+    found["pattern"] = found["pattern"].replace(old, new)
+
+
 def order_body(document: Document) -> Any:
     found = operation(document, "/app-api/orders", "post")["requestBody"]["content"]["application/json"][
         "schema"
@@ -56,6 +63,8 @@ def verdict(document: Document) -> Any:
 BREAKING: dict[str, Change] = {
     "an operation is gone": lambda d: d["paths"].pop("/app-api/reviews/stats"),
     "a method is gone": lambda d: d["paths"]["/webhooks"].pop("post"),
+    "an event that the feed can't be asked for": lambda d: feed_types(d, "order\\.created|", ""),
+    "another pattern": lambda d: feed_types(d, "^", "^x"),
     "a filter is gone": lambda d: operation(d, "/app-api/products")["parameters"].remove(
         parameter(d, "/app-api/products", "category")
     ),
@@ -116,6 +125,9 @@ ADDITIONS: dict[str, Change] = {
         Deprecation={"schema": {"type": "string"}}
     ),
     "an event": lambda d: d["webhooks"].update({"order.returned": d["webhooks"]["order.created"]}),
+    "an event that the feed can be asked for": lambda d: feed_types(
+        d, "order\\.created|", "order\\.created|order\\.returned|"
+    ),
     "a field of an event": lambda d: event(d)["properties"].update(channel={"type": "string"}),
     "a header of deliveries": lambda d: d["webhooks"]["order.created"]["post"]["parameters"].append(
         {"in": "header", "name": "X-Webhook-Region", "required": True, "schema": {"type": "string"}}
