@@ -104,7 +104,7 @@ EVENTS: dict[str, EventType] = {
             DATA_ERASURE,
             "Lifecycle",
             f"Sent {duration(timedelta(seconds=settings.DATA_ERASURE_DELAY))} after a business uninstalled the app: "
-            "delete all of its data, then answer 2xx.",
+            "delete all of its data, then return 2xx.",
             payloads.DataErasure,
         ),
         EventType(

@@ -1,5 +1,6 @@
-// Placing the order waits for the total, and says what takes long. Keeps the sums of the checkout up to date: asks for them when the delivery method or the town has changed, once for each
+// Keeps the sums of the checkout up to date: asks for them when the delivery method or the town has changed, once for each
 // choice and never while a town is being typed. Without this script, or if asking fails, the page has a button for it.
+// Placing the order waits for the total, and says what takes long.
 import { announce } from "./announce.js";
 
 const PAUSE = 900; // ms after the last keystroke
@@ -63,7 +64,7 @@ async function ask(now) {
   goOn();
 }
 
-// A press while the total is being worked out is kept. It goes on by itself only if the total is the one that was shown.
+// A press while the total is being worked out is kept. It goes on by itself unless the total is above the one that was shown.
 const button = form.querySelector("[data-place]");
 const note = form.querySelector("[data-placing]");
 const LONG = 3_000; // ms
@@ -72,7 +73,7 @@ let pressed, slow;
 
 function total() {
   const shown = [...sums.querySelectorAll(".total")].find((row) => getComputedStyle(row).display !== "none");
-  return shown.lastElementChild.textContent;
+  return { minor: Number(shown.dataset.minor), text: shown.lastElementChild.textContent };
 }
 
 function goOn() {
@@ -81,10 +82,10 @@ function goOn() {
   rest();
   if (form.dataset.sums === "failed") {
     note.textContent = "The total may still change. Place the order again to go on, or update the total first.";
-  } else if (total() === seen) {
+  } else if (total().minor <= seen) {
     form.requestSubmit(button);
   } else {
-    note.textContent = `The total is now ${total()}. Place the order if that is right.`;
+    note.textContent = `The total is now ${total().text}. Place the order if that is right.`;
   }
 }
 
@@ -109,7 +110,7 @@ form.addEventListener("submit", (event) => {
   button.setAttribute("aria-disabled", "true");
   if (form.dataset.sums === "waiting") {
     event.preventDefault();
-    pressed ??= total();
+    pressed ??= total().minor;
     button.textContent = "Working out the total…";
     return;
   }

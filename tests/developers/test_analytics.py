@@ -247,8 +247,8 @@ def test_page_shows_the_figures_and_every_day(browser: Client, app: App, at_shop
     assert "75 ms" in shown
     assert "25 ms faster than in the previous 30 days" in shown
     assert "Same as 30 days ago" in shown
-    assert shown.count('<tr><th scope="row">') == 60
-    assert '20 Nov 2026</time></th><td class="number">3</td><td class="number">0</td>' in shown
+    assert shown.count('<tr> <th scope="row">') == 60
+    assert '20 Nov 2026</time></th> <td class="number">3</td> <td class="number">0</td>' in shown
     assert "<title>18 Nov: successful 0, failed 1</title>" in shown
     assert "No installs yet" not in shown
 

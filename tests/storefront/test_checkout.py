@@ -65,7 +65,7 @@ def test_order_is_placed_and_confirmed(shop, shopper, bread, ear):
     order = Order.objects.get()
     page = text(shopper.get(response["Location"]))
     assert "Thank you for your order" in page
-    for words in (order.number, "Bread", "$10.00", "By cash", "Sliced, please.", "Kim"):
+    for words in (order.number, "Bread", "$10.00", "in cash", "Sliced, please.", "Kim"):
         assert words in page
     assert (order.customer_phone, order.is_guest, order.amount) == ("+1 555 0100", True, 1000)
     assert order.address == ""

@@ -32,7 +32,7 @@ REACHED = (
 # Raised there for pages only.
 PAGES = (
     "The app is already suspended.", "The app is not suspended.", "This app is your own.", "is reviewing this submission.",
-    "This code", "You have", "Your password has changed.", "This token was revoked already.", "This submission", "The developer has withdrawn", "There is no such token.",
+    "A refund was recorded meanwhile", "This code", "You have", "Your password has changed.", "This token was revoked already.", "This submission", "The developer has withdrawn", "There is no such token.",
 )  # fmt: skip
 STATUS = {
     name: kind.status

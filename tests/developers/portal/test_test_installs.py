@@ -68,7 +68,7 @@ def test_install_gives_requests_that_can_be_pasted(browser: Client, app: App, sa
     factories.product(sandbox, stock=0)
     product = factories.product(sandbox, stock=3)
     App.objects.update(webhook_url="https://stars.example.com/it's")
-    page = unescape(install(browser, app).content.decode())
+    page = unescape(text_of(install(browser, app)))
     assert "curl 'http://testserver/app-api/products?limit=3'" in page
     order = re.search(r"app-api/orders.*?-d '(\{.*? \})'", page)
     assert order
