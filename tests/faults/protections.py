@@ -5,17 +5,17 @@ that it names, and demand that it fails: a test that passes either way would pro
 is for processes that a test starts, `taken_out` for the test's own process.
 """
 
-import inspect
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final
+from types import CodeType, ModuleType
+from typing import Final
+
+from tests.changed_source import functions_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -385,35 +385,10 @@ def unprotected_source(change: Change) -> bytes:
 def taken_out(name: str) -> Iterator[None]:
     """Within the block, the function that has the protection runs without it, in this process."""
     change = PROTECTIONS[name]
-    source = source_of(change)
-    start = source.index(change.old)
-    line = source[: start + len(change.old) - len(change.old.lstrip())].count("\n") + 1
-    protected = _functions(compile(source, change.module, "exec"))
-    (name,) = [code.co_qualname for code in protected if line in {at for *_, at in code.co_lines()}]
-    without = _functions(compile(unprotected_source(change), change.module, "exec"))
-    function = _live(import_module(change.module), name)
-    original = function.__code__
-    (function.__code__,) = [code for code in without if code.co_qualname == name]
-    try:
+    with functions_of(
+        unprotected_source(change), source=source_of(change), module=import_module(change.module)
+    ):
         yield
-    finally:
-        function.__code__ = original
-
-
-def _functions(code: CodeType) -> Iterator[CodeType]:
-    """Functions and methods, without those inside of others."""
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            if each.co_flags & inspect.CO_NEWLOCALS and each.co_flags & inspect.CO_OPTIMIZED:
-                yield each
-            else:
-                yield from _functions(each)  # a class
-
-
-def _live(module: ModuleType, qualname: str) -> FunctionType:
-    found: Any = reduce(getattr, qualname.split("."), module)
-    function: FunctionType = inspect.unwrap(getattr(found, "__func__", found))
-    return function
 
 
 def take_out(name: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
+import time
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -31,6 +33,7 @@ VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text())
 SERVER = Path(__file__).parent / "node" / "server.js"
 # `npm install --prefix build/node express@5`
 EXPRESS = COMPILER.parent.parent / "express"
+README = Path(__file__).resolve().parents[2] / "README.md"
 NOW = int(VECTORS["timestamp"])
 OF_A_DELIVERY = {"Content-Type": "application/json", "X-Webhook-Id": "w", "X-Webhook-Business-Id": "b"}
 
@@ -204,3 +207,22 @@ def test_adapter_hands_on_what_is_signed_and_refuses_the_rest(post: Post, url: s
     assert post(url, body + b" ", headers, NOW, secret)[0] == 401
     assert post(url, body, headers, NOW + 301, secret)[0] == 401
     assert post(url, body, headers, NOW, "whsec_other")[0] == 401
+
+
+def test_app_of_the_readme_answers() -> None:
+    source, *_ = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+    module: dict[str, Any] = {"__name__": "readme"}
+    exec(source, module)  # noqa: S102
+    envelope = {
+        "hookPoint": "order.calculate_discounts",
+        "businessId": "b",
+        "timestamp": "2026-11-20T15:00:00Z",
+    }
+    body = json.dumps(envelope | {"data": {"subtotal": 2500}})
+    now = int(time.time())
+    headers = {
+        "X-Webhook-Timestamp": str(now),
+        "X-Webhook-Signature": sign(secret="whsec_…", timestamp=now, body=body.encode()),
+    }
+    answered = module["app"].test_client().post("/webhooks/hooks", data=body, headers=headers)
+    assert answered.json == {"discount": 250, "reason": "10 % off"}

@@ -7,7 +7,7 @@ from stores import signals
 from stores.enums import PaymentStatus
 from stores.hookpoints import PaymentDetails, PaymentMethod, registered
 from stores.models import Order, Payment
-from stores.services.payments import choose_again, expire_payments, settle_payment
+from stores.services.payments import choose_again, expire_payment, expire_payments, settle_payment
 from stores.tasks import expire_payments as expire_payments_task
 from tests import factories
 from tests.signals import connected
@@ -120,6 +120,23 @@ def test_payment_that_can_not_be_expired_does_not_hold_up_the_others(shop, caplo
     assert str(stuck.pk) in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("status", "until"), [("COMPLETED", NOON), ("PENDING", None), ("PENDING", NOON + SECOND)]
+)
+def test_payment_that_is_not_due_does_not_expire(order, ear, status, until):
+    """It was found in a list, and may have changed before its turn."""
+    factories.payment(order, status=status, expires_at=until)
+    assert not expire_payment(order=order, now=NOON)
+    assert (Payment.objects.get().status, ear) == (status, [])
+
+
+def test_history_of_an_order_has_the_end_of_its_payment(order):
+    factories.payment(order, expires_at=NOON)
+    expire_payments(now=NOON)
+    line = order.changes.get()
+    assert (line.kind, line.status, line.at, line.actor) == ("PAYMENT", "EXPIRED", NOON, "SYSTEM")
+
+
 def test_task_expires_what_is_due(order):
     factories.payment(order, expires_at=NOON - timedelta(days=3650))
     expire_payments_task()
@@ -135,7 +152,7 @@ def test_another_method_after_a_payment_that_came_to_nothing(order, status):
     factories.payment(order, status=status, invoice_id="OLD", reference="declined")
     with registered("checkout.create_payment", lambda request: PaymentDetails(invoice_id="NEW")):
         chosen = choose_again(order=order, payment_method="pay:wallet", offered=[OFFER])
-    assert chosen.payment_method == "pay:wallet"
+    assert (chosen.payment_method, chosen.payment_method_name) == ("pay:wallet", "Wallet")
     payment = Order.objects.get().payment
     assert (payment.status, payment.invoice_id, payment.reference) == ("PENDING", "NEW", "")
     assert payment.provider == "app-17"
@@ -143,8 +160,9 @@ def test_another_method_after_a_payment_that_came_to_nothing(order, status):
 
 def test_cash_after_a_failed_payment(order):
     factories.payment(order, status="FAILED")
-    chosen = choose_again(order=order, payment_method="CASH")
-    assert chosen.payment_method == "CASH"
+    chosen = choose_again(order=order, payment_method="CASH", now=NOON)
+    assert (chosen.payment_method, chosen.payment_method_name) == ("CASH", "")
+    assert chosen.updated_at == NOON
     assert not hasattr(chosen, "payment")
     assert not Payment.objects.exists()
 
@@ -169,8 +187,21 @@ def test_no_other_method_where_the_merchant_takes_the_payment(shop):
         choose_again(order=factories.order(shop), payment_method="CARD")
 
 
-def test_method_that_is_not_offered_is_invalid(order):
+@pytest.mark.parametrize(("method", "asked"), [("pay:wallet", 1), ("BITCOIN", 0)])
+def test_method_that_is_not_offered_is_invalid(order, method, asked):
+    """Apps are asked only for what may be a method of theirs."""
     factories.payment(order, status="FAILED")
-    with pytest.raises(Invalid):
-        choose_again(order=order, payment_method="pay:wallet")
+    requests = []
+    ask = registered("checkout.payment_methods", lambda request: requests.append(request) or [])
+    with ask, pytest.raises(Invalid):
+        choose_again(order=order, payment_method=method)
+    assert len(requests) == asked
     assert Payment.objects.get().status == "FAILED"
+
+
+def test_name_of_a_method_is_cut_to_what_an_order_keeps(order):
+    factories.payment(order, status="FAILED")
+    long = PaymentMethod("pay:wallet", "W" * 201, provider="app-17")
+    with registered("checkout.create_payment", lambda request: PaymentDetails()):
+        chosen = choose_again(order=order, payment_method="pay:wallet", offered=[long])
+    assert chosen.payment_method_name == "W" * 200

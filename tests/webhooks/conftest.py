@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from tests.webhooks.erasures import clock as clock
 from tests.webhooks.registered import receiver as receiver
 from tests.webhooks.registered import webhook as webhook
 

@@ -1,8 +1,7 @@
 """After an uninstall: the request that the app erase the business's data, sent after 48 hours."""
 
 import logging
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -11,6 +10,7 @@ import time_machine
 from django.contrib.auth.models import Permission
 from django.db.models.signals import post_save
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Business, User
 from common.errors import Conflict
@@ -23,8 +23,9 @@ from marketplace.models import App
 from marketplace.services.apps import delete_app
 from tests import factories
 from tests.receivers import Receiver
-from tests.signals import breaking, connected
+from tests.signals import breaking, connected, heard
 from tests.webhooks import helpers
+from tests.webhooks.erasures import DUE, SECOND, T0, kinds
 from tests.webhooks.helpers import drain, erasure_state, is_signed
 from webhooks.endpoints import endpoint_key
 from webhooks.engine import recording
@@ -33,19 +34,11 @@ from webhooks.models import Delivery, Erasure, Event, Webhook
 from webhooks.queries import erasures_of
 from webhooks.services import erasure as erasures
 from webhooks.services.deliveries import cancel_waiting, redeliver
+from webhooks.signals import erasure_begun
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-T0 = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-DUE = T0 + timedelta(hours=48)
-SECOND = timedelta(seconds=1)
 WAITS = [timedelta(seconds=seconds) for seconds in (30, 120, 480, 1920, 7200)]
-
-
-@pytest.fixture
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(T0, tick=False) as traveller:
-        yield traveller
 
 
 @pytest.fixture
@@ -62,17 +55,13 @@ def uninstalled(told: Receiver, installation: Installation, clock: time_machine.
     return installing.uninstall(installation=installation, now=T0)
 
 
-def use_up_the_schedule(clock: time_machine.Traveller) -> None:
+def use_up_the_schedule(clock: time_machine.Traveller, begins: datetime = DUE) -> None:
     """Six attempts, from the moment it is due."""
-    moment = DUE
+    moment = begins
     for wait in [timedelta(0), *WAITS]:
         moment += wait * 1.05 + SECOND
         clock.move_to(moment, tick=False)
         assert drain() == 1
-
-
-def kinds(installation: Installation) -> list[str]:
-    return list(installation.history.order_by("at", "id").values_list("kind", flat=True))
 
 
 # When, where, and signed with what
@@ -238,8 +227,15 @@ def test_erasure_that_fails_is_tried_six_times_and_alarms_operators(
     assert uninstalled.webhook_secret not in mail.body
     assert erasure_state(uninstalled) == ErasureState.OVERDUE
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_OVERDUE"]
+    erasure = Erasure.objects.get()
+    assert (erasure.sent_at, erasure.confirmed_at) == (DUE + SECOND, None)
     assert erasures.update_states() == 0
     assert len(mailoutbox) == 1, "Operators are notified only once."
+
+    erasures.resend(erasure=erasure)
+    use_up_the_schedule(clock, begins=timezone.now())
+    erasures.update_states()
+    assert len(mailoutbox) == 2, "It is overdue once more."
 
 
 def test_alarm_whose_mail_fails_is_mailed_the_next_time(
@@ -273,12 +269,17 @@ def test_states_follow_the_deliveries(
     assert erasure_state(uninstalled) == ErasureState.DUE
     told.respond_with(500, 204)
     clock.move_to(DUE, tick=False)
+    assert erasures.update_states() == 0, "Nothing was sent yet."
     drain()
-    erasures.update_states()
-    assert erasure_state(uninstalled) == ErasureState.SENT
-    clock.shift(60)
-    drain()
-    erasures.update_states()
+    with heard(erasure_begun) as begun:
+        erasures.update_states()
+        assert erasure_state(uninstalled) == ErasureState.SENT
+        clock.shift(60)
+        drain()
+        erasures.update_states()
+    assert begun == [{"installation": uninstalled, "now": DUE}], (
+        "What the log holds about the store is deleted once."
+    )
     erasure = Erasure.objects.get()
     assert (erasure.state, erasure.sent_at, erasure.confirmed_at) == ("CONFIRMED", DUE, DUE + 60 * SECOND)
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_SENT", "ERASURE_CONFIRMED"]
@@ -286,11 +287,18 @@ def test_states_follow_the_deliveries(
 
 
 @pytest.mark.parametrize(
-    ("answers", "state"), [((500, 200), ErasureState.CONFIRMED), ((500, 500), ErasureState.OVERDUE)]
+    ("answers", "state", "note"),
+    [
+        ((500, 204), ErasureState.CONFIRMED, "Answered with 204"),
+        ((500, 299), ErasureState.CONFIRMED, "Answered with 299"),
+        ((500, 500), ErasureState.OVERDUE, "Answered with 500"),
+        ((500, 300), ErasureState.OVERDUE, "Answered with 300"),
+    ],
 )
 def test_erasure_is_confirmed_only_once_all_have_confirmed(
     answers: tuple[int, int],
     state: ErasureState,
+    note: str,
     told: Receiver,
     installation: Installation,
     clock: time_machine.Traveller,
@@ -309,6 +317,39 @@ def test_erasure_is_confirmed_only_once_all_have_confirmed(
         drain()
         erasures.update_states()
         assert erasure_state(ended) == state
+        assert ended.history.get(kind=f"ERASURE_{state}").note == note
+
+
+def test_failure_is_kept_although_another_webhook_confirmed_later(
+    told: Receiver, installation: Installation, clock: time_machine.Traveller, settings: Any
+) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = ()
+    with Receiver() as other:
+        told.respond_with(503)
+        later = helpers.webhook(installation, other.url, ["business.data_erasure"])
+        ended = installing.uninstall(installation=installation)
+        Delivery.objects.filter(webhook=later).update(due_at=DUE + SECOND)
+        for moment in (DUE, DUE + SECOND):
+            clock.move_to(moment, tick=False)
+            assert drain() == 1
+        erasures.update_states()
+    entry = ended.history.get(kind=HistoryKind.ERASURE_OVERDUE)
+    assert (entry.at, entry.note) == (DUE, "Answered with 503")
+
+    erasures.resend(erasure=Erasure.objects.get())
+    told.respond_with(200)
+    assert drain() == 1, "The webhook that confirmed isn't asked again."
+
+
+def test_erasure_that_nothing_answers_says_so(
+    uninstalled: Installation, clock: time_machine.Traveller, settings: Any
+) -> None:
+    settings.WEBHOOK_RETRY_DELAYS = ()
+    App.objects.update(webhook_url="http://127.0.0.1:9/")
+    clock.move_to(DUE, tick=False)
+    drain()
+    erasures.update_states()
+    assert uninstalled.history.get(kind=HistoryKind.ERASURE_OVERDUE).note.startswith("No response (")
 
 
 def test_sending_again_starts_the_schedule_anew_under_the_same_id(
@@ -343,6 +384,7 @@ def test_erasure_whose_delivery_is_removed_can_be_sent_again(
     clock.move_to(DUE + timedelta(days=40), tick=False)
     assert erasures.update_states() == 0
     erasures.resend(erasure=Erasure.objects.get())
+    assert erasure_state(uninstalled) == ErasureState.DUE
     assert drain() == 1
     erasures.update_states()
     assert erasure_state(uninstalled) == ErasureState.CONFIRMED
@@ -362,7 +404,9 @@ def test_test_install_cancels_the_erasure(
     assert erasure_state(uninstalled) == ErasureState.CANCELLED
     assert Delivery.objects.get().status == DeliveryStatus.CANCELLED
     assert kinds(uninstalled) == ["UNINSTALLED", "ERASURE_CANCELLED"]
-    assert erasures.update_states() == 0
+    with heard(erasure_begun) as begun:
+        assert erasures.update_states() == 0
+    assert begun == []
 
 
 @pytest.mark.spec("Contract 3 OAuth", "A re-install within the 48 hours cancels the pending data erasure")

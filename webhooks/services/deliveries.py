@@ -24,7 +24,7 @@ STEP: Final = timedelta(seconds=1) / RECOVERED_PER_SECOND
 GIVEN_UP: Final = (DeliveryStatus.EXHAUSTED, DeliveryStatus.HELD)
 
 # Restarts the schedule of a finished delivery. The incremented fence invalidates results of earlier attempts.
-_RESTARTED: Final[dict[str, Any]] = {
+RESTARTED: Final[dict[str, Any]] = {
     "status": DeliveryStatus.PENDING,
     "attempts_made": 0,
     "finished_at": None,
@@ -151,7 +151,7 @@ def redeliver(*, delivery: Delivery, now: datetime | None = None) -> Delivery:
         _make_due(Delivery.objects.filter(pk=again.pk), now)
     else:
         _remember_success(webhook, again)
-        Delivery.objects.filter(pk=again.pk).update(due_at=now, endpoint=webhook.endpoint, **_RESTARTED)
+        Delivery.objects.filter(pk=again.pk).update(due_at=now, endpoint=webhook.endpoint, **RESTARTED)
     again.refresh_from_db(fields=["status", "due_at", "attempts_made", "finished_at", "lease_until", "fence"])
     return again
 

@@ -96,7 +96,7 @@ def bring_forward(*, erasure: Erasure, now: datetime | None = None) -> None:
     assert locked.event_id is not None  # events of waiting erasures are kept
     Event.objects.filter(pk=locked.event_id).update(occurred_at=now)
     waiting = Delivery.objects.filter(event=locked.event_id, status=DeliveryStatus.PENDING)
-    waiting.update(due_at=now, fence=F("fence") + 1)
+    waiting.update(due_at=now)
 
 
 def _locked(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
@@ -307,10 +307,5 @@ def _update_url(installation: Installation) -> None:
 def _restart(event_id: UUID, now: datetime) -> None:
     webhook = Webhook.objects.filter(pk=OuterRef("webhook"))
     Delivery.objects.filter(event=event_id, status=DeliveryStatus.EXHAUSTED).update(
-        endpoint=Subquery(webhook.values("endpoint")),
-        status=DeliveryStatus.PENDING,
-        due_at=now,
-        finished_at=None,
-        attempts_made=0,
-        fence=F("fence") + 1,
+        due_at=now, endpoint=Subquery(webhook.values("endpoint")), **deliveries.RESTARTED
     )

@@ -1,0 +1,66 @@
+"""A test for each mutant: in a process of its own, one of the tests that run its lines has to fail.
+
+`python -m tests.mutants` chooses them. The process is a copy of this one, so it starts with all tests collected.
+"""
+
+import os
+import resource
+from collections.abc import Iterable
+from importlib import import_module
+from itertools import pairwise
+from typing import Final
+
+import pytest
+from _pytest.runner import runtestprotocol
+from django.db import connections
+
+from tests.changed_source import functions_of
+from tests.mutants.mutants import ROOT, Mutant
+from tests.mutants.plan import TESTS, planned
+
+MOST_CPU: Final = 600  # seconds: a mutant may make a loop endless
+UNNOTICED, NOTICED = 0, 1
+PLANNED: Final = planned()
+
+# A copy that was killed has left its rows behind: they are deleted after each test.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(0)]
+
+
+def test_nothing_is_noticed_without_a_change(request: pytest.FixtureRequest) -> None:
+    names = dict.fromkeys(names[0] for _, names in PLANNED if names)
+    assert _status_of_copy(request, names) == UNNOTICED
+
+
+@pytest.mark.parametrize(
+    ("mutant", "names"), [pytest.param(*each, id=f"{each[0].path}:{each[0].line}") for each in PLANNED]
+)
+def test_mutant_is_noticed(mutant: Mutant, names: list[str], request: pytest.FixtureRequest) -> None:
+    source = (ROOT / mutant.path).read_text()
+    module = import_module(mutant.path.removesuffix(".py").replace("/", "."))
+    with functions_of(mutant.changed(source), source=source, module=module):
+        status = _status_of_copy(request, names)
+    if status == UNNOTICED:
+        pytest.fail(f"{mutant} (tests that run it: {len(names)})", pytrace=False)
+
+
+def _status_of_copy(request: pytest.FixtureRequest, names: Iterable[str]) -> int:
+    connections.close_all()  # or both processes would use one
+    if pid := os.fork():
+        _, status = os.waitpid(pid, 0)
+        return status
+    status = NOTICED
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
+        tests = [request.config.stash[TESTS][name] for name in names]
+        status = NOTICED if _some_fails(tests, request.node) else UNNOTICED
+    finally:
+        os._exit(status)
+
+
+def _some_fails(tests: list[pytest.Item], of_mutant: pytest.Item) -> bool:
+    """`of_mutant` is the test that runs now. It ends before the others, and is named as the last, so that the session goes on."""
+    of_mutant.session._setupstate.teardown_exact(tests[0] if tests else of_mutant)  # noqa: SLF001
+    for test, following in pairwise([*tests, of_mutant]):
+        if any(report.failed for report in runtestprotocol(test, log=False, nextitem=following)):
+            return True
+    return False

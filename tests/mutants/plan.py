@@ -1,0 +1,78 @@
+"""Which mutants are made, and which tests could notice each."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import pytest
+from coverage import CoverageData
+
+from tests.mutants.mutants import ROOT, Mutant
+
+FOLDER: Final = ROOT / "build" / "mutants"
+COVERAGE: Final = FOLDER / "coverage"
+PLAN: Final = FOLDER / "plan.json"
+CACHE: Final = FOLDER / "cache"
+LAST_FAILED: Final = CACHE / "v" / "cache" / "lastfailed"  # without a change: these can notice nothing
+
+# The tests that were collected, by their names.
+TESTS: Final[pytest.StashKey[dict[str, pytest.Item]]] = pytest.StashKey()
+
+# What is changed, and the tests that may notice it, the nearest first.
+TARGETS: Final = {
+    "installations": "installations appapi merchants developers webhooks",
+    "extensions/reach_requests.py": "extensions merchants",
+    "extensions/hooks": "extensions/hooks stores storefront merchants developers/portal appapi",
+    "webhooks/services/erasure.py": "webhooks merchants developers/portal activity",
+    "stores/services/payments.py": "stores storefront appapi merchants extensions/hooks config/test_waiting_for_strangers.py",
+    "marketplace/services": "marketplace developers merchants",
+    "merchants/consent": "merchants installations",
+}
+
+
+def files(paths: Iterable[str]) -> dict[str, list[str]]:
+    """The files of these paths, each with the folders of its tests. Raises LookupError for a path that is no target."""
+    found = {}
+    for path in paths:
+        (target,) = [each for each in TARGETS if Path(path).is_relative_to(each)] or [""]
+        if not target:
+            raise LookupError(f"{path} is in no target: {', '.join(TARGETS)}.")
+        at = ROOT / path
+        for file in sorted(at.rglob("*.py")) if at.is_dir() else [at]:
+            if "migrations" not in file.parts:
+                found[str(file.relative_to(ROOT))] = [f"tests/{name}" for name in TARGETS[target].split()]
+    return found
+
+
+def write(mutants: Iterable[Mutant], folders: Mapping[str, list[str]]) -> list[str]:
+    """Write the plan by what the tests have run. Returns the tests that it needs."""
+    data = CoverageData(str(COVERAGE))
+    data.read()
+    failed = set(json.loads(LAST_FAILED.read_text())) if LAST_FAILED.exists() else set()
+    by_line = {path: _tests_by_line(data, path) for path in folders}
+    rows, needed = [], set()
+    for mutant in mutants:
+        found = set().union(*(by_line[mutant.path][line] for line in mutant.lines)) - failed
+        tests = sorted(found, key=lambda name: (_distance(name, folders[mutant.path]), name))
+        rows.append((asdict(mutant), tests))
+        needed |= found
+    PLAN.write_text(json.dumps(rows))
+    return sorted(needed)
+
+
+def planned() -> list[tuple[Mutant, list[str]]]:
+    return [(Mutant(**mutant), tests) for mutant, tests in json.loads(PLAN.read_text())]
+
+
+def _tests_by_line(data: CoverageData, path: str) -> defaultdict[int, set[str]]:
+    found = defaultdict(set)
+    for line, contexts in data.contexts_by_lineno(str(ROOT / path)).items():
+        found[line] = {context.rpartition("|")[0] for context in contexts} - {""}
+    return found
+
+
+def _distance(test: str, folders: list[str]) -> int:
+    return min(at for at, folder in enumerate([*folders, "tests"]) if test.startswith(folder))

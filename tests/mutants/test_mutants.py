@@ -1,0 +1,84 @@
+"""Which mutants a file has, and how one runs in place of the file."""
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.changed_source import functions_of
+from tests.mutants import mutants
+from tests.mutants.mutants import listed, mutants_of
+from tests.mutants.plan import TARGETS, files
+
+SOURCE = """
+from contextlib import contextmanager
+from functools import cached_property
+
+LIMIT = 3
+
+def usual(now=None, limit=3):
+    return now or timezone.now()
+
+class Store:
+    least = 1
+
+    @property
+    def is_open(self):
+        return self.least == 1
+
+    @cached_property
+    def is_new(self):
+        return self.least == 1
+
+    @classmethod
+    def made(cls):
+        return cls().least == 1
+
+    @contextmanager
+    def held(self):
+        yield self.least == 1
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    (tmp_path / "store.py").write_text(SOURCE)
+    return "store.py"
+
+
+def test_only_what_runs_again_is_changed_and_no_default_moment(file: str) -> None:
+    found = {(each.function, each.change) for each in mutants_of(file)}
+    assert ("usual", "return now or timezone.now() → return now") in found
+    assert ("usual", "return now or timezone.now() → return timezone.now()") not in found
+    assert {function for function, _ in found} == {
+        "usual",
+        *(f"Store.{name}" for name in ("is_open", "is_new", "made", "held")),
+    }
+
+
+@pytest.mark.parametrize("name", ["is_open", "is_new", "made", "held"])
+def test_function_runs_as_it_is_changed_and_then_as_it_was(file: str, name: str) -> None:
+    module = ModuleType("store")
+    exec(SOURCE, vars(module))  # noqa: S102
+    (mutant,) = [
+        each for each in mutants_of(file) if each.function == f"Store.{name}" and "!=" in each.change
+    ]
+
+    def value() -> bool:
+        found = getattr(module.Store(), name)
+        if name == "held":
+            with found() as held:
+                return bool(held)
+        return bool(found() if callable(found) else found)
+
+    assert value()
+    with functions_of(mutant.changed(SOURCE), source=SOURCE, module=module):
+        assert not value()
+    assert value()
+
+
+def test_targets_and_listed_mutants_are_of_files_that_exist() -> None:
+    there = files(TARGETS)
+    assert {path for path, *_ in listed()} <= there.keys()
+    assert all(Path(folder).exists() for folders in there.values() for folder in folders)
