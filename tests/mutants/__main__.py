@@ -46,7 +46,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
     parser.add_argument("paths", nargs="*", help="files or folders of the targets; without any, all of them")
     parser.add_argument("--workers", default="2", help="processes, each with a database of its own")
-    parser.add_argument("--reuse", action="store_true", help="take what the last run has learned about tests")
+    parser.add_argument("--reuse", action="store_true", help="use what the last run learned about tests")
     return parser.parse_args(arguments)
 
 

@@ -225,4 +225,4 @@ def test_app_of_the_readme_answers() -> None:
         "X-Webhook-Signature": sign(secret="whsec_…", timestamp=now, body=body.encode()),
     }
     answered = module["app"].test_client().post("/webhooks/hooks", data=body, headers=headers)
-    assert answered.json == {"discount": 250, "reason": "10 % off"}
+    assert answered.json == {"discount": 250, "reason": "10% off"}
