@@ -190,7 +190,7 @@ def orders(
 
 
 def _orders_of(business_id: Any) -> QuerySet[Order]:
-    return _whole_orders().filter(business=business_id).order_by("-id")
+    return whole_orders().filter(business=business_id).order_by("-id")
 
 
 def order_by_id(business: Business, order_id: object) -> Order:
@@ -200,7 +200,7 @@ def order_by_id(business: Business, order_id: object) -> Order:
 
 def order_by_page_key(business: Business, key: str) -> Order | None:
     """The order placed by the checkout page with this key, with lines and payment; None before that."""
-    return _whole_orders().filter(business=business, page_key_digest=digest(key)).first()
+    return whole_orders().filter(business=business, page_key_digest=digest(key)).first()
 
 
 def carts_of_key(key_digest: str) -> list[Cart]:
@@ -208,7 +208,8 @@ def carts_of_key(key_digest: str) -> list[Cart]:
     return list(Cart.objects.filter(key_digest=key_digest))
 
 
-def _whole_orders() -> QuerySet[Order]:
+def whole_orders() -> QuerySet[Order]:
+    """With lines and payment, of whatever business."""
     return Order.objects.select_related("payment").prefetch_related(LINES)
 
 
@@ -285,7 +286,7 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
 
 _ID = Param("id", UUIDField())
 _PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_ID))
-_ORDER_BY_ID = Compiled(lambda: _whole_orders().filter(business=BUSINESS, pk=_ID))
+_ORDER_BY_ID = Compiled(lambda: whole_orders().filter(business=BUSINESS, pk=_ID))
 
 
 def _found(query: Compiled[Row], business: Business, row_id: object, noun: str) -> Row:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.errors import Conflict, Invalid
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page
+from merchants.access import MerchantRequest, merchant_page, own_row
 from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
 from merchants.filter_forms import OrderFilter
 from merchants.orders.descriptions import history, parts
@@ -135,6 +135,4 @@ def _words(status: str) -> str:
 
 
 def _own(request: MerchantRequest, order_id: str) -> Order:
-    found = queries.order_by_id(request.business, order_id)
-    found.business = request.business
-    return found
+    return own_row(request, queries.whole_orders(), order_id, "Order")

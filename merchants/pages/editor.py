@@ -22,11 +22,10 @@ from extensions.models import Placement
 from extensions.schema_forms import SettingsForm, settings_form
 from extensions.services import placements
 from installations.models import Installation
-from merchants.access import MerchantRequest, active_page, merchant_page
+from merchants.access import MerchantRequest, active_page, merchant_page, own_row
 from merchants.pages import editor_undo
 from merchants.pages.block_picker import BlockOption, blocks_to_add, by_category
 from merchants.pages.forms import SitePageForm
-from merchants.store.queries import page_by_id
 from stores.models import SitePage
 from stores.services.pages import clean_html, create_page, update_page, written
 
@@ -35,7 +34,7 @@ NEW_PAGE = "new"
 
 
 def own_page(view: View) -> View:
-    """For a page of the business that is shown; another's is a 404."""
+    """For a page of one of the person's businesses; another's is a 404."""
 
     @merchant_page
     @wraps(view)
@@ -46,9 +45,7 @@ def own_page(view: View) -> View:
 
 
 def _own_page(request: MerchantRequest, page_id: str) -> SitePage:
-    page = page_by_id(request.business, page_id)
-    page.business = request.business
-    return page
+    return own_row(request, SitePage.objects.all(), page_id, "Page")
 
 
 def own_block(view: View) -> View:

@@ -9,10 +9,11 @@ from common.errors import Conflict, Invalid
 from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page
+from merchants.access import MerchantRequest, merchant_page, own_row
 from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
 from merchants.pages.forms import SitePageForm
-from merchants.store.queries import page_by_id, pages_of
+from merchants.store.queries import pages_of
+from stores.models import SitePage
 from stores.services.pages import create_page, delete_page
 
 
@@ -44,7 +45,7 @@ def page_add(request: MerchantRequest) -> HttpResponse:
 @require_http_methods(GET_OR_POST)
 @merchant_page
 def delete(request: MerchantRequest, page_id: str) -> HttpResponse:
-    page = page_by_id(request.business, page_id)
+    page = own_row(request, SitePage.objects.all(), page_id, "Page")
     if request.method == "POST":
         delete_page(page=page)
         messages.success(request, f"Page {page.title} deleted.")

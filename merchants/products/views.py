@@ -9,7 +9,7 @@ from common.errors import Conflict, Invalid
 from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page
+from merchants.access import MerchantRequest, merchant_page, own_row
 from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
 from merchants.filter_forms import ProductFilter
 from merchants.products.forms import ProductForm, StockForm
@@ -163,6 +163,4 @@ def delete(request: MerchantRequest, product_id: str) -> HttpResponse:
 
 
 def _own(request: MerchantRequest, product_id: str) -> Product:
-    found = queries.product_by_id(request.business, product_id)
-    found.business = request.business
-    return found
+    return own_row(request, Product.objects.all(), product_id, "Product")

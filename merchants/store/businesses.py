@@ -7,6 +7,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
 from common.web.methods import require_safe
+from common.web.own_pages import is_own_page
 from merchants.access import MerchantRequest, merchants_only, own_business, switch_to
 from merchants.store.forms import BusinessForm
 
@@ -35,5 +36,7 @@ def business_add(request: MerchantRequest) -> HttpResponse:
 @require_POST
 @merchants_only
 def business_switch(request: MerchantRequest) -> HttpResponse:
+    """Body: `business`, and `next`, a page to go on with."""
     switch_to(request, own_business(request.user, request.POST.get("business")))
-    return redirect("merchants:home")
+    page = request.POST.get("next", "")
+    return redirect(page if is_own_page(page, request) else "merchants:home")
