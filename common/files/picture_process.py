@@ -77,7 +77,7 @@ def opened(content: bytes, max_pixels: int) -> Image.Image:
     return image
 
 
-def in_256_shades(image: Image.Image) -> Image.Image:
+def in_256_shades(image: Any) -> Image.Image:
     """A gray PNG of any depth in 8 bits. Its transparent shade, which the file names in its own depth, becomes alpha."""
     shade = SHADE[str(image.tile[0].args)]
     is_deep, key = image.mode == "I;16", image.info.get("transparency")
