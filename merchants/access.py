@@ -11,7 +11,6 @@ from functools import partial, wraps
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -24,6 +23,7 @@ from accounts.models import Business, User
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
 from common.ids import parse_id
+from common.web.forms.kept import signed_in
 from common.web.forms.stamps import stamp_of
 from installations.queries import own_installation
 from merchants.installed.app import InstalledApp, apps_in
@@ -58,7 +58,7 @@ def merchant_area(view: Page) -> Page:
     The request's `business` is None for a merchant who has none yet.
     """
 
-    @login_required
+    @signed_in
     @wraps(view)
     def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         request.businesses = list(Business.objects.owned_by(request.user).main_first())

@@ -8,10 +8,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid
-from common.web.methods import require_safe
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page, own_row
-from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
+from merchants.constants import ROWS
 from merchants.filter_forms import OrderFilter
 from merchants.orders.descriptions import history, parts
 from merchants.orders.export import lines

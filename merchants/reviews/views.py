@@ -6,10 +6,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from common.errors import NotFound
-from common.web.methods import require_safe
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page, own_row
-from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
+from merchants.constants import ROWS
 from merchants.filter_forms import ReviewFilter
 from merchants.store.queries import reviews_found
 from stores import queries

@@ -145,6 +145,16 @@ def test_form_of_a_store_that_is_no_longer_ones_own_is_refused(mira, shop):
     assert not Business.objects.filter(name="Mine").exists()
 
 
+@pytest.mark.spec("Contract 15 Doors", "A form of a page that was shown to somebody else is refused")
+def test_form_of_a_page_of_another_person_is_refused(mira, shop):
+    form = form_at(signed_in(mira), "/merchant/store/")
+    tom = factories.merchant("tom@example.com")
+    refused = send(signed_in(tom), form, name="Mine")
+    assert refused.status_code == 403
+    assert "opened with another account" in text_of(refused)
+    assert not Business.objects.filter(name="Mine").exists()
+
+
 @pytest.mark.parametrize("path", LISTS + OF_A_ROW)
 def test_signed_out_is_led_to_sign_in_and_back(shop, path):
     path = "/merchant/" + path.format(**rows_of(shop))

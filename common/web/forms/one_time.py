@@ -8,7 +8,7 @@ import hashlib
 import logging
 import secrets
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django import forms
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -28,7 +28,15 @@ def new_token() -> str:
 class OneTimeForm(forms.Form):
     """A form that is processed once."""
 
-    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, initial=new_token)
+    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, required=False, initial=new_token)
+
+
+class SecretForm(OneTimeForm):
+    """A form that is answered with a secret. Without its token it is refused."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["form_token"].required = True
 
 
 def claim(user: AbstractBaseUser, token: str) -> datetime | None:

@@ -14,7 +14,7 @@ from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.strangers import NoPlace, may_wait_for_strangers
 from common.web.forms import one_time
-from common.web.forms.one_time import OneTimeForm
+from common.web.forms.one_time import SecretForm
 from common.web.live import live_part, live_version
 from common.web.methods import require_safe
 from developers import limits
@@ -44,7 +44,7 @@ NOTHING_SENT: Final = (
 @app_page
 def test_install(request: HttpRequest, app: App) -> HttpResponse:
     """The test store. POST installs the app, or issues a new token if it is installed already."""
-    form = OneTimeForm(request.POST if request.method == "POST" else None)
+    form = SecretForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         return _install(request, app, form.cleaned_data["form_token"])
     developer = current_developer(request)

@@ -8,7 +8,7 @@ import orjson
 from django import forms
 from django.utils import timezone
 
-from common.web.forms.one_time import OneTimeForm
+from common.web.forms.one_time import SecretForm
 from common.web.forms.widgets import CheckboxLines
 from installations.models import Installation
 from marketplace.scopes import SCOPE_OF_EVENT
@@ -98,5 +98,5 @@ class WebhookForm(forms.Form):
         return changed
 
 
-class NewWebhookForm(WebhookForm, OneTimeForm):
+class NewWebhookForm(WebhookForm, SecretForm):
     """Answered with a secret, so it's processed once."""
