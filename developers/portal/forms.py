@@ -11,7 +11,7 @@ from django.shortcuts import resolve_url
 from django.utils.text import slugify
 
 from common.http.url_policy import origin_of
-from common.web.forms.one_time import SecretForm
+from common.web.forms.one_time import OneTimeForm, SecretForm
 from common.web.forms.widgets import CheckboxLines, RadioLines
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
 from marketplace import rules
@@ -254,7 +254,7 @@ class SubmitForm(forms.Form):
             del self.fields["scope_reason"]
 
 
-class MessageForm(forms.Form):
+class MessageForm(OneTimeForm):
     """A message to the reviewers of an app."""
 
     text = Lines(
