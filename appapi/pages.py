@@ -10,14 +10,26 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import DateTimeField, Field, QuerySet, Subquery, UUIDField
+from django.db.models import DateTimeField, Field, Func, QuerySet, Subquery, TextField, UUIDField
 
 from common.db.compiled import Compiled, Param
 from common.db.page_bookmarks import PageBookmarks
-from common.rest.iso_text import IsoText
 from common.web.pagination import PageRequest, page_body
 from stores.models import StoreTotals
 from stores.queries import AnyList, WholeList, counted
+
+
+class IsoText(Func):
+    """What `common.times.iso` makes of a column of times."""
+
+    template = """to_char(%(expressions)s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+    output_field = TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        # A text without decimals for a whole second, with six for any other.
+        template = "replace(substr(%(expressions)s || '.000', 1, 23), ' ', 'T') || 'Z'"
+        return self.as_sql(compiler, connection, template=template, **context)
+
 
 Payload = Callable[[Any], dict[str, Any]]
 Columns = tuple[str, ...]

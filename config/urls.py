@@ -8,8 +8,8 @@ from django.views.generic import RedirectView
 from common.web.methods import require_safe
 from config import health
 from config.observability import metrics
-from config.pages import crawlers, styleguide, views
-from developers.portal.webhooks import inbox_receiver
+from config.pages import views
+from developers.portal.webhooks import inbox
 from merchants.marketplace import views as marketplace
 
 urlpatterns = [
@@ -18,11 +18,11 @@ urlpatterns = [
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),
-    path("_styleguide/", styleguide.styleguide, name="styleguide"),
+    path("_styleguide/", views.styleguide, name="styleguide"),
     path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
-    path("robots.txt", crawlers.robots_txt),
-    path("sitemap.xml", require_safe(sitemap), {"sitemaps": crawlers.SITEMAPS}),
+    path("robots.txt", views.robots_txt),
+    path("sitemap.xml", require_safe(sitemap), {"sitemaps": views.SITEMAPS}),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),
     # One sign-in page for everyone, so that its rate limits apply to the admin, too.
@@ -33,7 +33,7 @@ urlpatterns = [
     path("auth/", include("accounts.api.urls")),
     path("docs/", include("developers.docs.urls")),
     path("portal/", include("developers.portal.urls")),
-    path("inbox/<str:key>", inbox_receiver.receive, name="inbox_receiver"),
+    path("inbox/<str:key>", inbox.receive, name="inbox_receiver"),
     re_path(r"^store/(?P<slug>[-a-zA-Z0-9_]+)(?:/.*)?$", views.to_store),
     path("developer/", include("developers.api.urls")),
     path("", include("merchants.urls")),

@@ -2,14 +2,14 @@
 
 from celery import shared_task
 
-from extensions.hooks import relaying, retention
+from extensions.hooks import ledger, relaying
 from extensions.services import costs, notices
 
 
 @shared_task
 def remove_old_hook_calls() -> None:
     """Delete hook calls and measurements of pages older than 30 days. Safe to run twice at once."""
-    retention.remove_old()
+    ledger.remove_old()
     relaying.remove_left_over()
     costs.remove_old()
 

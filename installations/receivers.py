@@ -17,7 +17,7 @@ from installations.services.lifecycle import uninstall
 from installations.services.review_installs import end_of_review
 from installations.signals import installation_created, installation_removed
 from marketplace.models import App, Submission
-from marketplace.services.totals import count_installs
+from marketplace.services.apps import count_installs
 from marketplace.signals import app_approved, app_deleted, submission_closed, version_restored
 
 

@@ -254,7 +254,7 @@ class AppVersion(AppFields):
 class AppTotals(models.Model):
     """The number of stores that have an app now, so that the marketplace doesn't count installations for each card.
 
-    Sandboxes don't count. Only `marketplace.services.totals` changes it, and there is no row before the first install.
+    Sandboxes don't count. Only `marketplace.services.apps` changes it, and there is no row before the first install.
     It is a separate row because installs lock it after the business, but the app's row before it.
     """
 

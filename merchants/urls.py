@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from merchants.consent import permissions
 from merchants.consent.views import AuthorizeView, kept_request
-from merchants.installed import admin_pages, checkout, embeds, pause, uninstall
+from merchants.installed import checkout, embeds
 from merchants.installed import settings as app_settings
 from merchants.installed import views as installed
 from merchants.marketplace import views as marketplace
@@ -14,17 +14,16 @@ from merchants.pages import views as pages
 from merchants.products import pictures
 from merchants.products import views as products
 from merchants.reviews import views as reviews
-from merchants.store import businesses, home, notices
 from merchants.store import views as store
 
 app_name = "merchants"
 
 store_pages = [
-    path("", home.home, name="home"),
-    path("notices/", notices.notices, name="notices"),
-    path("businesses/", businesses.business_list, name="businesses"),
-    path("businesses/add/", businesses.business_add, name="business_add"),
-    path("businesses/switch/", businesses.business_switch, name="business_switch"),
+    path("", store.home, name="home"),
+    path("notices/", store.notices, name="notices"),
+    path("businesses/", store.business_list, name="businesses"),
+    path("businesses/add/", store.business_add, name="business_add"),
+    path("businesses/switch/", store.business_switch, name="business_switch"),
     path("orders/", orders.order_list, name="orders"),
     path("orders/export.csv", orders.export, name="orders_export"),
     path("orders/<str:order_id>/", orders.order, name="order"),
@@ -69,12 +68,12 @@ app_pages = [
     path("embeds/", embeds.embeds, name="embeds"),
     path("embeds/<str:embed_id>/", embeds.embed_settings, name="embed_settings"),
     path("blocks/", page_editor.place_block, name="place_block"),
-    path("pages/<str:page_id>/", admin_pages.admin_page, name="admin_page"),
-    path("session-token/", admin_pages.new_session_token, name="session_token"),
-    path("pause/", pause.pause, name="pause"),
-    path("resume/", pause.resume, name="resume"),
-    path("uninstall/", uninstall.uninstall, name="uninstall"),
-    path("receipt/", uninstall.receipt, name="receipt"),
+    path("pages/<str:page_id>/", installed.admin_page, name="admin_page"),
+    path("session-token/", installed.new_session_token, name="session_token"),
+    path("pause/", installed.pause, name="pause"),
+    path("resume/", installed.resume, name="resume"),
+    path("uninstall/", installed.uninstall, name="uninstall"),
+    path("receipt/", installed.receipt, name="receipt"),
 ]
 
 urlpatterns = [

@@ -10,7 +10,7 @@ from developers.portal.deliveries import arrivals
 from developers.portal.deliveries import views as deliveries
 from developers.portal.hooks import views as hooks
 from developers.portal.manifest import views as manifests
-from developers.portal.release import checks, versions
+from developers.portal.release import checks
 from developers.portal.release import views as reviews
 from developers.portal.requests import views as requests
 from developers.portal.sandbox import views as sandbox
@@ -97,7 +97,7 @@ urlpatterns = [
     path("apps/<slug:slug>/review/submit/", reviews.submit, name="submit"),
     path("apps/<slug:slug>/review/messages/", reviews.send, name="review_message"),
     path("apps/<slug:slug>/review/withdraw/", reviews.withdraw, name="withdraw"),
-    path("apps/<slug:slug>/versions/", versions.version_list, name="versions"),
-    path("apps/<slug:slug>/versions/<int:number>/restore/", versions.version_restore, name="version_restore"),
+    path("apps/<slug:slug>/versions/", reviews.version_list, name="versions"),
+    path("apps/<slug:slug>/versions/<int:number>/restore/", reviews.version_restore, name="version_restore"),
     path("apps/<slug:slug>/delete/", apps.app_delete, name="app_delete"),
 ]

@@ -1,10 +1,13 @@
 """Recording hook calls, after each call and outside any transaction. Skipped ones are left to `extensions.hooks.skipped`."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
+from django.utils import timezone
 
+from common.db import partitions
 from common.observability.metrics import HOOK_CALLS, HOOK_SECONDS
 from extensions.enums import SKIPPED
 from extensions.hooks import skipped
@@ -13,6 +16,7 @@ from extensions.models import HookCall
 from stores.hookpoints import Question
 
 EXCERPT: Final = 2000  # characters
+KEPT: Final = timedelta(days=30)
 REQUEST_EXCERPT: Final = 4096  # characters, of requests about sandbox stores
 
 
@@ -58,3 +62,8 @@ def excerpt(body: bytes) -> str:
 
 def shortened(problem: str) -> str:
     return problem[:300].replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+def remove_old(*, now: datetime | None = None) -> None:
+    """Whole days of calls, 30 days after their end."""
+    partitions.remove_before(HookCall, (now or timezone.now()) - KEPT)

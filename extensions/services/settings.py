@@ -10,7 +10,7 @@ from common.errors import Invalid
 from extensions.queries import defaults_of, overlaid, settings_schema_of
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
-from installations.services.settings import keep_settings
+from installations.services.lifecycle import keep_settings
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ taken in the order app, business, installation.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -219,4 +220,13 @@ def locked(installation: Installation) -> Installation:
     )
     if found is None:
         raise Conflict("The app is no longer installed.", code="not_installed")
+    return found
+
+
+@transaction.atomic
+def keep_settings(*, installation: Installation, values: dict[str, Any]) -> Installation:
+    """Replace the app's settings in this store, which `extensions` has checked. Raises `Conflict` if it is not installed any more."""
+    found = locked(installation)
+    found.settings = values
+    found.save(update_fields=["settings"])
     return found

@@ -1,12 +1,13 @@
 """`/oauth/authorize`: the page on which a merchant or developer agrees to install an app (contract, section 3)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -23,17 +24,20 @@ from oauthlib.oauth2.rfc6749.errors import (
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from common.errors import Conflict, NotFound
-from common.web.limits.auth_limits import limit
+from common.secrets import digest
+from common.web.limits.auth_limits import limit, limit_by_address
 from common.web.methods import require_safe
 from common.web.own_pages import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
 from installations.queries import businesses_to_install_on, installs_listed_apps, offered
 from marketplace import rules
 from marketplace.models import App, AppVersion
-from merchants.consent.kept_requests import kept_address, way_back
 from merchants.consent.page import ConsentPage
 from merchants.store.forms import ShopForm
 
+LONG_REQUEST: Final = 1000  # characters of an address, from which it is kept
+MOST_REQUESTS: Final = 3  # of one session; the oldest goes
+_REQUESTS: Final = "authorization_requests"
 CONSENTS = 60  # a minute, of one person
 UNKNOWN_APP = "No app has the client_id of this link."
 WRONG_REDIRECT = "The redirect_uri of this link is not a Redirect URL of the app."
@@ -304,3 +308,23 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def way_back(request: HttpRequest) -> str:
+    """A short address that leads to this request again, in this browser, which keeps it in the session. Raises `TooManyRequests`.
+
+    A long request wouldn't fit into the `next` of the pages of a sign-in, where each of its escapes is escaped again.
+    """
+    address = request.get_full_path()
+    if len(address) <= LONG_REQUEST:
+        return address
+    limit_by_address(request, "kept_request")
+    key = digest(address)[:16]
+    others = [each for each in request.session.get(_REQUESTS, {}).items() if each[0] != key]
+    request.session[_REQUESTS] = dict([*others, (key, address)][-MOST_REQUESTS:])
+    return reverse("merchants:kept_request", args=[key])
+
+
+def kept_address(request: HttpRequest, key: str) -> str | None:
+    address: str | None = request.session.get(_REQUESTS, {}).get(key)
+    return address

@@ -5,7 +5,17 @@ from datetime import datetime
 
 from accounts.models import User
 from extensions.hooks.descriptions import DESCRIPTIONS
-from stores.enums import ActorKind, BuiltInPayment, HookOutcome, OrderChangeKind, OrderStatus, PaymentStatus
+from stores.enums import (
+    FULFILMENT,
+    ActorKind,
+    BuiltInPayment,
+    DeliveryMethod,
+    HookOutcome,
+    OrderChangeKind,
+    OrderStatus,
+    PaymentStatus,
+    may_move,
+)
 from stores.hookpoints import HookPoint
 from stores.models import Order, OrderChange, OrderHookPart
 
@@ -107,3 +117,51 @@ def _part(part: OrderHookPart) -> TotalPart:
         is_discount=point == HookPoint.DISCOUNTS,
         counts=not replaced,
     )
+
+
+VERBS = {
+    OrderStatus.CONFIRMED: "Confirm order",
+    OrderStatus.PREPARING: "Start preparing",
+    OrderStatus.READY: "Mark as ready",
+    OrderStatus.IN_DELIVERY: "Send out for delivery",
+    OrderStatus.DELIVERED: "Mark as delivered",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderStage:
+    """A stage of an order: past, current, or one that it may be moved to."""
+
+    status: OrderStatus
+    is_reached: bool
+    is_current: bool
+    is_next: bool
+
+    @property
+    def verb(self) -> str:
+        return VERBS[self.status]
+
+
+def stages(order: Order) -> list[OrderStage]:
+    """The way of an order, oldest stage first; none of one that is cancelled. What is picked up is not sent out."""
+    if order.status == OrderStatus.CANCELLED:
+        return []
+    way = [status for status in FULFILMENT if _on_the_way(order, status)]
+    now = way.index(OrderStatus(order.status))
+    return [
+        OrderStage(status, is_reached=place <= now, is_current=place == now, is_next=place == now + 1)
+        for place, status in enumerate(way)
+    ]
+
+
+def next_stage(order: Order) -> OrderStage | None:
+    return next((stage for stage in stages(order) if stage.is_next), None)
+
+
+def may_cancel(order: Order) -> bool:
+    return may_move(order.status, OrderStatus.CANCELLED)
+
+
+def _on_the_way(order: Order, status: OrderStatus) -> bool:
+    is_picked_up = order.delivery_method == DeliveryMethod.PICKUP
+    return not is_picked_up or status != OrderStatus.IN_DELIVERY or order.status == status

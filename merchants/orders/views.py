@@ -13,9 +13,8 @@ from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
 from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
 from merchants.filter_forms import OrderFilter
-from merchants.orders.descriptions import history, parts
+from merchants.orders.descriptions import history, may_cancel, next_stage, parts, stages
 from merchants.orders.export import lines
-from merchants.orders.moves import may_cancel, next_stage, stages
 from merchants.store.queries import orders_found, orders_of_customer, still_sold
 from stores import queries
 from stores.enums import FULFILMENT, OrderStatus

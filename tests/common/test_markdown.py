@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.text.markdown import render
+from common.templatetags.text import render
 
 
 def test_formatting_becomes_html_below_the_sections_of_a_page() -> None:

@@ -13,7 +13,7 @@ from django.test import Client, TestCase
 from accounts.models import User
 from common.web.own_pages import LONGEST, is_own_page
 from marketplace.models import App
-from merchants.consent.kept_requests import MOST
+from merchants.consent.views import MOST_REQUESTS
 from tests import factories
 from tests.accounts.second_factor import code, set_up_app
 from tests.factories import PASSWORD
@@ -120,9 +120,9 @@ def test_through_another_account(client: Client, listed: App, mira: User, dana: 
 def test_requests_are_kept_in_bounds(client: Client, listed: App, mira: User) -> None:
     first = begun(client, listed, "x" * 4000)
     assert begun(client, listed, "x" * 4000) == first, "the same one is kept once"
-    for number in range(MOST):
+    for number in range(MOST_REQUESTS):
         begun(client, listed, f"{number}" * 4000)
-    assert len(client.session["authorization_requests"]) == MOST
+    assert len(client.session["authorization_requests"]) == MOST_REQUESTS
     client.force_login(mira)
     page = client.get(first)
     assert (page.status_code, b"Go back to the app, and start again" in page.content) == (410, True)

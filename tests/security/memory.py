@@ -115,7 +115,7 @@ def log_of_calls(body: bytes) -> None:
 
 
 def markdown(body: bytes) -> None:
-    from common.text.markdown import render
+    from common.templatetags.text import render
 
     render(body.decode())
 

@@ -16,7 +16,7 @@ from waitress.server import create_server
 
 from common.ids import id_at
 from config.wsgi import application
-from developers.portal.webhooks import inbox_receiver
+from developers.portal.webhooks import inbox as inbox_page
 from installations.models import Installation
 from installations.services import test_uninstall as uninstall_on_sandbox
 from tests.ports import free_port
@@ -108,7 +108,7 @@ def test_slow_answers_are_few_at_a_time(inbox: Inbox, installation: Installation
     inboxes.choose_answer(inbox=inbox, answer=InboxAnswer.SLOW)
     for _ in range(3):
         publish(installation.business)
-    with patch.object(inbox_receiver, "SLOW", 1.0):
+    with patch.object(inbox_page, "SLOW", 1.0):
         began = time.monotonic()
         drain()
         assert 1.0 <= time.monotonic() - began < 5

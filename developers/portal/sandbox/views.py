@@ -1,6 +1,7 @@
 """An app on its developer's sandbox store: install, token, changes that cause events, test events, uninstall."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from django.conf import settings
@@ -21,7 +22,6 @@ from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, curre
 from developers.portal.apps.secrets import already_shown
 from developers.portal.deliveries.forms import TestEventForm
 from developers.portal.forms import OneTimeForm
-from developers.portal.sandbox import changes as test_store
 from developers.portal.sandbox.first_calls import first_calls
 from developers.portal.webhooks.inbox_entries import newest_entries
 from installations import services
@@ -31,9 +31,11 @@ from marketplace.models import App
 from marketplace.scopes import SCOPES, in_order
 from webhooks.engine import listeners
 from webhooks.services import inboxes
-from webhooks.services.sandbox import changes as sandbox_changes
+from webhooks.services.sandbox import changes
+from webhooks.services.sandbox.changes import ACTS, Act, ChangeRun, ChangeStep
 from webhooks.services.sandbox.samples import send_sample
 
+LAST_RUN: Final = "test_run"  # in the session
 NOTHING_SENT: Final = (
     "Nothing was sent: no active webhook on your sandbox store is registered for {event}, or the install lacks the scope "
     "for it."
@@ -56,9 +58,9 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
         "scopes": [SCOPES[name] for name in held],
         "lacking": in_order(set(app.scopes) - set(held)),
         "sandbox": Business.objects.sandbox_of(developer),
-        "groups": test_store.groups(),
-        "scenarios": sandbox_changes.SCENARIOS.values(),
-        "erasure": None if installation else sandbox_changes.waiting_erasure(app, developer),
+        "groups": _groups(),
+        "scenarios": changes.SCENARIOS.values(),
+        "erasure": None if installation else changes.waiting_erasure(app, developer),
         "erasure_delay": settings.DATA_ERASURE_DELAY,
     }
     status = UNPROCESSABLE if form.is_bound else 200
@@ -96,8 +98,8 @@ def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
 def test_change(request: HttpRequest, app: App) -> HttpResponse:
     """Carry out one change on the sandbox store, or all of a scenario."""
     installation = sandbox_installation(app=app, developer=current_developer(request))
-    scenario = sandbox_changes.SCENARIOS.get(request.POST.get("scenario", ""))
-    act = sandbox_changes.ACTS.get(request.POST.get("act", ""))
+    scenario = changes.SCENARIOS.get(request.POST.get("scenario", ""))
+    act = changes.ACTS.get(request.POST.get("act", ""))
     if installation is None:
         messages.error(request, "Install the app on your sandbox store first.")
     elif scenario:
@@ -113,7 +115,7 @@ def test_change(request: HttpRequest, app: App) -> HttpResponse:
 
 def _play(request: HttpRequest, installation: Installation, acts: Sequence[str], title: str) -> None:
     try:
-        test_store.remember(request, sandbox_changes.play(installation, acts, title))
+        _remember(request, changes.play(installation, acts, title))
     except NoPlace as error:
         messages.error(request, error.message)
 
@@ -130,8 +132,8 @@ def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
     installation = sandbox_installation(app=app, developer=current_developer(request))
     inbox = inboxes.inbox_of(app)
     webhook = inboxes.webhook_of_inbox(inbox, installation) if inbox and installation else None
-    run = test_store.last_run(request, app)
-    results = sandbox_changes.results(run, installation) if run else []
+    run = _last_run(request, app)
+    results = changes.results(run, installation) if run else []
     entries = newest_entries(inbox, limit=5) if inbox else []
     is_listened = bool(installation and listeners.of_apps([app.pk]))
     states = [
@@ -159,7 +161,7 @@ def erase_now(request: HttpRequest, app: App) -> HttpResponse:
     """Send the data erasure of the last test install now instead of in 48 hours."""
     limits.count_changes(current_developer(request))
     try:
-        sandbox_changes.erase_now(app, current_developer(request))
+        changes.erase_now(app, current_developer(request))
     except Conflict as error:
         messages.error(request, error.message)
     else:
@@ -223,3 +225,23 @@ def _send(request: HttpRequest, app: App, event_type: str) -> HttpResponse:
     else:
         messages.success(request, f"{event_type} is being sent to {endpoints}.")
     return redirect(f"{resolve_url('portal:deliveries', app.slug)}?q={event.pk}")
+
+
+def _groups() -> list[tuple[str, list[Act]]]:
+    """The acts but the first, which has a button of its own, under their headings."""
+    found: dict[str, list[Act]] = {}
+    for act in list(ACTS.values())[1:]:
+        found.setdefault(act.group, []).append(act)
+    return list(found.items())
+
+
+def _remember(request: HttpRequest, run: ChangeRun) -> None:
+    """Keep the newest run in the session, to be shown after the redirect."""
+    request.session[LAST_RUN] = asdict(run)
+
+
+def _last_run(request: HttpRequest, app: App) -> ChangeRun | None:
+    kept: dict[str, Any] | None = request.session.get(LAST_RUN)
+    if kept is None or kept["app"] != str(app.pk):
+        return None
+    return ChangeRun(**kept | {"steps": [ChangeStep(**step) for step in kept["steps"]]})

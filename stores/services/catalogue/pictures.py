@@ -1,8 +1,11 @@
 """Pictures that merchants upload: of products, and for the store itself."""
 
-from datetime import datetime
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.core.files.base import ContentFile, File
@@ -10,7 +13,6 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from common.files import pictures
-from common.files.file_walk import walk
 from common.files.pictures import CONTENT_TYPES, Decoded
 from common.ids import parse_id
 from stores.models import ProductPicture, StoredPicture, StorePicture
@@ -74,3 +76,32 @@ def remove_stray_files(*, now: datetime | None = None) -> int:
             default_storage.delete(name)
             removed += 1
     return removed
+
+
+class StoredFile(NamedTuple):
+    name: str  # in its storage
+    changed_at: datetime
+
+
+def walk(storage: Any, folder: str) -> Iterator[StoredFile]:
+    """All files below a folder of a disk or a bucket, in no order. None where the folder is missing."""
+    if hasattr(storage, "objects"):
+        return (StoredFile(*each) for each in storage.objects(folder))
+    return _on_disk(Path(storage.path(folder)), folder.rstrip("/"))
+
+
+def _on_disk(path: Path, name: str) -> Iterator[StoredFile]:
+    try:
+        entries = os.scandir(path)
+    except FileNotFoundError:
+        return
+    with entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _on_disk(path / entry.name, f"{name}/{entry.name}")
+                continue
+            try:
+                changed_at = datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, UTC)
+            except FileNotFoundError:  # deleted meanwhile
+                continue
+            yield StoredFile(f"{name}/{entry.name}", changed_at)
