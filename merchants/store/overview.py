@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business
+from common.web.charts import Bar, Plot
 from merchants.attention import Concern
 from merchants.store.queries import Today
 from stores.dashboard import dashboard
@@ -21,35 +22,29 @@ NEW: Final = timedelta(days=30)  # for which a store is shown its first steps
 
 @dataclass(frozen=True, slots=True)
 class DayOfSales:
-    """One day. `x`, `y` and `height` are in per cent of the drawing."""
+    """One day. Its bars are in per cent of the drawing: one, or none without revenue."""
 
     date: date
     orders: int
     revenue: int  # minor units
-    x: float
-    y: float
-    height: float
+    bars: list[Bar]
 
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    bars: list[DayOfSales]  # the oldest first, today last
+    days: list[DayOfSales]  # the oldest first, today last
     revenue: int
     orders: int
 
 
 def week_of(business: Business) -> Week:
     days = dashboard(business, days=DAYS).daily
-    most = max(each.revenue for each in days) or 1
-    bars = []
-    for place, each in enumerate(days):
-        height = max(round(100 * each.revenue / most, 1), 2 if each.revenue else 0)
-        bars.append(
-            DayOfSales(
-                each.date, each.orders, each.revenue, round(100 / DAYS * place, 2), 100 - height, height
-            )
-        )
-    return Week(bars, sum(each.revenue for each in days), sum(each.orders for each in days))
+    plot = Plot(step=100 / DAYS, width=11)
+    bars = plot.bars([(each.revenue,) for each in days], "bar")
+    sales = [
+        DayOfSales(each.date, each.orders, each.revenue, row) for each, row in zip(days, bars, strict=True)
+    ]
+    return Week(sales, sum(each.revenue for each in days), sum(each.orders for each in days))
 
 
 def newest_orders(business: Business) -> list[Order]:

@@ -4,16 +4,16 @@ A chart is drawn by `templates/developers/portal/analytics/chart.html`. Its geom
 any width while its text keeps its size.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date
-from math import ceil
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from common.templatetags.ui import percent
+from common.web.charts import Bar, Plot
 from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.access import app_page
@@ -137,22 +137,13 @@ def _without_comparison(now: float | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ChartBar:
-    css: str
-    x: str
-    y: str
-    width: str
-    height: str
-
-
-@dataclass(frozen=True, slots=True)
 class ChartDay:
     date: date
     values: tuple[int, int]
     notes: tuple[str, ...]  # events of the day: "Version 1.4.0 approved"
-    x: str
-    middle: str
-    bars: tuple[ChartBar, ...]  # none for zeros
+    x: float
+    middle: float
+    bars: list[Bar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +161,7 @@ class Chart:
     title: str
     series: tuple[Series, Series]
     days: tuple[ChartDay, ...]
-    day_width: str
+    day_width: float
     scale: tuple[int, int, int]  # labels of the grid lines, from the top
 
     @property
@@ -221,14 +212,16 @@ def bar_chart(
     noted = list(notes)
     top = nice_top(max(max(first, second) for _, first, second in counted))
     width = 100 / len(counted)
+    plot = Plot(step=width, width=BAR_WIDTH * width, start=(0.5 - BAR_WIDTH) * width, least=1, top=top)
+    bars = plot.bars([each[1:] for each in counted], *(css for _, css in names))
     days = tuple(
         ChartDay(
             date=day,
             values=(first, second),
             notes=tuple(note for noted_day, note in noted if noted_day == day),
-            x=_percent(number * width),
-            middle=_percent((number + 0.5) * width),
-            bars=tuple(_bars(number * width, width, (first, second), top, [css for _, css in names])),
+            x=number * width,
+            middle=(number + 0.5) * width,
+            bars=bars[number],
         )
         for number, (day, first, second) in enumerate(counted)
     )
@@ -236,7 +229,7 @@ def bar_chart(
     first_series, second_series = (
         Series(name, css, total) for (name, css), total in zip(names, totals, strict=True)
     )
-    return Chart(ident, title, (first_series, second_series), days, _percent(width), (top, top // 2, 0))
+    return Chart(ident, title, (first_series, second_series), days, width, (top, top // 2, 0))
 
 
 def nice_top(highest: int) -> int:
@@ -247,19 +240,3 @@ def nice_top(highest: int) -> int:
             if highest <= step * unit:
                 return step * unit
         unit *= 10
-
-
-def _bars(
-    x: float, width: float, values: Sequence[int], top: int, classes: Sequence[str]
-) -> Iterable[ChartBar]:
-    """Bars for values above zero, at least one per cent high: one failure among a million must be visible."""
-    start = x + width * (0.5 - BAR_WIDTH)
-    for number, (value, css) in enumerate(zip(values, classes, strict=True)):
-        if value:
-            height = max(1, ceil(10_000 * value / top) / 100)
-            left = _percent(start + number * BAR_WIDTH * width)
-            yield ChartBar(css, left, _percent(100 - height), _percent(BAR_WIDTH * width), _percent(height))
-
-
-def _percent(number: float) -> str:
-    return f"{number:.3f}%"
