@@ -3,7 +3,10 @@
 from typing import Any
 
 from django import forms
+from django.http import HttpRequest
+from django.urls import reverse
 
+from common.web.pagination import PageRequest
 from stores.enums import OrderStatus
 
 MAX_SEARCH = 100  # characters
@@ -99,3 +102,18 @@ class ReviewFilter(forms.Form):
     product = forms.UUIDField(
         required=False, widget=forms.HiddenInput, error_messages={"invalid": "This product doesn't exist."}
     )
+
+
+def list_context(
+    request: HttpRequest, filters: forms.Form, wanted: PageRequest, *, thing: str, icon: str
+) -> dict[str, Any]:
+    """What `merchants/list.html` needs besides the rows and their total."""
+    return {
+        "form": filters,
+        "filters": filters,
+        "filtered": any(map(request.GET.get, filters.fields)),
+        "page_request": wanted,
+        "thing": thing,
+        "thing_icon": icon,
+        "list_url": reverse(f"merchants:{thing}s"),
+    }

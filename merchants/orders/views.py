@@ -12,7 +12,7 @@ from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
 from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
-from merchants.filter_forms import OrderFilter
+from merchants.filter_forms import OrderFilter, list_context
 from merchants.orders.descriptions import history, may_cancel, next_stage, parts, stages
 from merchants.orders.export import lines
 from merchants.store.queries import orders_found, orders_of_customer, still_sold
@@ -28,12 +28,12 @@ from stores.services.orders import change_order_status
 def order_list(request: MerchantRequest) -> HttpResponse:
     form = OrderFilter(request.GET)
     wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
-    context = {"form": form, "page_request": wanted, "filtered": any(map(request.GET.get, form.fields))}
+    context = list_context(request, form, wanted, thing="order", icon="inbox")
     if not form.is_valid():
         return render(request, "merchants/orders/orders.html", context, status=UNPROCESSABLE)
     listing = orders_found(request.business, **form.wanted)
     context |= {
-        "orders": listing.rows[wanted.window],
+        "rows": listing.rows[wanted.window],
         "total": listing.total,
         "export_query": _without_page(request.GET),
     }

@@ -11,7 +11,7 @@ from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
 from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
-from merchants.filter_forms import ProductFilter
+from merchants.filter_forms import ProductFilter, list_context
 from merchants.products.forms import ProductForm, StockForm
 from merchants.store.queries import categories_in_use, products_found
 from stores import queries
@@ -60,24 +60,16 @@ def _list(
     """The list, with what was wrong with the stock typed in one of its rows."""
     form = ProductFilter(request.GET, categories=categories_in_use(request.business))
     wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
-    context: dict[str, object] = {
-        "form": stock_form or form,
-        "filter": form,
-        "page_request": wanted,
-        "filtered": any(map(request.GET.get, form.fields)),
-        "stock_form": stock_form,
-        "changing": changing,
-    }
-    status = UNPROCESSABLE if stock_form else 200
+    context = list_context(request, form, wanted, thing="product", icon="package")
     if not form.is_valid():
-        return render(
-            request, "merchants/products/products.html", context | {"form": form}, status=UNPROCESSABLE
-        )
+        return render(request, "merchants/products/products.html", context, status=UNPROCESSABLE)
     chosen = form.cleaned_data
     listing = products_found(
         request.business, search=chosen["q"], category=chosen["category"], shelf=chosen["show"]
     )
-    context |= {"products": listing.rows[wanted.window], "total": listing.total}
+    context |= {"rows": listing.rows[wanted.window], "total": listing.total}
+    context |= {"form": stock_form or form, "stock_form": stock_form, "changing": changing}
+    status = UNPROCESSABLE if stock_form else 200
     return render(request, "merchants/products/products.html", context, status=status)
 
 

@@ -10,7 +10,7 @@ from common.web.methods import require_safe
 from common.web.pagination import page_request
 from merchants.access import MerchantRequest, merchant_page
 from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
-from merchants.filter_forms import ReviewFilter
+from merchants.filter_forms import ReviewFilter, list_context
 from merchants.store.queries import review_by_id, reviews_found
 from stores import queries
 from stores.models import Product
@@ -23,18 +23,19 @@ def review_list(request: MerchantRequest) -> HttpResponse:
     """Filters: `q`, a part of the product's name; `product`, one product's id; `rating`."""
     form = ReviewFilter(request.GET)
     wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
-    context = {"form": form, "page_request": wanted, "filtered": any(map(request.GET.get, form.fields))}
+    context = list_context(request, form, wanted, thing="review", icon="star")
     product = _product(request, form) if form.is_valid() else None
     if not form.is_valid():
         return render(request, "merchants/reviews/reviews.html", context, status=UNPROCESSABLE)
     chosen = form.cleaned_data
+    del form.fields["q" if product else "product"]  # one of them is enough
     listing = reviews_found(
         request.business,
         product_name=chosen["q"],
         product_id=product.pk if product else None,
         rating=chosen["rating"],
     )
-    context |= {"product": product, "reviews": listing.rows[wanted.window], "total": listing.total}
+    context |= {"product": product, "rows": listing.rows[wanted.window], "total": listing.total}
     return render(request, "merchants/reviews/reviews.html", context)
 
 
