@@ -27,9 +27,9 @@ PAUSED = Coded("The store has paused this app", code="app_paused")
 
 # The columns that a request reads. The webhook secret is left out, because reading it means decrypting it.
 READ = (
-    "app_id", "business_id", "installed_by_id", "is_test", "is_review", "granted_scopes", "narrowed_scopes",
+    "app_id", "business_id", "installed_by_id", "is_test", "is_review", "is_own", "granted_scopes", "narrowed_scopes",
     "needs_reconsent", "installed_at", "last_used_at", "paused_at", "uninstalled_at",
-    "app__name", "app__slug", "app__developer_id", "app__scopes", "app__webhook_url", "app__webhook_events",
+    "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",

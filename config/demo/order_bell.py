@@ -80,7 +80,7 @@ def sample_app(*, developer: User, url: str) -> App:
         "redirect_url": f"{url}/callback",
         "webhook_url": f"{url}/webhooks" if settings.ALLOW_LOCAL_DESTINATIONS else "",
     }
-    app = App.objects.of_developer(developer).filter(slug=SLUG).first()
+    app = App.objects.of(developer).filter(slug=SLUG).first()
     if app is None:
         app = _create(developer, addresses)
     if app.status == AppStatus.PENDING_REVIEW:
