@@ -21,6 +21,7 @@ urlpatterns = [
     path("licenses/", views.licenses, name="licenses"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
     path("_mails/", mails.mails, name="mails"),
+    path("_demo/no-server/", views.no_server, name="no_server"),
     path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
     path("robots.txt", crawlers.robots_txt),

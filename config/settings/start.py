@@ -43,6 +43,10 @@ FOOTER_LINKS = [
 ALLOW_LOCAL_DESTINATIONS = local_destinations(debug=DEBUG)
 OUTGOING_USER_AGENT = "Service-Webhooks/1.0"
 
+# Whether a new demo starts with a month behind it, and a line in the footer of each page.
+DEMO_HISTORY = flag("DEMO_HISTORY", default=True)
+FOOTER_NOTE = ""
+
 # Whether calls of apps are logged for their developers (`activity.log`).
 LOG_API_CALLS = flag("LOG_API_CALLS", default=True)
 
