@@ -17,6 +17,7 @@ from accounts.models import Business, User
 from activity.models import ApiCall
 from common.ids import first_id_at, moment_of
 from extensions.models import HookCall
+from marketplace.models import App
 from webhooks.models import Attempt, Delivery, Event
 
 WITHIN: Final = timedelta(minutes=2)  # a request takes at most half of it
@@ -49,7 +50,7 @@ class Thread:
 
 def thread_of(developer: User, any_id: UUID) -> Thread | None:
     """The thread with this trace id, or with a request or event of this id. None where the developer may see nothing of it."""
-    call = ApiCall.objects.filter(pk=any_id, app__developer=developer).only("trace_id").first()
+    call = ApiCall.objects.filter(pk=any_id, app__in=App.objects.of(developer)).only("trace_id").first()
     thread = _read(developer, (call and call.trace_id) or any_id, any_id)
     brought = {event.trace_id for event in _rows(thread, EVENT) if event.trace_id} - {thread.trace_id}
     if brought:  # a page's request that named a trace
@@ -62,7 +63,7 @@ def _rows(thread: Thread, kind: str) -> list[Any]:
 
 
 def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
-    calls = ApiCall.objects.filter(Q(pk=trace_id) | Q(trace_id=trace_id), app__developer=developer)
+    calls = ApiCall.objects.filter(Q(pk=trace_id) | Q(trace_id=trace_id), app__in=App.objects.of(developer))
     of_calls = calls.select_related("app", "installation__business").defer(
         "request_body", "response_body", "installation__webhook_secret"
     )
@@ -106,7 +107,7 @@ def _span(request_id: UUID) -> tuple[datetime, datetime]:
 
 def _deliveries(developer: User, events: Iterable[Event]) -> list[Delivery]:
     rows = Delivery.objects.filter(
-        event__in=[each.pk for each in events], webhook__installation__app__developer=developer
+        event__in=[each.pk for each in events], webhook__installation__app__in=App.objects.of(developer)
     )
     around = rows.select_related("event", "webhook__installation__business", "webhook__installation__app")
     lean = around.defer("event__data", "webhook__secret", "webhook__installation__webhook_secret")
@@ -138,7 +139,9 @@ def _hook_calls(developer: User, requests: set[UUID]) -> list[HookCall]:
     for request_id in requests:
         begin, end = _span(request_id)
         near |= Q(called_at__gte=begin, called_at__lt=end)
-    rows = HookCall.objects.filter(near, request_id__in=requests, installation__app__developer=developer)
+    rows = HookCall.objects.filter(
+        near, request_id__in=requests, installation__app__in=App.objects.of(developer)
+    )
     around = rows.select_related("installation__business", "installation__app")
     return list(around.defer("answer_excerpt", "installation__webhook_secret").order_by("called_at")[:MOST])
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import CharField, Q
+from django.urls import reverse
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
@@ -25,9 +27,9 @@ PAUSED = Coded("The store has paused this app", code="app_paused")
 
 # The columns that a request reads. The webhook secret is left out, because reading it means decrypting it.
 READ = (
-    "app_id", "business_id", "installed_by_id", "is_test", "is_review", "granted_scopes", "narrowed_scopes",
+    "app_id", "business_id", "installed_by_id", "is_test", "is_review", "is_own", "granted_scopes", "narrowed_scopes",
     "needs_reconsent", "installed_at", "last_used_at", "paused_at", "uninstalled_at",
-    "app__name", "app__slug", "app__developer_id", "app__scopes", "app__webhook_url", "app__webhook_events",
+    "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",
@@ -62,7 +64,8 @@ class TokenAuthentication(BaseAuthentication):
         return None, installation
 
     def authenticate_header(self, request: Request) -> str:
-        return "Bearer"
+        """With the address of the metadata that leads to the authorization server (RFC 9728, section 5.1)."""
+        return f'Bearer resource_metadata="{settings.BASE_URL}{reverse("oauth:protected_resource")}"'
 
 
 def bearer_token(request: Request) -> str:

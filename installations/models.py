@@ -19,8 +19,8 @@ from marketplace.scopes import in_order
 # The columns that decide whether an app may be sent an event, where to, and what its token may do.
 SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
-    "business__owner", "business__is_sandbox",
-    "app__developer", "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
+    "is_own", "business__is_sandbox",
+    "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
     "app__deleted_at", "app__approved_version",
     "app__approved_version__scopes", "app__approved_version__webhook_url",
 )  # fmt: skip
@@ -30,9 +30,7 @@ SCOPE_FIELDS = (
 RECONSENT_REST = timedelta(days=14)
 
 # `runs_working_copy`: the same rule in SQL.
-RUNS_WORKING_COPY = models.Q(is_review=True) | models.Q(
-    business__is_sandbox=True, business__owner=models.F("app__developer")
-)
+RUNS_WORKING_COPY = models.Q(is_review=True) | models.Q(is_own=True)
 
 
 def usable(prefix: str = "", app: str = "app__") -> models.Q:
@@ -92,6 +90,11 @@ class Installation(models.Model):
         default=False,
         db_default=False,
         help_text="On a reviewer's test store during the review, or on the throwaway store of a check: it runs the working copy.",
+    )
+    is_own = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="On the sandbox store of a member who may develop the app: it runs the working copy.",
     )
     token_digest = models.CharField(max_length=64, null=True, unique=True, editable=False)
     ended_token_digest = models.CharField(
@@ -193,24 +196,21 @@ class Installation(models.Model):
 
     @property
     def follows_working_copy(self) -> bool:
-        """A test install on the sandbox of the app's own developer sees every edit at once. So does a reviewer's."""
+        """A test install on the sandbox of one of the app's developers sees every edit at once. So does a reviewer's."""
         return self.is_test and self.runs_working_copy
 
     @property
     def runs_working_copy(self) -> bool:
-        """On its own developer's sandbox store, the manifest always follows the working copy, converted install or not.
+        """On the sandbox store of a developer of the app, the manifest always follows the working copy, converted install or not.
 
         A reviewer's test install runs what was submitted, which is the working copy too; so does that of a check.
         """
-        if self.is_review:
-            return True
-        return self.own_sandbox_id is not None
+        return self.is_review or self.is_own
 
     @property
     def own_sandbox_id(self) -> UUID | None:
-        """The business, if it is the sandbox store of the app's own developer."""
-        is_own = self.business.is_sandbox and self.business.owner_id == self.app.developer_id
-        return self.business_id if is_own else None
+        """The business, if it is the sandbox store of a developer of the app."""
+        return self.business_id if self.is_own else None
 
     @property
     def app_fields(self) -> AppFields:

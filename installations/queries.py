@@ -13,6 +13,7 @@ from common.db.finders import get_or_not_found
 from common.secrets import digest
 from installations.enums import GRANTING
 from installations.models import HistoryEntry, Installation, InstallationQuerySet
+from marketplace.access import may_develop
 from marketplace.enums import AppStatus
 from marketplace.models import App, AppVersion
 from marketplace.scopes import in_order
@@ -49,7 +50,7 @@ def offered(*, app: App, user: User) -> App | AppVersion | None:
     """
     if not app.is_usable():
         return None
-    if user.is_developer and app.developer_id == user.pk:
+    if user.is_developer and may_develop(app, user):
         return app
     if user.role == Role.REVIEWER:
         return app if app.status == AppStatus.PENDING_REVIEW and user.has_perm(MAY_REVIEW) else None

@@ -26,7 +26,7 @@ def keep_apps_that_merchants_use(
     sender: Any, *, user: User, locking: bool, **kwargs: Any
 ) -> Sequence[Obstacle]:
     """A developer can't leave merchants alone with an app. An app that is locked can't be installed."""
-    apps = App.objects.of_developer(user)
+    apps = App.objects.owned_by(user).live()
     if locking:
         list(Grant.objects.filter(user=user).select_for_update().values_list("pk"))
         list(apps.order_by("pk").select_for_update(no_key=True).values_list("pk"))

@@ -30,6 +30,14 @@ class Without(models.TextChoices):
     CHANGES = "changes", "Changes nothing"
 
 
+class AppRole(models.TextChoices):
+    """What a member may do with an app (`marketplace.access`)."""
+
+    OWNER = "OWNER", "Owner"
+    DEVELOPER = "DEVELOPER", "Developer"
+    VIEWER = "VIEWER", "Viewer"
+
+
 class AppStatus(models.TextChoices):
     """The state of the developer's working copy. The approved version is separate from it."""
 

@@ -64,13 +64,13 @@ def listed() -> QuerySet[App]:
 
 def own(developer: User, slug: str) -> App:
     """A developer's own app in any status, with the data of its card, for a preview. Raises `NotFound`."""
-    own_apps = _with_card(App.objects.of_developer(developer))
+    own_apps = _with_card(App.objects.of(developer))
     return first_or_not_found(own_apps.filter(slug=slug), "App not found")
 
 
 def more_by_developer(app: App) -> QuerySet[App]:
     """The developer's other listed apps, the most installed first."""
-    others = listed().filter(developer=app.developer_id).exclude(pk=app.pk)
+    others = _with_card(App.objects.listed().owned_by(app.developer_id)).exclude(pk=app.pk)
     return others.order_by(*ORDER[Sort.INSTALLS], "pk")
 
 

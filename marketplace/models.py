@@ -130,8 +130,17 @@ class AppQuerySet(models.QuerySet["App"]):
         """Apps that their developer has not deleted."""
         return self.filter(deleted_at=None)
 
-    def of_developer(self, user: User) -> "AppQuerySet":
+    def of(self, user: User) -> "AppQuerySet":
+        """The person's own live apps."""
         return self.live().filter(developer=user)
+
+    def developed_by(self, user: User) -> "AppQuerySet":
+        """The live apps that the person may change."""
+        return self.live().filter(developer=user)
+
+    def owned_by(self, owner: User | UUID) -> "AppQuerySet":
+        """Deleted apps too."""
+        return self.filter(developer=owner)
 
     def listed(self) -> "AppQuerySet":
         """Apps in the marketplace (`App.is_listed`), no matter what state the working copy is in."""

@@ -86,7 +86,7 @@ def listed_lookalikes(app: App) -> Lookalikes:
     """Among the apps of other developers. Names the developer as submitted."""
     waiting = app.submissions.filter(status=SubmissionStatus.PENDING_REVIEW).first()
     developer = waiting.shown_developer if waiting else app.shown_developer
-    listed = App.objects.listed().exclude(developer=app.developer_id)
+    listed = App.objects.listed().exclude(pk__in=App.objects.owned_by(app.developer_id))
     versions = AppVersion.objects.filter(pk__in=listed.values("approved_version"))
     others = list(versions.select_related("app__developer").order_by("name", "pk"))
     names = {version.shown_developer for version in others}
@@ -104,9 +104,7 @@ def with_last_submission(apps: AppQuerySet) -> AppQuerySet:
 
 def own_apps(developer: User) -> AppQuerySet:
     """Newest first, with the data of API responses."""
-    return (
-        App.objects.of_developer(developer).select_related("approved_version").order_by("-created_at", "-id")
-    )
+    return App.objects.of(developer).select_related("approved_version").order_by("-created_at", "-id")
 
 
 def own_app(developer: User, app_id: str) -> App:

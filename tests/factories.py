@@ -175,6 +175,7 @@ def _log(submission: Submission, kind: ReviewKind, actor: User, at: datetime) ->
 def installation(app: App, business: Business, **fields: Any) -> Installation:
     """An installation whose token is on the object, as `raw_token`; a test install on a sandbox."""
     is_test = fields.pop("is_test", business.is_sandbox)
+    is_own = business.is_sandbox and business.owner_id == app.developer_id
     token = new_access_token(test=is_test)
     defaults = {
         "is_test": is_test,
@@ -182,16 +183,13 @@ def installation(app: App, business: Business, **fields: Any) -> Installation:
         "token_hint": last_four(token),
         "webhook_secret": new_webhook_secret(test=is_test),
         "granted_scopes": app.scopes,
-        "agreed_version": None if _is_own_sandbox(app, business) else app.approved_version,
+        "is_own": is_own,
+        "agreed_version": None if is_own else app.approved_version,
         "installed_by": business.owner,
     }
     made = Installation.objects.create(app=app, business=business, **(defaults | fields))
     made.raw_token = token  # type: ignore[attr-defined]
     return made
-
-
-def _is_own_sandbox(app: App, business: Business) -> bool:
-    return business.is_sandbox and business.owner_id == app.developer_id
 
 
 def hook(app: App, point: str, **content: Any) -> Definition:

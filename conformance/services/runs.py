@@ -48,7 +48,7 @@ def start_for_developer(*, app: App, origin: str, now: datetime | None = None) -
 
 def admit(app: App, sender: Sender, *, most: int) -> None:
     """Count a check that the developer starts. Raises `Conflict` if `most` of this kind are running, `TooManyRequests`."""
-    running = Run.objects.running().filter(app__developer=app.developer_id, sender=sender)
+    running = Run.objects.running().filter(app__in=App.objects.owned_by(app.developer_id), sender=sender)
     if running.count() >= most:
         raise Conflict(
             f"{most} checks are running already. Wait until one has ended."

@@ -89,9 +89,7 @@ class ExplorerResponse:
 def sandbox_installations(developer: User) -> list[Installation]:
     """The developer's own apps on the sandbox store, newest install first, by one query."""
     found = Installation.objects.active().with_app().select_related("business").defer("webhook_secret")
-    mine = found.filter(
-        app__developer=developer, app__deleted_at=None, business__owner=developer, business__is_sandbox=True
-    )
+    mine = found.filter(is_own=True, app__deleted_at=None, business__owner=developer)
     return list(mine.order_by("-installed_at"))
 
 

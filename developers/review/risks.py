@@ -10,7 +10,7 @@ from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined
 from extensions.manifest.reach import host_of
 from marketplace.enums import ReviewKind, SubmissionStatus
-from marketplace.models import AppVersion, ReviewEntry, Submission
+from marketplace.models import App, AppVersion, ReviewEntry, Submission
 from marketplace.queries import listed_lookalikes
 from marketplace.scopes import SCOPES
 from marketplace.services.findings import record_risks
@@ -43,7 +43,8 @@ def assess(submission: Submission) -> None:
 def _found(submission: Submission) -> Iterator[Risk]:
     yield from _reach(submission)
     app = submission.app
-    if not AppVersion.objects.filter(app__developer=app.developer_id).exists():
+    of_owner = App.objects.owned_by(app.developer_id)
+    if not AppVersion.objects.filter(app__in=of_owner).exists():
         yield Risk(2, "First app")
     similar = listed_lookalikes(app)
     if similar.apps:
@@ -53,7 +54,7 @@ def _found(submission: Submission) -> Iterator[Risk]:
     if rejections := app.submissions.filter(status=SubmissionStatus.REJECTED).count():
         often = "before" if rejections == 1 else f"{rejections} times before"
         yield Risk(min(rejections, MOST_REJECTIONS), f"Rejected {often}")
-    suspensions = ReviewEntry.objects.filter(app__developer=app.developer_id, kind=ReviewKind.SUSPENDED)
+    suspensions = ReviewEntry.objects.filter(app__in=of_owner, kind=ReviewKind.SUSPENDED)
     if suspensions.exists():
         yield Risk(4, "Suspended before")
     if any(SCOPES[name].sensitive for name in submission.added_scopes):

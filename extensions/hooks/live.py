@@ -28,11 +28,11 @@ class _Row(NamedTuple):
     installation_id: UUID
     is_test: bool
     is_review: bool
+    is_own: bool
     secret: str
     app_id: UUID
     slug: str
     name: str
-    developer_id: UUID
     webhook_url: str
     version_id: UUID | None
     approved_url: str | None
@@ -49,14 +49,13 @@ def _columns(installation: str, definition: str) -> tuple[str, ...]:
         "id",
         "slug",
         "name",
-        "developer_id",
         "webhook_url",
         "approved_version_id",
         "approved_version__webhook_url",
         "approved_version__name",
     )
     return (
-        *(f"{installation}__{name}" for name in ("pk", "is_test", "is_review", "webhook_secret")),
+        *(f"{installation}__{name}" for name in ("pk", "is_test", "is_review", "is_own", "webhook_secret")),
         *(f"{definition}app__{name}" for name in of_app),
         f"{definition}pk",
         "content",
@@ -83,11 +82,11 @@ def _agreed_to() -> QuerySet[LiveDefinition, Any]:
 
 
 def _of_working_copies() -> QuerySet[Definition, Any]:
-    """The hooks of the owner's own apps, on the owner's sandbox store; and of apps that a reviewer tries there."""
+    """The hooks of apps on the sandbox store of one of their developers; and of apps that a reviewer tries there."""
     rows = Definition.objects.filter(
         running("app__installations__"),
         ~_switched_off("app__installations", "pk"),
-        Q(app__developer=Param("owner", UUIDField())) | Q(app__installations__is_review=True),
+        Q(app__installations__is_own=True) | Q(app__installations__is_review=True),
         type=ExtensionType.HOOK,
         key=_POINT,
         is_active=True,
@@ -163,8 +162,8 @@ def _rows(business: Business, point: HookPoint) -> list[_Row]:
     rows = [_Row._make(row) for row in _AGREED_TO.rows(business=business.pk, point=point)]
     if not business.is_sandbox:
         return rows
-    own = _OF_WORKING_COPIES.rows(business=business.pk, point=point, owner=business.owner_id)
-    return [*map(_Row._make, own), *(row for row in rows if row.developer_id != business.owner_id)]
+    own = _OF_WORKING_COPIES.rows(business=business.pk, point=point)
+    return [*map(_Row._make, own), *(row for row in rows if not row.is_own)]
 
 
 def _live(business: Business, row: _Row) -> LiveHook | None:
@@ -191,10 +190,10 @@ def _webhook_url(business: Business, row: _Row) -> str:
     if not row.is_test:
         return row.approved_url or ""
     version = AppVersion(pk=row.version_id, webhook_url=row.approved_url or "") if row.version_id else None
-    app = App(
-        pk=row.app_id, developer_id=row.developer_id, webhook_url=row.webhook_url, approved_version=version
+    app = App(pk=row.app_id, webhook_url=row.webhook_url, approved_version=version)
+    installation = Installation(
+        is_test=True, is_review=row.is_review, is_own=row.is_own, business=business, app=app
     )
-    installation = Installation(is_test=True, is_review=row.is_review, business=business, app=app)
     return installation.webhook_url
 
 

@@ -21,6 +21,7 @@ from common.http.exchanges import Exchange
 from common.processes import wakeups
 from extensions.hooks.calling import SignedRequest
 from extensions.models import RelayedCall
+from installations.models import Installation
 from marketplace.models import App
 from webhooks.engine import listeners
 
@@ -71,8 +72,8 @@ def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
     apps = list(apps)
     if not business.is_sandbox or not apps:
         return {}
-    own = App.objects.filter(pk__in=apps, developer=business.owner_id)
-    return listeners.of_apps(own.values_list("pk", flat=True))
+    own = Installation.objects.active().filter(app__in=apps, business=business, is_own=True)
+    return listeners.of_apps(own.values_list("app_id", flat=True))
 
 
 def begin(app_id: UUID, slot: int, url: str, request: SignedRequest, *, seconds: float) -> Relayed:

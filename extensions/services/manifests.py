@@ -15,13 +15,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
-from common.errors import Coded, Conflict, Invalid, NotFound
+from common.errors import Coded, Conflict, Invalid
 from extensions.manifest import problems_of_manifest
 from extensions.manifest.content import definitions_in
 from extensions.manifest.sync import Change, Changes, plan, record, same
 from extensions.models import Definition, Manifest, ManifestSave
 from extensions.queries import manifest_document, waiting_in
 from extensions.services.releases import update_live
+from marketplace.access import require_developer
 from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.services.locks import lock_app
@@ -61,7 +62,8 @@ def save_manifest(*, app: App, developer: User, document: Document, now: datetim
     now = now or timezone.now()
     with transaction.atomic():
         locked = lock_app(app)
-        _require_editable(locked, developer)
+        require_developer(locked, developer)
+        _require_editable(locked)
         return replace_manifest(app=locked, developer=developer, document=document, now=now)
 
 
@@ -99,9 +101,7 @@ def why_locked(app: App) -> str:
     return ""
 
 
-def _require_editable(app: App, developer: User) -> None:
-    if app.developer_id != developer.pk:
-        raise NotFound("App not found")
+def _require_editable(app: App) -> None:
     if reason := why_locked(app):
         raise Conflict(reason)
 

@@ -7,10 +7,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.db.finders import first_or_not_found
-from common.errors import Coded, Conflict, NotFound
+from common.errors import Coded, Conflict
 from extensions.manifest.reach import added_reach
 from extensions.queries import approved_manifest
 from extensions.services.manifests import check_manifest, replace_manifest
+from marketplace.access import require_developer
 from marketplace.models import App, AppVersion
 from marketplace.services import versions
 from marketplace.services.locks import lock_app
@@ -26,8 +27,7 @@ def restore_version(*, app: App, developer: User, number: int, now: datetime | N
     """
     now = now or timezone.now()
     locked = lock_app(app)
-    if locked.developer_id != developer.pk:
-        raise NotFound("App not found")
+    require_developer(locked, developer)
     version = first_or_not_found(locked.versions.filter(number=number), "Version not found")
     if reason := why_not_restored(locked, version):
         raise Conflict(reason)

@@ -17,6 +17,7 @@ from installations.models import Grant, Installation
 from installations.queries import offered
 from installations.services import lifecycle, review_installs, sandbox
 from installations.services.lifecycle import Issued, Terms
+from marketplace.access import may_develop
 from marketplace.models import App, AppVersion
 from marketplace.services.locks import lock_app, require_not_suspended
 
@@ -149,7 +150,7 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
         return lifecycle.install(
             app=app, business=grant.business, installed_by=grant.user, terms=terms, now=now
         )
-    if grant.user_id == app.developer_id:
+    if may_develop(app, grant.user):
         return sandbox.test_install(app=app, developer=grant.user, scopes=terms.narrowed_scopes, now=now)
     return review_installs.review_install(app=app, reviewer=grant.user, scopes=terms.narrowed_scopes, now=now)
 

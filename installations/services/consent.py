@@ -47,7 +47,7 @@ def approve_scopes(
     if not set(granted) <= set(offered):
         raise Invalid.field("scopes", "The app does not ask for all of these permissions.")
     narrowed = None if set(granted) == set(offered) else granted
-    terms = Terms(found.is_test, granted, narrowed)
+    terms = Terms(found.is_test, granted, narrowed, is_own=found.is_own)
     change_terms(installation=found, terms=terms, by=user, now=now or timezone.now())
     return found
 

@@ -47,7 +47,8 @@ class Terms:
     """What a consent decides about an installation.
 
     `consented_at` is when somebody agreed, `agreed_version` the approved version whose reach they were shown; None: now, and
-    the current one. `is_review`: a reviewer or a check tries the working copy.
+    the current one. `is_review`: a reviewer or a check tries the working copy, `is_own`: a developer of
+    the app does.
     """
 
     is_test: bool
@@ -57,11 +58,13 @@ class Terms:
     consented_at: datetime | None = None
     agreed_version: AppVersion | None = None
     is_review: bool = False
+    is_own: bool = False
 
 
 def working_copy_terms(app: App, scopes: Sequence[str] | None, *, is_review: bool = False) -> Terms:
-    """Of a test install of the working copy, with all its scopes or only `scopes`."""
-    return Terms(True, app.scopes if scopes is None else scopes, scopes, is_review=is_review)
+    """Of a test install of the working copy, with all its scopes or only `scopes`: a developer's or a reviewer's."""
+    granted = app.scopes if scopes is None else scopes
+    return Terms(True, granted, scopes, is_review=is_review, is_own=not is_review)
 
 
 @transaction.atomic(savepoint=False)
@@ -169,7 +172,7 @@ def _terms_of(installation: Installation) -> list[object]:
 
 def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     narrowed = terms.narrowed_scopes
-    installation.is_test = terms.is_test
+    installation.is_test, installation.is_own = terms.is_test, terms.is_own
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
     agreed = terms.agreed_version or installation.app.approved_version

@@ -132,7 +132,7 @@ def delete_app(*, app: App, now: datetime | None = None) -> None:
 @transaction.atomic
 def end_apps_of(*, developer: User, now: datetime) -> None:
     """Delete all apps of an account that is deleted. The caller knows that no merchant uses one."""
-    for app in App.objects.of_developer(developer).select_for_update(no_key=True).order_by("pk"):
+    for app in App.objects.owned_by(developer).live().select_for_update(no_key=True).order_by("pk"):
         _end(app, now)
 
 
@@ -194,7 +194,7 @@ def _check_slug_unchanged(app: App, changes: Mapping[str, Any]) -> None:
 def _require_room(developer: User) -> None:
     """The row is locked, so that two at once are counted one after the other."""
     User.objects.select_for_update(no_key=True).get(pk=developer.pk)
-    if App.objects.of_developer(developer).count() >= MOST_APPS:
+    if App.objects.owned_by(developer).live().count() >= MOST_APPS:
         raise Conflict(
             f"A developer has at most {MOST_APPS} apps. Delete one that you no longer need.",
             code="too_many_apps",

@@ -9,9 +9,9 @@ from marketplace.models import App
 def lock_app(app: App, *, developer: User | None = None) -> App:
     """The current row of the app, locked. Others may still reference it (`no_key`).
 
-    Raises `NotFound` if its developer has deleted it, or if it isn't `developer`'s.
+    Raises `NotFound` if its developer has deleted it, or if `developer` may not change it.
     """
-    apps = App.objects.live() if developer is None else App.objects.of_developer(developer)
+    apps = App.objects.live() if developer is None else App.objects.developed_by(developer)
     return get_or_not_found(apps.select_for_update(no_key=True), app.pk, "App not found")
 
 

@@ -15,6 +15,7 @@ from common.errors import Conflict
 from common.mails.letters import letter
 from common.processes.background import enqueue_after_commit
 from marketplace import rules
+from marketplace.access import people_to_notify, role_of
 from marketplace.enums import SubmissionStatus
 from marketplace.models import App, ReviewMessage, Submission
 from marketplace.queries import latest_submission
@@ -43,7 +44,7 @@ def send_message(
     if lately.count() >= MOST_PER_HOUR:
         raise Conflict(f"You have sent {MOST_PER_HOUR} messages within an hour. Try again later.")
     message = ReviewMessage.objects.create(
-        submission=newest, author=author, from_reviewer=author.pk != app.developer_id, at=now, text=text
+        submission=newest, author=author, from_reviewer=role_of(app, author) is None, at=now, text=text
     )
     enqueue_after_commit("marketplace.tasks.mail_review_message", str(message.pk), run_here=True)
     return message
@@ -73,7 +74,7 @@ def mail_message(*, message_id: UUID | str) -> None:
         return
     submission, app = message.submission, message.submission.app
     if message.from_reviewer:
-        people = [app.developer] if wants_mail(app.developer, MailKind.REVIEW_DECISIONS) else []
+        people = [each for each in people_to_notify(app) if wants_mail(each, MailKind.REVIEW_DECISIONS)]
         page = f"{settings.BASE_URL}/portal/apps/{app.slug}/review/#messages"
     else:
         people = _reviewers_of(app, submission)

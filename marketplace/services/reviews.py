@@ -23,8 +23,9 @@ from accounts.enums import SecurityEventKind
 from accounts.models import User
 from accounts.services import security_log
 from accounts.services.confirmation import require_confirmed
-from common.errors import Coded, Conflict, ErrorDetail, Invalid, NotFound
+from common.errors import Coded, Conflict, ErrorDetail, Invalid
 from marketplace import rules
+from marketplace.access import require_developer, require_not_a_member
 from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
 from marketplace.scopes import in_order
@@ -91,8 +92,7 @@ def submit(
     unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
         locked = lock_app(app)
-        if locked.developer_id != developer.pk:
-            raise NotFound("App not found")
+        require_developer(locked, developer)
         if not may_submit(locked):
             raise Conflict(_REFUSED_SUBMIT[AppStatus(locked.status)])
         if found := missing(locked, checks, unreachable):
@@ -251,7 +251,7 @@ def reinstate(*, app: App, reviewer: User, now: datetime | None = None) -> App:
     """
     locked = lock_app(app)
     now = now or timezone.now()
-    _require_another(locked, reviewer)
+    require_not_a_member(locked, reviewer)
     if locked.suspended_at is None:
         raise Conflict("The app is not suspended.")
     locked.suspended_at, locked.suspension_reason = None, ""
@@ -318,13 +318,8 @@ def _locked_rounds(app: App) -> QuerySet[Submission]:
 
 
 def _require_reviewable(submission: Submission, reviewer: User) -> None:
-    _require_another(submission.app, reviewer)
+    require_not_a_member(submission.app, reviewer)
     _require_free(submission, reviewer)
-
-
-def _require_another(app: App, reviewer: User) -> None:
-    if app.developer_id == reviewer.pk:
-        raise Conflict("This app is your own. Another reviewer has to decide on it.")
 
 
 def _require_free(submission: Submission, reviewer: User) -> None:

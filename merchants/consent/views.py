@@ -29,6 +29,7 @@ from common.web.own_pages import LONGEST
 from installations.oauth import AuthorizationCore, answer_url, authorization_core
 from installations.queries import businesses_to_install_on, installs_listed_apps, offered
 from marketplace import rules
+from marketplace.access import may_develop
 from marketplace.models import App, AppVersion
 from merchants.consent.kept_requests import kept_address, way_back
 from merchants.consent.page import ConsentPage
@@ -221,7 +222,7 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
 def _problem_page(request: HttpRequest, problem: ConsentProblem) -> HttpResponse:
     app = _find_app(request)
     context: dict[str, Any] = {"problem": problem, "app": app}
-    if app and isinstance(problem, WrongRedirect) and app.developer_id == request.user.pk:
+    if app and isinstance(problem, WrongRedirect) and may_develop(app, request.user):
         context["redirect"] = _redirect_mistake(request.GET.get("redirect_uri", ""), app)
     return render(request, "merchants/consent/problem.html", context, status=problem.status)
 

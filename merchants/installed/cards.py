@@ -12,6 +12,7 @@ from extensions.models import LiveDefinition
 from extensions.reach_requests import open_requests
 from installations.models import Installation
 from installations.queries import has_store_without
+from marketplace.access import may_develop
 from marketplace.listing import authorize_address
 from marketplace.models import App
 
@@ -61,7 +62,7 @@ def install_panel(app: App, user: Visitor) -> InstallPanel:
     if isinstance(user, User):
         own = Installation.objects.active().with_app().defer("webhook_secret")
         installations = list(own.filter(app=app, business__owner=user))
-    is_own = app.developer_id == user.pk
+    is_own = may_develop(app, user)
     return InstallPanel(
         installations=installations,
         asking=open_requests(installations),

@@ -27,7 +27,11 @@ def installed(app: App, business: Business, **options: Any) -> Installation:
         business=business,
         installed_by=business.owner,
         **options,
-        terms=Terms(is_test=business.is_sandbox, granted_scopes=app.approved_scopes or app.scopes),
+        terms=Terms(
+            is_test=business.is_sandbox,
+            granted_scopes=app.approved_scopes or app.scopes,
+            is_own=business.is_sandbox and business.owner_id == app.developer_id,
+        ),
     )
     issued.installation.raw_token = issued.access_token  # type: ignore[attr-defined]
     return issued.installation

@@ -47,7 +47,7 @@ def attach(*, app: App) -> int:
     User.objects.select_for_update(no_key=True).get(pk=app.developer_id)  # so that two at once are counted
     App.objects.select_for_update(no_key=True).get(pk=app.pk)  # two at once replace each other in turn
     others = slots.alive().filter(app__isnull=False).exclude(app=app.pk)
-    if others.filter(app__developer=app.developer_id).count() >= MOST_OF_DEVELOPER:
+    if others.filter(app__in=App.objects.owned_by(app.developer_id)).count() >= MOST_OF_DEVELOPER:
         raise TooManyRequests(OWN_FULL, retry_after=60)
     if others.count() >= settings.LISTENERS:
         raise TooManyRequests(FULL, retry_after=60)

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from accounts.models import Business
+from accounts.models import Business, User
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
-from developers.portal.access import app_page
+from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.arrival_descriptions import explained
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MomentField
@@ -57,21 +57,20 @@ def why(request: HttpRequest, app: App) -> HttpResponse:
     status = 200
     if asked and first is not None:
         if form.is_valid():
-            context |= _answer(app, form.cleaned_data)
+            context |= _answer(app, current_developer(request), form.cleaned_data)
         else:
             status = UNPROCESSABLE
             context["summary"] = form
     return render(request, "developers/portal/deliveries/why.html", context, status=status)
 
 
-def _answer(app: App, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(app: App, person: User, asked: dict[str, Any]) -> dict[str, Any]:
     event_type, store = asked["event"], asked["store"]
     reasons = explain(app=app, business=store, event_type=event_type, at=asked["at"])
-    sandbox = store.is_sandbox and store.owner_id == app.developer_id
     return {
         "reasons": [explained(each, event_type) for each in reasons],
         "event_type": event_type,
         "store": store,
         "asked_at": asked["at"],
-        "is_own_sandbox": sandbox,
+        "is_own_sandbox": store.is_sandbox and store.owner_id == person.pk,
     }

@@ -58,7 +58,7 @@ class Progress:
 
 def progress(app: App) -> Progress:
     """Counts every install on the sandbox store, including ended ones."""
-    tests = Installation.objects.filter(app=app, business__owner=app.developer_id, business__is_sandbox=True)
+    tests = Installation.objects.filter(app=app, is_own=True)
     times = tests.aggregate(installed=Min("installed_at"), called=Max("last_used_at"))
     answered = Attempt.objects.filter(
         delivery__webhook__installation__in=tests, http_status__range=(200, 299)
