@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
 from accounts.models import User
+from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
 from common.web.pagination import page_request
 from extensions.in_store.capabilities import offered_capabilities
@@ -17,7 +18,6 @@ from merchants.installed.cards import cards_of, install_panel
 from merchants.marketplace.facts import measured_facts
 from merchants.marketplace.forms import ListingForm
 
-UNPROCESSABLE: Final = 422
 APPS_PER_PAGE: Final = 24
 MORE_APPS: Final = 3
 

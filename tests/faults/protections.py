@@ -289,6 +289,12 @@ PROTECTIONS: Final = {
         "    if others.filter(app__in=App.objects.owned_by(app.developer_id)).count() >= MOST_OF_DEVELOPER:\n",
         "    if False:\n",
     ),
+    "person of a form": Change(
+        "common.web.forms.kept", "if stamp and stamp.person != str(request.user.pk):", "if False:"
+    ),
+    "person of a kept form": Change(
+        "common.web.forms.kept", 'if kept and kept["person"] != str(request.user.pk):', "if False:"
+    ),
     "network of a guess": Change(
         "accounts.sign_in.limits",
         'return f"{normalize_email(email)} {client_subnet(request)}"',

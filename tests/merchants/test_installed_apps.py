@@ -299,9 +299,12 @@ def test_list_leaves_out_other_businesses_apps(
     second = factories.business(mira, name="Corner Café")
     on_second = installed(stars, second)
     assert "Loyalty Stars" not in text_of(browser.get(LIST))
-    # Its address leads there, and the pages show that business from then on.
-    assert "Corner Café" in text_of(browser.get(page_of(on_second)))
-    assert "Loyalty Stars" in text_of(browser.get(LIST))
+    # Its address shows that business, and chooses it for no other page.
+    assert 'This page is about <span dir="auto">Corner Café</span>' in text_of(
+        browser.get(page_of(on_second))
+    )
+    assert "Loyalty Stars" not in text_of(browser.get(LIST))
+    assert "Loyalty Stars" in text_of(browser.get(f"{LIST}?store={second.slug}"))
 
 
 def test_calls_by_each_permission_have_words() -> None:

@@ -31,14 +31,14 @@ ADMIN_OF_DJANGO = re.compile(
 ONLY_POST = {
     "theme", "account_logout", "accounts:change_name", "accounts:end_sessions", "accounts:forget_new_email", "accounts:notices",
     "accounts:revoke_token", "accounts:send_confirmation_again",
-    "inbox_receiver", "portal:deliveries_resend", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
-    "portal:hook_reset", "portal:manifest_check", "portal:review_message", "portal:test_change", "portal:webhook_resume",
+    "inbox_receiver", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
+    "portal:hook_reset", "portal:manifest_check", "portal:test_change", "portal:webhook_resume",
     "portal:webhook_test",
-    "admin:marketplace_submission_findings", "admin:marketplace_submission_install", "admin:marketplace_submission_message",
+    "admin:marketplace_submission_install",
     "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",
-    "merchants:add_block", "merchants:business_switch", "merchants:checkout_refusal", "merchants:hook_reset", "merchants:move_block",
-    "merchants:order_note", "merchants:order_status", "merchants:orders_move", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block",
-    "merchants:preview_text", "merchants:product_archive", "merchants:product_restore", "merchants:product_stock",
+    "merchants:add_block", "merchants:business_switch", "merchants:hook_reset", "merchants:move_block",
+    "merchants:order_status", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block", "merchants:preview_text",
+    "merchants:product_archive", "merchants:product_restore",
     "merchants:remove_block", "merchants:resume",
     "oauth:revoke", "oauth:token",
     "storefront:add_to_cart", "storefront:app_costs", "storefront:cart_change", "storefront:cart_remove", "storefront:review",
@@ -47,12 +47,14 @@ ONLY_POST = {
 FETCHED = {
     "",  # health, crawlers, unknown paths
     "account_reauthenticate", "account_set_password", "accounts:home", "accounts:new_email", "mfa_login_webauthn",
-    "admin:marketplace_submission_checks",
+    "admin:marketplace_submission_checks", "admin:marketplace_submission_findings", "admin:marketplace_submission_message",
     "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
-    "merchants:kept_request", "merchants:order_news", "merchants:orders_export", "merchants:picture", "merchants:save_block", "merchants:session_token",
+    "merchants:checkout_refusal", "merchants:kept_request", "merchants:order_news", "merchants:order_note", "merchants:orders_export",
+    "merchants:orders_move", "merchants:picture", "merchants:product_stock", "merchants:save_block", "merchants:session_token",
     "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
-    "portal:analytics_csv", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download", "portal:request_news",
+    "portal:analytics_csv", "portal:deliveries_resend", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download",
+    "portal:request_news", "portal:review_message",
     "portal:test_effects", "storefront:payment_state",
 }  # fmt: skip
 # Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
