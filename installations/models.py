@@ -208,8 +208,13 @@ class Installation(models.Model):
         return self.is_review or self.is_own
 
     @property
+    def is_on_test_store(self) -> bool:
+        """Whether it serves an author's own tests (`teststores`)."""
+        return self.is_review and self.is_own
+
+    @property
     def own_sandbox_id(self) -> UUID | None:
-        """The business, if it is the sandbox store of a developer of the app."""
+        """The business, if it is the sandbox or a test store of a developer of the app."""
         return self.business_id if self.is_own else None
 
     @property

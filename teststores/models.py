@@ -1,6 +1,6 @@
 """Test stores."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -30,6 +30,10 @@ class TestStore(models.Model):
     app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+", db_index=False)
     business = models.OneToOneField(Business, on_delete=models.CASCADE, related_name="+")
     made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    ahead = models.DurationField(
+        default=timedelta,
+        help_text="How far its clock is before the real one: what was due by it has been moved.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     objects: ClassVar[TestStoreQuerySet] = TestStoreQuerySet.as_manager()  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Opens and closes test stores, and installs and uninstalls their app."""
+"""Opens and closes test stores, installs and uninstalls their app, and lets their clocks go on."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,15 +11,21 @@ from accounts.models import Business, User
 from accounts.services.confirmation import require_confirmed
 from accounts.services.throwaway import open_throwaway_store
 from common.db.finders import get_or_not_found
+from common.db.transactions import forbid_transaction
 from common.errors import Conflict
+from extensions.hooks import breaker
 from installations.models import Installation
 from installations.services import lifecycle
 from installations.services.lifecycle import Issued, Terms
 from marketplace.models import App
 from marketplace.services.locks import lock_app, require_not_suspended
 from stores.sandbox import fill_store
+from stores.services import payments
 from teststores.enums import StoreScenario
 from teststores.models import TestStore
+from teststores.signals import clock_advanced
+from webhooks.services import store_clock
+from webhooks.services.disabling import judge_webhooks
 
 MOST_AT_A_TIME: Final = 8  # of one developer, over all apps
 SHORTEST, USUAL, LONGEST = timedelta(minutes=1), timedelta(minutes=15), timedelta(hours=1)
@@ -94,6 +100,36 @@ def uninstall(*, store: TestStore, now: datetime | None = None) -> Installation:
     if installation is None:
         raise Conflict("The app is not installed on this test store.", code="not_on_test_store")
     return lifecycle.uninstall(installation=installation, by=store.made_by, now=now or timezone.now())
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """The store's clock now, and how much became due."""
+
+    clock: datetime
+    deliveries: int
+    erasures: int
+    payments: int
+
+
+def advance(*, store: TestStore, by: timedelta, now: datetime | None = None) -> Advanced:
+    """Let the store's clock go on: what falls due within that time is due now, and served like anything else.
+
+    Not inside a transaction, since each payment expires in its own.
+    """
+    forbid_transaction()
+    now = now or timezone.now()
+    with transaction.atomic():
+        locked = TestStore.objects.select_for_update(of=("self",)).select_related("business").get(pk=store.pk)
+        locked.ahead += by
+        locked.save(update_fields=["ahead"])
+        became = store_clock.bring_forward(business=locked.business, by=by, now=now)
+        unpaid = payments.bring_forward(business=locked.business, by=by, now=now)
+        breaker.bring_forward(business=locked.business, by=by)
+        clock_advanced.send(TestStore, business=locked.business, by=by, now=now)
+    expired = sum(payments.expire_payment(order=order, now=now) for order in unpaid)
+    judge_webhooks(now=now)
+    return Advanced(now + locked.ahead, became.deliveries, became.erasures, expired)
 
 
 def close(*, store: TestStore, now: datetime | None = None) -> None:

@@ -312,6 +312,10 @@ class Attempt(models.Model):
     by_listener = models.BooleanField(
         default=False, db_default=False, help_text="Made on the developer's machine, by the command listen."
     )
+    due_at = models.DateTimeField(
+        null=True,
+        help_text="On a test store: when it was due. Moves with the store's clock, as the delivery's does.",
+    )
 
     partitions = Partitions(days=_DAYS, by="delivery_id")
 

@@ -1,5 +1,6 @@
 """Webhooks and deliveries in the APIs (contract, section 5): each payload with the serializer that describes it."""
 
+from datetime import timedelta
 from functools import partial
 from typing import Any, get_args
 
@@ -126,8 +127,11 @@ def delivery_payload(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def delivery_with_attempts(delivery: Delivery) -> dict[str, Any]:
-    """One delivery, with its `attempts` in order instead of `attemptCount`. Reads the whole event."""
+def delivery_with_attempts(delivery: Delivery, *, ahead: timedelta | None = None) -> dict[str, Any]:
+    """One delivery, with its `attempts` in order instead of `attemptCount`. Reads the whole event.
+
+    Those of a test store, whose clock is `ahead`, have `dueAt` by it.
+    """
     record = delivery_payload(delivery)
     event = delivery.event
     del record["attemptCount"]
@@ -136,8 +140,14 @@ def delivery_with_attempts(delivery: Delivery) -> dict[str, Any]:
         "payload": message.body_of(event, delivery.webhook_id).decode()
         if may_read_payload(delivery)
         else None,
-        "attempts": [attempt_payload(attempt) for attempt in attempts],
+        "attempts": [attempt_payload(attempt) | _due(attempt, ahead) for attempt in attempts],
     }
+
+
+def _due(attempt: Attempt, ahead: timedelta | None) -> dict[str, Any]:
+    if ahead is None:
+        return {}
+    return {"dueAt": iso((attempt.due_at or attempt.attempted_at) + ahead)}
 
 
 def attempt_payload(attempt: Attempt) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from developers.api.views.reviews import (
 )
 from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
 from developers.api.views.test_stores import (
+    AdvanceView,
     TestStoreCallsView,
     TestStoreChangesView,
     TestStoreDeliveriesView,
@@ -59,6 +60,7 @@ urlpatterns = [
     path("apps/<str:app_id>/test-changes", MakeTestChangeView.as_view(), name="make_test_change"),
     path("apps/<str:app_id>/test-stores", TestStoresView.as_view(), name="test_stores"),
     path("test-stores/<str:store_id>", TestStoreView.as_view(), name="test_store"),
+    path("test-stores/<str:store_id>/advance", AdvanceView.as_view(), name="test_store_advance"),
     path("test-stores/<str:store_id>/changes", TestStoreChangesView.as_view(), name="test_store_changes"),
     path("test-stores/<str:store_id>/install", TestStoreInstallView.as_view(), name="test_store_install"),
     path(

@@ -19,7 +19,7 @@ from django.db.models import QuerySet
 from webhooks.endpoints import HOST_SHIFT, LOWEST, SERVER_SHIFT
 from webhooks.engine import planning
 from webhooks.enums import WAITING, Pace
-from webhooks.models import Delivery
+from webhooks.models import Delivery, Endpoint
 
 LEASE: Final = timedelta(seconds=60)  # the longest; six times the deadline of an attempt
 # Older leases don't count: an attempt ends within 10 s, so its dispatcher hangs or is dead.
@@ -166,16 +166,22 @@ def first_due(now: datetime) -> datetime | None:
 
 
 def choose_plainly(limit: int, now: datetime) -> QuerySet[Delivery]:
-    """What to claim on SQLite: first in, first out, with at most `PLAIN_LEASES` of an endpoint at once. Call it under a lock
+    """What to claim on SQLite: first in, first out, with at most `PLAIN_LEASES` of an endpoint at once, and one of one
+    that is silent. Call it under a lock
     that keeps others from claiming.
     """
     held = Counter(Delivery.objects.filter(lease_until__isnull=False).values_list("endpoint", flat=True))
-    full = [endpoint for endpoint, leases in held.items() if leases >= PLAIN_LEASES]
+    silent = set(Endpoint.objects.filter(pace=Pace.SILENT).values_list("pk", flat=True))
+
+    def room(endpoint: int) -> int:
+        return LEASES[Pace.SILENT] if endpoint in silent else PLAIN_LEASES
+
+    full = [endpoint for endpoint, leases in held.items() if leases >= room(endpoint)]
     due = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now)
     chosen = []
     first = due.exclude(endpoint__in=full).order_by("due_at", "id")
     for id_, endpoint in first.values_list("id", "endpoint")[:LOOKED_AT]:
         held[endpoint] += 1
-        if held[endpoint] <= PLAIN_LEASES:
+        if held[endpoint] <= room(endpoint):
             chosen.append(id_)
     return Delivery.objects.filter(id__in=chosen[:limit])

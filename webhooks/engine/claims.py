@@ -30,7 +30,8 @@ CONFIRMED_AFTER: Final = 0.9  # seconds; a little less than the time between two
 class Claim:
     """A delivery that this dispatcher may attempt as long as the row has this `fence`.
 
-    `attempts_made` doesn't count this attempt. `pace` is the endpoint's at the time of the claim.
+    `attempts_made` doesn't count this attempt. `pace` is the endpoint's at the time of the claim. `by_store_clock`: of a test
+    store, whose clock an author moves. Preparing it finds that out.
     """
 
     delivery_id: UUID
@@ -41,6 +42,7 @@ class Claim:
     attempts_made: int
     due_at: datetime
     pace: Pace
+    by_store_clock: bool = False
 
 
 COLUMNS: Final = ("id", "fence", "event_id", "webhook_id", "endpoint", "attempts_made", "due_at")

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -111,7 +111,7 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> PreparedBa
             elif slot := listening.get(webhook.installation_id):
                 prepared.listened.append((slot, claim))
             else:
-                prepared.messages.append((claim, _compose(claim, webhook, event)))
+                prepared.messages.append((_timed(claim, webhook), _compose(claim, webhook, event)))
         except Exception as caught:
             # One that can't be sent must not block the others, nor later ones for its endpoint.
             error = error or caught
@@ -121,6 +121,10 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> PreparedBa
         first, *more = (claim.delivery_id for claim in prepared.unsendable)
         log.error("Delivery %s and %s more can't be sent now: %s", first, len(more), error, exc_info=error)
     return prepared
+
+
+def _timed(claim: Claim, webhook: Webhook) -> Claim:
+    return replace(claim, by_store_clock=True) if webhook.installation.is_on_test_store else claim
 
 
 def _listening(webhooks: Iterable[Webhook]) -> dict[UUID, int]:

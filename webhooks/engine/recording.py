@@ -6,7 +6,7 @@ On PostgreSQL dispatchers do it in one statement. The portable form is for SQLit
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import orjson
@@ -35,6 +35,9 @@ class AttemptResult:
     response_excerpt: str
     pace: Pace | None = None  # the endpoint's new pace, if the attempt changes it
     by_listener: bool = False
+    # Of a test store: seconds until the next attempt, counted from when this one was due. An advance of the store's clock moves
+    # that time while the attempt is under way, so only the row knows it.
+    wait: float | None = None
 
 
 def record(results: Sequence[AttemptResult], *, plainly: bool = False) -> int:
@@ -79,7 +82,7 @@ def _latest(results: Sequence[AttemptResult]) -> dict[UUID, AttemptResult]:
 _COLUMNS = {
     "id": "uuid", "fence": "bigint", "status": "text", "due_at": "timestamptz", "finished_at": "timestamptz",
     "attempted_at": "timestamptz", "http_status": "int", "duration_ms": "int", "error_class": "text",
-    "response_excerpt": "text", "by_listener": "boolean",
+    "response_excerpt": "text", "by_listener": "boolean", "wait": "double precision",
 }  # fmt: skip
 _OF_RESULTS = [column for column in _COLUMNS if column not in ("id", "fence")]
 _RECORD = Prepared(
@@ -88,15 +91,19 @@ _RECORD = Prepared(
 WITH result AS (
     SELECT * FROM json_to_recordset(%(results)s) AS row ({", ".join(f"{each} {_COLUMNS[each]}" for each in _COLUMNS)})
 ), held AS (
-    SELECT locked.id
+    SELECT locked.id, locked.due_at AS was_due
     FROM (SELECT id, fence FROM result ORDER BY id) AS due CROSS JOIN LATERAL (
-        SELECT id FROM webhooks_delivery AS delivery
+        SELECT id, due_at FROM webhooks_delivery AS delivery
         WHERE delivery.id = due.id AND delivery.fence = due.fence AND status IN ('PENDING', 'RETRYING')
         FOR UPDATE
     ) AS locked
 ), moved AS (
     UPDATE webhooks_delivery AS delivery
-    SET status = result.status, due_at = result.due_at, finished_at = result.finished_at,
+    SET status = result.status, finished_at = result.finished_at,
+        due_at = CASE
+            WHEN result.due_at IS NULL OR result.wait IS NULL THEN result.due_at
+            ELSE delivery.due_at + result.wait * interval '1 second'
+        END,
         lease_until = NULL, leased_by_id = NULL, fence = delivery.fence + 1,
         attempts_made = delivery.attempts_made + 1, attempt_count = delivery.attempt_count + 1
     FROM result JOIN held USING (id) WHERE delivery.id = result.id
@@ -109,9 +116,10 @@ WITH result AS (
     ON CONFLICT (id) DO UPDATE SET pace = EXCLUDED.pace
 )
 INSERT INTO webhooks_attempt
-    (delivery_id, number, attempted_at, http_status, duration_ms, error_class, response_excerpt, by_listener)
-SELECT id, attempt_count, attempted_at, http_status, duration_ms, error_class, response_excerpt, by_listener
-FROM moved JOIN result USING (id)
+    (delivery_id, number, attempted_at, http_status, duration_ms, error_class, response_excerpt, by_listener, due_at)
+SELECT id, attempt_count, attempted_at, http_status, duration_ms, error_class, response_excerpt, by_listener,
+    CASE WHEN wait IS NOT NULL THEN was_due END
+FROM moved JOIN result USING (id) JOIN held USING (id)
 RETURNING delivery_id
 """,  # noqa: S608
     results="json",
@@ -137,9 +145,11 @@ def _record_in_one_statement(results: Sequence[AttemptResult]) -> set[UUID]:
 def _record_portably(results: Sequence[AttemptResult]) -> set[UUID]:
     deliveries = held([each.claim for each in results])
     counted = [each for each in results if each.claim.delivery_id in deliveries]
+    was_due: dict[UUID, datetime | None] = {}
     for each in counted:
         delivery = deliveries[each.claim.delivery_id]
-        delivery.status, delivery.due_at = each.status, each.due_at
+        was_due[delivery.pk] = None if each.wait is None else delivery.due_at
+        delivery.status, delivery.due_at = each.status, _due_again(each, delivery.due_at)
         delivery.finished_at, delivery.lease_until, delivery.leased_by_id = each.finished_at, None, None
         delivery.fence += 1
         delivery.attempts_made += 1
@@ -167,6 +177,7 @@ def _record_portably(results: Sequence[AttemptResult]) -> set[UUID]:
             error_class=each.error_class,
             response_excerpt=each.response_excerpt,
             by_listener=each.by_listener,
+            due_at=was_due[each.claim.delivery_id],
         )
         for each in counted
     )
@@ -177,6 +188,12 @@ def _record_portably(results: Sequence[AttemptResult]) -> set[UUID]:
         update_fields=["pace"],
     )
     return set(deliveries)
+
+
+def _due_again(result: AttemptResult, was_due: datetime | None) -> datetime | None:
+    if result.due_at is None or result.wait is None or was_due is None:
+        return result.due_at
+    return was_due + timedelta(seconds=result.wait)
 
 
 def paces_learnt(results: Sequence[AttemptResult]) -> dict[int, Pace]:

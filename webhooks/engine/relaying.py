@@ -5,7 +5,7 @@ still working on, and gets the others. So nothing notes what was handed out: wha
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -67,7 +67,12 @@ def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App) -> int:
     by_lease = {outcome.lease: outcome for outcome in outcomes}
     ids = [found for lease in by_lease if (found := parse_id(lease.partition(":")[0]))]
     rows = Delivery.objects.filter(pk__in=ids, leased_by=slot, app_id=app.pk, status__in=WAITING)
-    claims = [claim_of(row, Pace.UNKNOWN) for row in rows.values_list(*COLUMNS)]
+    tests = rows.filter(webhook__installation__is_review=True, webhook__installation__is_own=True)
+    on_test_stores = set(tests.values_list("pk", flat=True))
+    claims = [
+        replace(claim_of(row, Pace.UNKNOWN), by_store_clock=row[0] in on_test_stores)
+        for row in rows.values_list(*COLUMNS)
+    ]
     results = []
     for claim in claims:
         outcome = by_lease.get(lease_of(claim))

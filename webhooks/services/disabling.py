@@ -22,6 +22,7 @@ from webhooks.services.deliveries import hold_waiting
 
 STATE: Final = ("failing_since", "notified_stage", "notified_at")
 BATCH: Final = 500  # webhooks that are locked at once, for milliseconds
+_MADE: Final = Coalesce("due_at", "attempted_at")  # by the clock of its store
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)  # before any attempt
 
 
@@ -140,7 +141,7 @@ def _failing(webhooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
         delivery__status__in=(DeliveryStatus.RETRYING, DeliveryStatus.EXHAUSTED),
         attempted_at__gt=OuterRef("after"),
     ).exclude(delivery__event_type=catalogue.WEBHOOK_TEST)
-    first = failed.order_by().values("delivery__webhook").annotate(first=Min("attempted_at")).values("first")
+    first = failed.order_by().values("delivery__webhook").annotate(first=Min(_MADE)).values("first")
     return webhooks.annotate(after=after).annotate(first_failure=Subquery(first))
 
 
@@ -154,7 +155,7 @@ def _gone() -> list[Webhook]:
         )
         .exclude(delivery__event_type=catalogue.WEBHOOK_TEST)
         .values("delivery__webhook")
-        .annotate(first=Min("attempted_at"), last=Max("attempted_at"))
+        .annotate(first=Min(_MADE), last=Max(_MADE))
     )
     ids = [row["delivery__webhook"] for row in gone if row["last"] - row["first"] >= health.GONE_APART]
     return list(_watched().filter(pk__in=ids))

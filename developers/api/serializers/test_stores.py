@@ -6,10 +6,10 @@ from functools import partial
 from rest_framework import serializers
 
 from common.rest.fields import Boolean, Choice, Integer, Moment, Text
-from stores.serializers import BusinessId
+from stores.serializers import BusinessId, Count
 from teststores.enums import StoreScenario
 from teststores.services import LONGEST, SHORTEST, USUAL
-from webhooks.serializers import InstallationId, WebhookId
+from webhooks.serializers import AttemptSerializer, DeliveryWithAttemptsSerializer, InstallationId, WebhookId
 
 API, HOOK = "API", "HOOK"
 TestStoreId = partial(Text, "The test store.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a12")
@@ -44,6 +44,29 @@ class OpenedTestStoreSerializer(TestStoreSerializer):
     accessToken = Text("The token of the app API. No other response shows it.", "fbat_test_5e…")
     webhookSecret = Text("Signs webhooks and hook calls.", "whsec_test_kT0g…")
     isTestInstall = Boolean("Always true.", True)
+
+
+class AdvanceBody(serializers.Serializer):
+    seconds = Integer("How far.", 3600, min_value=1, max_value=604_800)
+
+
+class BecameSerializer(serializers.Serializer):
+    deliveries = Count("Deliveries that wait for an attempt.", 4)
+    erasures = Count("Data erasures.", 0)
+    payments = Count("Payments that expired.", 0)
+
+
+class AdvancedSerializer(serializers.Serializer):
+    now = Moment("The store's clock.")
+    became = BecameSerializer(help_text="What became due.")
+
+
+class TimedAttemptSerializer(AttemptSerializer):
+    dueAt = Moment("When it was due, by the store's clock.")
+
+
+class TestStoreDeliverySerializer(DeliveryWithAttemptsSerializer):
+    attempts = TimedAttemptSerializer(many=True, help_text="In the order they were made.")
 
 
 class TestStoreCallSerializer(serializers.Serializer):

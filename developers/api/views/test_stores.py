@@ -20,9 +20,12 @@ from developers.api.serializers.responses import TestInstallSerializer, TestUnin
 from developers.api.serializers.test_stores import (
     API,
     HOOK,
+    AdvanceBody,
+    AdvancedSerializer,
     NewTestStore,
     OpenedTestStoreSerializer,
     TestStoreCallSerializer,
+    TestStoreDeliverySerializer,
     TestStoreId,
     TestStoreSerializer,
 )
@@ -37,7 +40,7 @@ from teststores.enums import StoreScenario
 from teststores.models import TestStore
 from webhooks.insight.history import deliveries_of_app, delivery_of_app
 from webhooks.models import Webhook
-from webhooks.serializers import DeliveryWithAttemptsSerializer, delivery_with_attempts
+from webhooks.serializers import delivery_with_attempts
 
 TAG = "Testing"
 NOT_INSTALLED = problem("The app is not installed on this test store.")
@@ -156,8 +159,22 @@ class TestStoreUninstallView(_View):
         return Response(TestUninstallSerializer(ended).data)
 
 
+class AdvanceView(_View):
+    @extend_schema("advanceTestStore", request=AdvanceBody, responses=AdvancedSerializer)
+    def post(self, request: Request, store_id: str) -> Response:
+        """Let the clock of a test store go on.
+
+        What falls due within that time is due now, in its order: retries, erasures, expiring payments, idempotency keys,
+        automatic disabling, breakers. Attempts follow within seconds. Nothing outside the store moves.
+        """
+        store, body = self.own_store(store_id), validated(AdvanceBody, request)
+        done = services.advance(store=store, by=timedelta(seconds=body["seconds"]))
+        became = {name: getattr(done, name) for name in ("deliveries", "erasures", "payments")}
+        return Response({"now": iso(done.clock), "became": became})
+
+
 class TestStoreDeliveriesView(_View):
-    @extend_schema("listTestStoreDeliveries", responses=DeliveryWithAttemptsSerializer(many=True))
+    @extend_schema("listTestStoreDeliveries", responses=TestStoreDeliverySerializer(many=True))
     def get(self, request: Request, store_id: str) -> Response:
         """List the deliveries of a test store, with their attempts."""
         query = Query(request.query_params)
@@ -166,7 +183,8 @@ class TestStoreDeliveriesView(_View):
         store = self.own_store(store_id)
         history = deliveries_of_app(store.app, business_id=store.business_id)
         rows = [
-            delivery_with_attempts(delivery_of_app(store.app, each.pk)) for each in history.page(page.window)
+            delivery_with_attempts(delivery_of_app(store.app, each.pk), ahead=store.ahead)
+            for each in history.page(page.window)
         ]
         return Response(page_body(rows, total=history.total, request=page))
 

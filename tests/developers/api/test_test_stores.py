@@ -3,28 +3,36 @@
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
 from activity.log import flush
 from activity.models import ApiCall
+from appapi.models import IdempotencyKey
+from common.http.exchanges import Exchange
+from common.times import parse_moment
 from conformance.tasks import remove_ended_checks
 from extensions.models import HookCall
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
-from stores.models import Order, Product
+from stores.models import Order, Payment, Product
 from stores.sandbox import OPEN_ORDERS, PAST_ORDERS
 from stores.sandbox_data import SHELVES
 from tests import factories
 from tests.clients import Api, api_of
 from tests.receivers import Receiver
-from tests.webhooks.helpers import drain
+from tests.webhooks.helpers import claim, drain
 from teststores.models import TestStore
+from webhooks.engine import recording
+from webhooks.engine.judging import result_of
+from webhooks.engine.preparation import prepare
 from webhooks.models import Delivery, Event, Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -245,3 +253,158 @@ def test_store_counts_nowhere_and_is_not_converted(
     follow_all()
     assert Installation.objects.get(business=record["businessId"]).is_test
     assert mailoutbox == []
+
+
+# The store's clock
+
+
+def advanced(api: Api, record: dict[str, Any], **span: float) -> dict[str, Any]:
+    body = {"seconds": int(timedelta(**span).total_seconds())}
+    answer = api("post", f"/developer/test-stores/{record['id']}/advance", body)
+    assert answer.status_code == 200, answer.content
+    return dict(answer.json())
+
+
+def attempts_of(api: Api, record: dict[str, Any]) -> list[dict[str, Any]]:
+    (row,) = api("get", f"/developer/test-stores/{record['id']}/deliveries").json()["data"]
+    return list(row["attempts"])
+
+
+def offsets(attempts: list[dict[str, Any]]) -> list[float]:
+    """Seconds from each attempt's due time to the next one's."""
+    due = [parse_moment(each["dueAt"]) for each in attempts]
+    return [(later - earlier).total_seconds() for earlier, later in pairwise(due)]  # type: ignore[operator]
+
+
+@pytest.mark.spec(
+    SPEC,
+    "retries, those of an attempt made in the same advance included, by the documented schedule; dueAt by the store's clock",
+)
+def test_three_hours_of_retries_in_their_order(
+    api: Api, path: str, listening: App, receiver: Receiver, installation: Installation
+) -> None:
+    receiver.respond_with(500)
+    record, other = opened(api, path), opened(api, path)
+    for each in (record, other):
+        api("post", f"/developer/test-stores/{each['id']}/changes", {"event": "order.created"})
+    drain()
+    untouched = Delivery.objects.get(business_id=other["businessId"]).due_at
+    assert advanced(api, record, seconds=10)["became"] == {"deliveries": 0, "erasures": 0, "payments": 0}
+    before = timezone.now()
+    answer = advanced(api, record, hours=3)
+    assert answer["became"] == {"deliveries": 1, "erasures": 0, "payments": 0}
+    clock = parse_moment(answer["now"])
+    assert clock
+    assert abs(clock - before - timedelta(hours=3, seconds=10)) < timedelta(seconds=20)
+    while drain():
+        pass
+    attempts = attempts_of(api, record)
+    assert [each["number"] for each in attempts] == [1, 2, 3, 4, 5, 6]
+    for seen, wait in zip(offsets(attempts), settings.WEBHOOK_RETRY_DELAYS, strict=True):
+        assert wait <= seen <= wait * 1.051
+    made = [parse_moment(each["attemptedAt"]) for each in attempts]
+    assert all(each and abs(each - timezone.now()) < timedelta(minutes=2) for each in made)
+    assert Delivery.objects.get(business_id=record["businessId"]).status == "EXHAUSTED"
+    assert Delivery.objects.get(business_id=other["businessId"]).due_at == untouched
+
+
+def test_attempt_under_way_is_neither_lost_nor_doubled(
+    api: Api, path: str, listening: App, receiver: Receiver
+) -> None:
+    """Its retry is due by the store's clock, which has gone on meanwhile."""
+    record = opened(api, path)
+    api("post", f"/developer/test-stores/{record['id']}/changes", {"event": "order.created"})
+    now = timezone.now()
+    (claimed,) = prepare(claim(10, now)).messages
+    answer = advanced(api, record, minutes=1)
+    assert answer["became"]["deliveries"] == 0
+    failed = Exchange(500, {}, b"", False, 5, "http_5xx")
+    result = result_of(claimed[0], failed, attempted_at=now, ended_at=timezone.now())
+    assert recording.record([result]) == 1
+    delivery = Delivery.objects.get()
+    assert delivery.status == "RETRYING"
+    assert delivery.due_at
+    assert delivery.due_at < timezone.now()
+    assert drain() == 1
+    assert Delivery.objects.get().attempt_count == 2
+
+
+@pytest.mark.spec(SPEC, "One after the other at one endpoint, by due time")
+def test_what_is_due_comes_in_its_order(api: Api, path: str, listening: App, receiver: Receiver) -> None:
+    receiver.respond_with(500, 500, 500, 200)
+    record = opened(api, path)
+    for _ in range(3):
+        api("post", f"/developer/test-stores/{record['id']}/changes", {"event": "order.created"})
+        drain()
+    first = [each.headers["x-webhook-event-uid"] for each in receiver.requests]
+    due = list(Delivery.objects.order_by("due_at").values_list("event_id", flat=True))
+    advanced(api, record, minutes=2)
+    assert len(claim(10, timezone.now())) == 1
+    Delivery.objects.update(lease_until=None, leased_by=None)
+    while drain():
+        pass
+    again = [each.headers["x-webhook-event-uid"] for each in receiver.requests[3:]]
+    assert again == [str(each) for each in due]
+    assert len(first) == 3
+
+
+@pytest.mark.spec(
+    SPEC,
+    "erasures, expiring payments, idempotency keys, automatic disabling, breakers; nothing else, nothing of another store",
+)
+def test_all_that_waits_falls_due(api: Api, path: str, listening: App, receiver: Receiver) -> None:
+    record, other = opened(api, path, scenario="empty"), opened(api, path, scenario="empty")
+    for each in (record, other):
+        factories.payment(
+            factories.order(Business.objects.get(pk=each["businessId"])),
+            expires_at=timezone.now() + timedelta(minutes=15),
+        )
+        mine = f"/developer/test-stores/{each['id']}"
+        api("post", f"{mine}/uninstall")
+        IdempotencyKey.objects.create(
+            installation_id=each["installationId"],
+            key="a",
+            request_digest="",
+            expires_at=timezone.now() + timedelta(days=1),
+        )
+    answer = advanced(api, record, hours=47)
+    assert answer["became"] == {"deliveries": 0, "erasures": 0, "payments": 1}
+    assert Payment.objects.get(order__business=record["businessId"]).status == "EXPIRED"
+    drain()
+    assert receiver.requests == []
+    assert advanced(api, record, hours=1)["became"]["erasures"] == 1
+    drain()
+    (sent,) = receiver.requests
+    body = json.loads(sent.body)
+    assert (body["event"], body["businessId"]) == ("business.data_erasure", record["businessId"])
+    moment = parse_moment(body["timestamp"])
+    assert moment
+    assert moment <= timezone.now()
+    assert IdempotencyKey.objects.get(installation=record["installationId"]).expires_at < timezone.now()
+    assert IdempotencyKey.objects.get(installation=other["installationId"]).expires_at > timezone.now()
+    assert Payment.objects.get(order__business=other["businessId"]).status == "PENDING"
+
+
+@pytest.mark.spec(SPEC, "automatic disabling by the store's clock")
+def test_endpoint_that_fails_for_days_is_switched_off(
+    api: Api, path: str, listening: App, receiver: Receiver
+) -> None:
+    receiver.respond_with(500)
+    record = opened(api, path)
+    for _ in range(4):
+        api("post", f"/developer/test-stores/{record['id']}/changes", {"event": "order.created"})
+    disabled = []
+    for span in ({"hours": 3}, {"hours": 68}, {"hours": 2}):
+        advanced(api, record, **span)
+        while drain():
+            pass
+        disabled.append(Webhook.objects.get(pk=record["webhookId"]).disabled_at is not None)
+    assert disabled == [False, False, True]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 604_801, "60", None])
+def test_bad_spans_are_refused(api: Api, path: str, seconds: object) -> None:
+    record = opened(api, path, scenario="empty")
+    answer = api("post", f"/developer/test-stores/{record['id']}/advance", {"seconds": seconds})
+    assert answer.status_code == 400
+    assert TestStore.objects.get().ahead == timedelta()
