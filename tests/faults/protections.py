@@ -286,7 +286,7 @@ PROTECTIONS: Final = {
     "number of apps": Change("marketplace.services.apps", "        _require_room(developer)\n", ""),
     "listeners of a developer": Change(
         "webhooks.engine.listeners",
-        "    if others.filter(app__in=App.objects.owned_by(app.developer_id)).count() >= MOST_OF_DEVELOPER:\n",
+        "    if others.filter(sandbox=sandbox).count() >= MOST_OF_DEVELOPER:\n",
         "    if False:\n",
     ),
     "network of a guess": Change(

@@ -34,6 +34,7 @@ from extensions.manifest.text import read
 from extensions.models import HookCall
 from extensions.queries import manifest_document
 from installations.queries import sandbox_installation
+from marketplace.enums import AppRole
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.insight.headlines import headline
@@ -133,6 +134,7 @@ class ActivityView(DeveloperView):
 
 class CheckManifestView(DeveloperView):
     tag = "Extensions"
+    app_roles = {"POST": AppRole.VIEWER}  # only computes
 
     @extend_schema(
         "checkManifest",

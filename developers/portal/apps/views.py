@@ -14,7 +14,15 @@ from common.web.forms import one_time
 from common.web.forms.pages import add_service_errors
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer, developer_page
+from developers.portal.access import (
+    GET_OR_POST,
+    UNPROCESSABLE,
+    app_page,
+    current_developer,
+    developer_page,
+    developers_page,
+    owners_page,
+)
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
 from developers.portal.apps.health import app_health, has_merchants
 from developers.portal.apps.rows import SEARCH_FROM, apps_by_attention, rows_of
@@ -25,6 +33,7 @@ from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from marketplace.services.apps import delete_app, rotate_client_secret, update_app
+from marketplace.services.transfers import is_offered_to
 
 SAVED = "Saved."
 SAVED_AS_DRAFT = "Saved as a draft. Merchants keep seeing the approved version until the next approval."
@@ -58,6 +67,7 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
         "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),
         "health": app_health(app) if has_merchants(app) else None,
+        "offered": is_offered_to(current_developer(request), app),
     }
     return render(request, "developers/portal/apps/overview.html", context)
 
@@ -101,7 +111,7 @@ def credentials(request: HttpRequest, app: App) -> HttpResponse:
 
 
 @require_http_methods(GET_OR_POST)
-@app_page
+@developers_page
 @step_up
 def client_secret(request: HttpRequest, app: App) -> HttpResponse:
     """Asks for confirmation, then replaces the client secret and shows the new one."""
@@ -109,7 +119,7 @@ def client_secret(request: HttpRequest, app: App) -> HttpResponse:
     if form.is_bound and form.is_valid():
         if earlier := one_time.claim(current_developer(request), form.cleaned_data["form_token"]):
             return _secret_already_shown(request, app, earlier)
-        return client_secret_page(request, app, rotate_client_secret(app=app))
+        return client_secret_page(request, app, rotate_client_secret(app=app, by=current_developer(request)))
     status = UNPROCESSABLE if form.is_bound else 200
     return render(
         request,
@@ -125,7 +135,7 @@ def _secret_already_shown(request: HttpRequest, app: App, at: datetime) -> HttpR
 
 
 @require_http_methods(GET_OR_POST)
-@app_page
+@owners_page
 def app_delete(request: HttpRequest, app: App) -> HttpResponse:
     form = SlugForm(request.POST if request.method == "POST" else None, app=app)
     if form.is_bound and form.is_valid():

@@ -15,7 +15,7 @@ from common.db.finders import get_or_not_found
 from common.errors import Conflict, ServiceError
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, computing_page, current_developer
 from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.differences import about, manifest_differences
@@ -83,7 +83,7 @@ def manifest(request: HttpRequest, app: App) -> HttpResponse:
 
 
 @require_POST
-@app_page
+@computing_page
 def manifest_check(request: HttpRequest, app: App) -> HttpResponse:
     """Problems as JSON, for the editor while the developer types.
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.ids import parse_id
 from common.times import duration
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page
+from developers.portal.access import GET_OR_POST, UNPROCESSABLE, computing_page
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.forms import SignatureForm
@@ -30,7 +30,7 @@ class SignatureVerdict:
 
 @sensitive_post_parameters("headers", "body", "secret", "computed")
 @require_http_methods(GET_OR_POST)
-@app_page
+@computing_page
 def signature_checker(request: HttpRequest, app: App) -> HttpResponse:
     """`?delivery=` fills in a delivery of the app, and `attempt` selects one of its attempts.
 
