@@ -9,6 +9,7 @@ from common.web.methods import require_safe
 from config import health
 from config.observability import metrics
 from config.pages import crawlers, mails, styleguide, views
+from developers.docs.views import programs
 from developers.portal.webhooks import inbox_receiver
 from merchants.marketplace import views as marketplace
 
@@ -20,9 +21,12 @@ urlpatterns = [
     path("licenses/", views.licenses, name="licenses"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
     path("_mails/", mails.mails, name="mails"),
+    path("_demo/no-server/", views.no_server, name="no_server"),
     path("healthz", health.healthz),
     path(".well-known/security.txt", views.security_txt),
     path("robots.txt", crawlers.robots_txt),
+    path("llms.txt", programs.llms, name="llms"),
+    path("llms-full.txt", programs.llms_full, name="llms_full"),
     path("sitemap.xml", require_safe(sitemap), {"sitemaps": crawlers.SITEMAPS}),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),
@@ -33,6 +37,7 @@ urlpatterns = [
     path("accounts/", include("accounts.allauth_urls")),
     path("auth/", include("accounts.api.urls")),
     path("docs/", include("developers.docs.urls")),
+    path("sdk/", include("developers.sdks.urls")),
     path("portal/", include("developers.portal.urls")),
     path("inbox/<str:key>", inbox_receiver.receive, name="inbox_receiver"),
     re_path(r"^store/(?P<slug>[-a-zA-Z0-9_]+)(?:/.*)?$", views.to_store),

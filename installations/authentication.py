@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import CharField, Q
+from django.urls import reverse
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
@@ -62,7 +64,8 @@ class TokenAuthentication(BaseAuthentication):
         return None, installation
 
     def authenticate_header(self, request: Request) -> str:
-        return "Bearer"
+        """With the address of the metadata that leads to the authorization server (RFC 9728, section 5.1)."""
+        return f'Bearer resource_metadata="{settings.BASE_URL}{reverse("oauth:protected_resource")}"'
 
 
 def bearer_token(request: Request) -> str:

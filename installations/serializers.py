@@ -59,3 +59,12 @@ class OAuthMetadataSerializer(serializers.Serializer):
     code_challenge_methods_supported = StringList("PKCE.", ["S256"])
     token_endpoint_auth_methods_supported = StringList("How clients authenticate.", AUTHENTICATION)
     revocation_endpoint_auth_methods_supported = StringList("How clients authenticate.", AUTHENTICATION)
+
+
+class ProtectedResourceSerializer(serializers.Serializer):
+    resource = endpoint("This service.", "")
+    authorization_servers = StringList("Issuers; each has metadata by RFC 8414.", [BASE])
+    scopes_supported = StringList("The scopes.", list(SCOPES))
+    bearer_methods_supported = StringList("Where the token goes.", ["header"])
+    resource_name = Text("The service's name.", "Extension Platform")
+    resource_documentation = endpoint("The documentation.", "/docs/")

@@ -5,7 +5,7 @@ alike on any day. Ids carry the time of their rows, so newest by id is newest.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -45,8 +45,8 @@ OPEN_ORDERS = [
 
 
 @transaction.atomic
-def fill_store(*, business: Business, now: datetime | None = None) -> None:
-    """Fill an empty store with products, past orders, reviews and pages.
+def fill_store(*, business: Business, busy: Sequence[datetime] = (), now: datetime | None = None) -> None:
+    """Fill an empty store with products, past orders, reviews and pages. `busy` are times of more orders.
 
     A store that has products stays unchanged. No row is dated in the future.
     """
@@ -55,7 +55,7 @@ def fill_store(*, business: Business, now: datetime | None = None) -> None:
     now = now or timezone.now()
     chance = random.Random(SEED)  # noqa: S311  nothing here is secret
     products = Product.objects.bulk_create(_products(business, now))
-    orders = list(_orders(business, chance, now))
+    orders = list(_orders(business, chance, busy, now))
     items = [item for order in orders for item in _items(order, products, chance)]
     Order.objects.bulk_create(orders)
     OrderItem.objects.bulk_create(items)
@@ -103,9 +103,12 @@ def _minor(hundredths: int, currency: str) -> int:
     return hundredths * 10 if decimals(currency) == 3 else hundredths
 
 
-def _orders(business: Business, chance: random.Random, now: datetime) -> Iterator[Order]:
+def _orders(
+    business: Business, chance: random.Random, busy: Sequence[datetime], now: datetime
+) -> Iterator[Order]:
     """Orders without amounts, which come with the lines."""
-    dated = [*_past(chance, now), *((now - timedelta(hours=hours), status) for hours, status in OPEN_ORDERS)]
+    past = [*_past(chance, now), *((moment, OrderStatus.DELIVERED) for moment in busy)]
+    dated = [*sorted(past), *((now - timedelta(hours=hours), status) for hours, status in OPEN_ORDERS)]
     for number, (moment, status) in enumerate(dated, start=FIRST_NUMBER):
         yield _order(business, str(number), moment, status, chance, now)
 

@@ -11,6 +11,7 @@ from common import tracing
 def page(request: HttpRequest) -> dict[str, Any]:
     return {
         "base_url": settings.BASE_URL,
+        "footer_note": settings.FOOTER_NOTE,
         "footer_links": settings.FOOTER_LINKS,
         "theme": request.COOKIES.get("theme", ""),
         "request_id": tracing.current_request_id(),

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import Q
 
 from accounts.models import Business, User
 from config.demo.people import DEVELOPER, MERCHANT, REVIEWER, merchants_shop
@@ -64,7 +66,7 @@ def connect_sample_app(*, state_file: Path, url: str) -> Credentials:
     """List the sample app at `url` in the marketplace, give it its credentials, and install it on the developer's
     sandbox and on the merchant's business, unless it still has its tokens.
 
-    It is the only app in the demo: an app without a running server could be listed but not installed.
+    It is the only app with a server: those of `config.demo.history` are listed, but can't be installed.
     """
     developer = User.objects.get(email=DEVELOPER)
     app = sample_app(developer=developer, url=url)
@@ -142,10 +144,15 @@ def _pass_review(app: App) -> None:
 
 
 def _agree(app: App) -> None:
-    """The merchant's yes to the version of this start, such as scripts at another port."""
-    merchant = User.objects.get(email=MERCHANT)
-    for installation in Installation.objects.active().filter(app=app, business__owner=merchant):
-        approve_scopes(installation=installation, user=merchant)
+    """The merchants' yes to the version of this start, such as scripts at another port: the bakery's, and those of the made-up
+    stores, whose owners have no password (`config.demo.history`).
+    """
+    silent = Q(business__owner__email=MERCHANT) | Q(
+        business__owner__password__startswith=UNUSABLE_PASSWORD_PREFIX
+    )
+    active = Installation.objects.active().filter(silent, app=app).select_related("business__owner")
+    for installation in active.exclude(business__is_sandbox=True):
+        approve_scopes(installation=installation, user=installation.business.owner)
 
 
 def _installed_anew(app: App, developer: User, *, knows_its_stores: bool) -> Iterator[Issued]:

@@ -1,5 +1,8 @@
 """The demo's people and the merchant's store, created by the same services that users reach. Safe to run at every start."""
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from django.conf import settings
 from django.core.files import File
 
@@ -17,11 +20,15 @@ MERCHANT = "merchant@example.com"
 REVIEWER = "reviewer@example.com"
 
 
-def seed() -> None:
-    """The three sign-ins of the demo, with confirmed addresses, and a merchant's store with products."""
+def seed(*, busy: Sequence[datetime] = ()) -> bool:
+    """The three sign-ins of the demo, with confirmed addresses, and a merchant's store with products.
+
+    `busy` are times of further orders there. Returns whether the store is new.
+    """
+    is_new = not User.objects.filter(email=MERCHANT).exists()
     if not User.objects.filter(email=DEVELOPER).exists():
         register(email=DEVELOPER, password=PASSWORD, name="Devi Developer", role=Role.DEVELOPER)
-    if not User.objects.filter(email=MERCHANT).exists():
+    if is_new:
         made = register(
             email=MERCHANT,
             password=PASSWORD,
@@ -31,12 +38,13 @@ def seed() -> None:
             business_type="Bakery",
             address="1 Harbour Street, Portside",
         )
-        fill_store(business=made.business)
+        fill_store(business=made.business, busy=busy)
         dress_store(made.business)
     if not User.objects.filter(email=REVIEWER).exists():
         create_reviewer(email=REVIEWER, name="Rae Reviewer", password=PASSWORD)
     for person in User.objects.filter(email__in=[DEVELOPER, MERCHANT, REVIEWER]):
         confirm(user=person)
+    return is_new
 
 
 def dress_store(business: Business) -> None:

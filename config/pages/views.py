@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from common.web.errors import error_response, is_api_path
 from common.web.methods import at_no_page, require_safe
 from common.web.own_pages import is_own_page
+from config.pages.styleguide import for_staff
 from stores.addresses import store_url
 
 THEMES = ("light", "dark")
@@ -63,6 +64,13 @@ def security_txt(request: HttpRequest) -> HttpResponse:
     if not settings.SECURITY_TXT:
         return not_found(request)
     return HttpResponse(settings.SECURITY_TXT, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+@for_staff
+def no_server(request: HttpRequest) -> HttpResponse:
+    """Where the install of an app ends that is made up for the demo."""
+    return render(request, "no_server.html")
 
 
 @csrf_exempt  # the stores' host decides

@@ -10,7 +10,7 @@ from config.settings.files import *
 from config.settings.mail import *
 from config.settings.people import *
 from config.settings.start import *
-from config.settings.start import BASE_DIR, DEBUG
+from config.settings.start import BASE_DIR, DEBUG, VERSION
 from config.settings.zones import *
 
 INSTALLED_APPS = [
@@ -79,7 +79,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "TITLE": "Extension Platform",
-    "VERSION": "1.0.0",  # of the APIs, not of the software
+    "VERSION": VERSION,
     "DESCRIPTION": "What an app may call, what the platform sends it, and how a developer registers apps.\n\nIds are "
     "opaque strings and times ISO 8601 in UTC. Every error has the schema `Error`, except those of `/oauth/token`, which "
     "are those of RFC 6749. Unknown query parameters and body fields are ignored, and responses may gain fields. Paths "

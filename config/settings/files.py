@@ -12,6 +12,7 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "common.web.sheets.SheetFinder",
+    "developers.sdks.finder.SdkFinder",
 ]
 WHITENOISE_ROOT = BASE_DIR / "static" / "root"  # served at "/", such as /favicon.ico
 MEDIA_ROOT = VAR_DIR / "media"

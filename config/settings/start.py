@@ -1,5 +1,6 @@
 """What kind of start this is, and the addresses that it answers."""
 
+import tomllib
 from pathlib import Path
 
 from config.cores import cores
@@ -9,6 +10,9 @@ from config.env.reading import address, at_least, env, flag, seconds
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 VAR_DIR = Path(env.str("VAR_DIR", default="") or BASE_DIR / "var").resolve()
+
+# Of the service, its APIs and its SDKs: `make release` writes it.
+VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 DEBUG = flag("DEBUG")
 SECRET_KEY = secret_key(debug=DEBUG, var_dir=VAR_DIR)
@@ -38,6 +42,10 @@ FOOTER_LINKS = [
 # Lets webhooks and hooks go to the loopback interface. For the demo and tests.
 ALLOW_LOCAL_DESTINATIONS = local_destinations(debug=DEBUG)
 OUTGOING_USER_AGENT = "Service-Webhooks/1.0"
+
+# Whether a new demo starts with a month behind it, and a line in the footer of each page.
+DEMO_HISTORY = flag("DEMO_HISTORY", default=True)
+FOOTER_NOTE = ""
 
 # Whether calls of apps are logged for their developers (`activity.log`).
 LOG_API_CALLS = flag("LOG_API_CALLS", default=True)

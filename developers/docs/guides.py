@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from developers.docs.highlighting import highlighted
+from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON
 from stores.addresses import stores_origin
 
 FOLDER = settings.BASE_DIR / "docs"
@@ -94,7 +95,19 @@ def source(slug: str) -> str:
     """A guide's Markdown, with this installation's addresses and without sections that only operators need."""
     text = (FOLDER / f"{slug}.md").read_text()
     text = FOR_OPERATORS.sub("", text)
-    return text.replace("{base_url}", settings.BASE_URL).replace("{stores_origin}", stores_origin())
+    for name, value in _of_this_installation().items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _of_this_installation() -> dict[str, str]:
+    return {
+        "base_url": settings.BASE_URL,
+        "stores_origin": stores_origin(),
+        "python_sdk": PACKAGES[PYTHON].requirement,
+        "node_sdk": PACKAGES[NODE].requirement,
+        "browser_sdk": PACKAGES[BROWSER].requirement,
+    }
 
 
 @cache

@@ -1,4 +1,4 @@
-"""`/.well-known/oauth-authorization-server`: endpoints and features for OAuth clients (RFC 8414)."""
+"""For OAuth clients: the authorization server (RFC 8414), and the app API as the resource that it protects (RFC 9728)."""
 
 from django.conf import settings
 from django.http import HttpRequest, JsonResponse
@@ -6,7 +6,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 
 from common.web.methods import require_safe
-from installations.serializers import AUTHENTICATION, OAuthMetadataSerializer
+from installations.serializers import AUTHENTICATION, OAuthMetadataSerializer, ProtectedResourceSerializer
 from marketplace.scopes import SCOPES
 
 
@@ -30,6 +30,24 @@ def metadata(request: HttpRequest) -> JsonResponse:
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": AUTHENTICATION,
         "revocation_endpoint_auth_methods_supported": AUTHENTICATION,
+    }
+    return JsonResponse(document, headers={"Access-Control-Allow-Origin": "*"})
+
+
+@extend_schema("getProtectedResourceMetadata", tags=["OAuth"], responses=ProtectedResourceSerializer)
+@require_safe
+def protected_resource(request: HttpRequest) -> JsonResponse:
+    """Get the metadata of the app API.
+
+    RFC 9728. The 401s of the app API name this document as `resource_metadata`.
+    """
+    document = {
+        "resource": settings.BASE_URL,
+        "authorization_servers": [settings.BASE_URL],
+        "scopes_supported": list(SCOPES),
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Extension Platform",
+        "resource_documentation": _url("docs:index"),
     }
     return JsonResponse(document, headers={"Access-Control-Allow-Origin": "*"})
 

@@ -34,7 +34,7 @@ def offer_of(app: App, now: datetime | None = None) -> Membership | None:
 
 
 def is_offered_to(person: User, app: App) -> bool:
-    """No statement for the owner, to whom nobody can offer it."""
+    """No statement for the owner, who has it already."""
     if role_of(app, person) != AppRole.DEVELOPER:
         return False
     row = offer_of(app)
@@ -43,7 +43,7 @@ def is_offered_to(person: User, app: App) -> bool:
 
 @transaction.atomic
 def offer(*, app: App, by: User, email: str, now: datetime | None = None) -> Membership:
-    """Offer the app to one of its developers, in place of an earlier offer. Both are told by mail.
+    """Offer the app to one of its developers, in place of an earlier offer. Both get a mail.
 
     Raises `NotAllowed`, `NotFound` for who isn't a member, `Conflict` for any member but an active developer.
     """

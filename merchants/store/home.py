@@ -20,8 +20,10 @@ def home(request: MerchantRequest) -> HttpResponse:
     business, apps = request.business, request.apps
     chosen = request.GET.get("days", "")
     days = int(chosen) if chosen in map(str, RANGES) else RANGES[0]
+    sales = sales_of(business, days=days)
     context = {
-        "sales": sales_of(business, days=days),
+        "sales": sales,
+        "chart": sales.chart(business),
         "ranges": RANGES,
         "orders": overview.newest_orders(business),
         "concerns": [*concerns_of(apps), *overview.store_concerns(waiting_in(business))],

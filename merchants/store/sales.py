@@ -7,9 +7,12 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Case, Count, F, Sum, Value, When
 from django.db.models.functions import TruncDate
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Business
+from common.money import display
+from common.web.charts import Chart, Point, Series, chart
 from stores.dashboard import Span
 from stores.enums import OrderStatus
 from stores.models import Order
@@ -44,26 +47,6 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One day. `x`, `width`, `y` and the heights are in per cent of the drawing; the paid part is below."""
-
-    date: date
-    sums: Sums
-    x: float
-    width: float
-    paid: float
-    unpaid: float
-
-    @property
-    def paid_y(self) -> float:
-        return 100 - self.paid
-
-    @property
-    def unpaid_y(self) -> float:
-        return 100 - self.paid - self.unpaid
-
-
-@dataclass(frozen=True, slots=True)
 class Sales:
     days: int
     now: Sums
@@ -74,31 +57,21 @@ class Sales:
     def today(self) -> Sums:
         return next(reversed(self.by_day.values()))
 
-    @property
-    def most(self) -> int:
-        """What the highest bar stands for."""
-        return max(sums.revenue for sums in self.by_day.values())
-
-    @property
-    def bars(self) -> list[Bar]:
-        step = 100 / self.days
-        return [
-            Bar(
-                day,
-                sums,
-                round(step * place, 2),
-                round(step * 0.8, 2),
-                _height(sums.paid, self.most),
-                _height(sums.unpaid, self.most),
-            )
-            for place, (day, sums) in enumerate(self.by_day.items())
-        ]
-
-    @property
-    def ticks(self) -> list[date]:
-        """Days to name below the plot: each of a week, else the first and today."""
-        days = list(self.by_day)
-        return days if len(days) == 7 else [days[0], days[-1]]
+    def chart(self, business: Business) -> Chart:
+        """Each day leads to its orders."""
+        orders = reverse("merchants:orders")
+        return chart(
+            "sales",
+            "Sales by day",
+            [Point(day, f"{orders}?since={day}&until={day}") for day in self.by_day],
+            (
+                Series("Paid", "first", [each.paid for each in self.by_day.values()], total=""),
+                Series("Unpaid", "second", [each.unpaid for each in self.by_day.values()], total=""),
+            ),
+            empty="No sales in these days.",
+            is_stacked=True,
+            write=lambda minor: display(round(minor), business.currency, business.locale),
+        )
 
 
 def sales_of(business: Business, *, days: int, now: datetime | None = None) -> Sales:
@@ -123,8 +96,3 @@ def _by_day_and_kind(business: Business, span: Span, zone: ZoneInfo) -> list[tup
     rows = Order.objects.filter(span.bounds, business=business).order_by()
     parts = rows.annotate(day=TruncDate("created_at", tzinfo=zone), kind=kind).values_list("day", "kind")
     return list(parts.annotate(number=Count("pk"), sum=Sum(F("amount") - F("refunded"))))
-
-
-def _height(amount: int, most: int) -> float:
-    """What is little can still be seen."""
-    return max(round(100 * amount / most, 1), 2) if amount else 0

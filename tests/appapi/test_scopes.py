@@ -70,7 +70,8 @@ def test_missing_scope_is_told_before_anything_else(name: str, install: Install)
 @pytest.mark.parametrize("name", ENDPOINTS)
 def test_call_without_a_token_is_401(name: str, installation: Installation, anonymous: Client) -> None:
     answer = call(anonymous, name, world(installation))
-    assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
     method, path = name.split()
     assert anonymous.generic(method, path, "not json", content_type="text/plain").status_code == 401
 

@@ -114,7 +114,8 @@ def test_token_of_an_ended_installation_opens_nothing(
         api.get(f"/webhooks/{webhook.id}"),
         patch(api, webhook, isActive=True),
     ):
-        assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+        assert answer.status_code == 401
+        assert answer["WWW-Authenticate"].startswith("Bearer ")
     webhook.refresh_from_db()
     assert not webhook.is_active
 

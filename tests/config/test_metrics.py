@@ -79,7 +79,16 @@ def test_labels_are_few(path: str, root: str) -> None:
     assert root_of(path) == root
 
 
-NOT_FOR_PEOPLE = {"healthz", "readyz", "metrics", "robots.txt", "sitemap.xml", "_styleguide", "_mails"}
+NOT_FOR_PEOPLE = {
+    "healthz",
+    "readyz",
+    "metrics",
+    "robots.txt",
+    "sitemap.xml",
+    "_styleguide",
+    "_mails",
+    "_demo",
+}
 
 
 def test_every_route_for_people_and_apps_has_a_class() -> None:

@@ -74,7 +74,7 @@ def test_token_scheme_is_read_in_any_case(installation: Installation) -> None:
 def test_token_missing_malformed_or_unknown_is_401(installation: Installation, header: str | None) -> None:
     response = call(header)
     assert response.status_code == 401
-    assert response["WWW-Authenticate"] == "Bearer"
+    assert response["WWW-Authenticate"].startswith("Bearer ")
     assert set(response.data) == {"statusCode", "message", "error"}
     assert response.data["error"] == "Unauthorized"
 

@@ -1,6 +1,6 @@
-"""The guide "Your first app in ten minutes", followed as it is written, in an empty folder.
+"""The guide "Your first app in ten minutes", followed as the platform shows it, in an empty folder.
 
-Our packages come from this tree. What the templates require of others comes from the package registry, once; without one,
+Our packages come from the platform. What the templates require of others comes from the package registry, once; without one,
 this is skipped. Each framework has a virtual environment of its own, so that a package that a template doesn't name is missing.
 """
 
@@ -46,16 +46,16 @@ send(address, user_code=address.partition("user_code=")[2], answer="allow")
 """
 
 
-def section(heading: str) -> str:
+def section(heading: str, page: str = PAGE) -> str:
     """The text below a heading, up to the next of its level or above."""
-    level = len(re.search(rf"^(#+) (?:\d\. )?{heading}$", PAGE, re.MULTILINE)[1])  # type: ignore[index]
-    text = re.split(rf"^#+ (?:\d\. )?{heading}$", PAGE, maxsplit=1, flags=re.MULTILINE)[1]
+    level = len(re.search(rf"^(#+) (?:\d\. )?{heading}$", page, re.MULTILINE)[1])  # type: ignore[index]
+    text = re.split(rf"^#+ (?:\d\. )?{heading}$", page, maxsplit=1, flags=re.MULTILINE)[1]
     return re.split(rf"^#{{1,{level}}} ", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def commands(heading: str) -> list[str]:
+def commands(heading: str, page: str = PAGE) -> list[str]:
     """The commands of a section, as they are on the page."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", section(heading), re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```sh\n(.*?)^```", section(heading, page), re.DOTALL | re.MULTILINE)
     return [line for block in blocks for line in block.splitlines()]
 
 
@@ -66,23 +66,13 @@ def ran(command: list[str | Path], *, cwd: Path, env: dict[str, str] | None = No
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The platform's source code, as far as its SDKs go."""
-    folder = tmp_path_factory.mktemp("source code")  # with a space
-    for name in ("python", "node"):
-        unwanted = shutil.ignore_patterns("build", "*.egg-info")
-        shutil.copytree(ROOT / "sdk" / name, folder / "sdk" / name, ignore=unwanted)
-    return folder
-
-
-@pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheels of what the templates require of others, and of what builds our package."""
+    """A folder with the wheels of what the templates and our package require of others."""
     wheels = tmp_path_factory.mktemp("wheels")
     lines = {line for file in TEMPLATES.glob("*/requirements.txt") for line in file.read_text().splitlines()}
     required = sorted(line for line in lines if " @ " not in line)
     project = tomllib.loads((ROOT / "sdk" / "python" / "pyproject.toml").read_text())
-    required += [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    required += project["project"]["dependencies"]
     from_registry(sys.executable, "-m", "pip", "download", "--quiet", "--dest", wheels, *required)
     return wheels
 
@@ -145,12 +135,10 @@ def running(command: str, *, cwd: Path, env: dict[str, str], log: Path) -> Itera
         process.wait(30)
 
 
-def follow(framework: str, folder: Path, platform: str, checkout: Path, shell: dict[str, str]) -> None:
+def follow(framework: str, folder: Path, platform: str, shell: dict[str, str]) -> None:
     """Steps 2 to 7, in an empty folder."""
-    given = {"{base_url}": platform, "/path/to/extension-platform/sdk/python": f'"{checkout}/sdk/python"'}
-    setup = commands("Install the command line")
-    for written, here in given.items():
-        setup = [line.replace(written, here) for line in setup]
+    page = requests.get(f"{platform}/docs/guides/first-app.md", timeout=30).text
+    setup = commands("Install the command line", page)
     said = ran(["bash", "-ec", "\n".join(setup)], cwd=folder, env=shell)
     assert "Signed in to" in said
     *steps, start = commands(framework)
@@ -181,7 +169,7 @@ def follow(framework: str, folder: Path, platform: str, checkout: Path, shell: d
     wait_until(lambda: not answers(3000), 60)
 
 
-def test_guide_works_as_it_is_written(demo: Demo, packages: Path, checkout: Path, tmp_path: Path) -> None:
+def test_guide_works_as_it_is_written(demo: Demo, packages: Path, tmp_path: Path) -> None:
     """One test, since the page's port is one."""
     if answers(3000):
         pytest.skip("port 3000 is in use")
@@ -192,7 +180,7 @@ def test_guide_works_as_it_is_written(demo: Demo, packages: Path, checkout: Path
         home.mkdir()
         folder.mkdir()
         try:
-            follow(framework, folder, demo.url, checkout, shell(home, packages))
+            follow(framework, folder, demo.url, shell(home, packages))
         except AssertionError as error:
             logs = "".join(file.read_text()[-3000:] for file in folder.glob("*.log"))
             raise AssertionError(f"{framework}: {error}\n{logs}") from error

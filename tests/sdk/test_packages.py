@@ -39,7 +39,7 @@ def test_what_is_installed_names_a_place() -> None:
     manifests = [TEMPLATES / "node" / "package.json", *ROOT.glob("examples/*/package.json")]
     places = [json.loads(file.read_text())["dependencies"][NAMES["node"]] for file in manifests]
     assert len(places) >= 2
-    assert {place for place in places if not place.startswith(("file:", "SDK_FOLDER"))} == set()
+    assert {place for place in places if not place.startswith(("file:", "SDK_ADDRESS"))} == set()
 
 
 def test_packages_have_their_names() -> None:

@@ -50,7 +50,8 @@ FETCHED = {
     "admin:marketplace_submission_checks",
     "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
     "merchants:kept_request", "merchants:order_news", "merchants:orders_export", "merchants:picture", "merchants:save_block", "merchants:session_token",
-    "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata",
+    "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
+    "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "portal:analytics_csv", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download", "portal:request_news",
     "portal:test_effects", "storefront:payment_state",
 }  # fmt: skip
@@ -145,7 +146,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "export_id": "nothing",
     }
     return {
-        "": Subject(None, {"key": "nothing", "slug": cast.store["shop"].slug}),
+        "": Subject(None, {"key": "nothing", "name": "nothing", "slug": cast.store["shop"].slug}),
         "app-api/": Subject(None, of_app | order | {"slug": "bread"}),
         "webhooks/": Subject(None, of_app),
         "developer/": Subject(None, of_app | {"number": 1, "check_id": "nothing"}),

@@ -18,7 +18,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 # What a cache may keep: it is the same for everyone.
 PUBLIC = {
     "",  # health, crawlers, unknown paths
-    "home", "licenses", "mails", "styleguide", "oauth:metadata",
+    "home", "licenses", "mails", "no_server", "styleguide", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
+    "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
     "merchants:picture", "merchants:store_picture", "merchants:store_thumbnail",
     "storefront:home", "storefront:product", "storefront:page",  # each shopper's cart is a page of its own

@@ -77,7 +77,7 @@ API: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 TABLE: Final = {f"portal:{name}": row for name, row in PORTAL.items()} | {
     f"developer_api:{name}": row for name, row in API.items()
 }
-# A member's own row may be removed by anybody who has one; nobody else's (`tests/developers/api/test_members.py`).
+# A member's own row may be removed by anybody who has one; not anybody else's (`tests/developers/api/test_members.py`).
 NOTHING: Final = "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04"
 VALUES: Final = {"slug": "stars", "section": "access", "point": "order.validate", "number": "1", "token": "x"}
 

@@ -8,6 +8,7 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+from developers.sdks.building import tarball, wheel
 from tools.release.git import git
 from tools.uv import uv
 
@@ -32,21 +33,9 @@ def archive(tree: Path, tag: str, file: Path) -> None:
 
 
 def sdks(tree: Path, folder: Path) -> None:
-    """A wheel for Python, and a package for npm each for servers and for pages."""
-    made_at = git(tree, "log", "-1", "--format=%ct")
-    uv(
-        "build",
-        "--quiet",
-        "--wheel",
-        "--out-dir",
-        str(folder),
-        str(tree / "sdk" / "python"),
-        SOURCE_DATE_EPOCH=made_at,
-    )
-    (folder / ".gitignore").unlink(missing_ok=True)  # of uv
-    for name in ("node", "js"):
-        command = ["npm", "pack", "--silent", "--pack-destination", str(folder), str(tree / "sdk" / name)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    """A wheel for Python, and a package for npm each for servers and for pages: what an installation serves under `/sdk/`."""
+    for built in (wheel(tree / "sdk/python"), tarball(tree / "sdk/node"), tarball(tree / "sdk/js")):
+        (folder / built.name).write_bytes(built.content)
 
 
 def materials(tree: Path, file: Path) -> None:

@@ -1,7 +1,7 @@
 """Visits every page in light, in dark and on a phone: `python -m tools.screenshots [--part 1/2] [name …]`.
 
 Pictures go to build/screenshots/<name>-<light|dark|phone>.png, for eyes. What a machine can see fails the run: a
-status other than the expected one, a finding of axe, an error in the console, a request to another host, a page wider than
+status or an address other than the expected one, a finding of axe, an error in the console, a request to another host, a page wider than
 a window of 320 pixels.
 """
 
@@ -11,10 +11,12 @@ import threading
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 # Before the next import, which chooses what the settings will read: a folder and a database to throw away.
 os.environ |= {"EMBEDDED": "1", "DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -40,23 +42,17 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def sessions(cast: SimpleNamespace) -> dict[str, str]:
-    """A session for each person of the cast."""
+def session_of(cast: SimpleNamespace, name: str) -> str:
+    """A new session of a person of the cast. One that waited for its turn may have ended: reviewers' do after half an hour."""
     from django.test import Client
 
-    from accounts.models import User
-
-    made = {}
-    for name, person in vars(cast).items():
-        if isinstance(person, User):
-            client = Client()
-            client.force_login(person)
-            if name == "theo":  # whose second factor no act can compute
-                session = client.session
-                session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
-                session.save()
-            made[name] = client.cookies["sessionid"].value
-    return made
+    client = Client()
+    client.force_login(getattr(cast, name))
+    if name == "theo":  # whose second factor no act can compute
+        session = client.session
+        session["account_authentication_methods"] = [{"method": "password", "at": time.time()}]
+        session.save()
+    return client.cookies["sessionid"].value
 
 
 @contextmanager
@@ -98,14 +94,19 @@ class Camera:
         browser: Browser,
         origins: list[str],
         cast: SimpleNamespace,
-        sessions: dict[str, str],
     ) -> None:
         """`origins`: the site's, and those that its pages may ask besides."""
         self.browser = browser
         self.origin, self.origins = origins[0], origins
         self.cast = cast
-        self.sessions = sessions
         self.problems: list[str] = []
+
+    def visit(self, shot: Shot, *, pictures: bool) -> None:
+        """A page that breaks the visit is a problem, too, and the others are visited all the same."""
+        try:
+            (self.take if pictures else self.check)(shot)
+        except Exception as error:
+            self._note(shot, "all", f"the visit broke off: {error}")
 
     def take(self, shot: Shot) -> None:
         for look, options in LOOKS.items():
@@ -143,11 +144,16 @@ class Camera:
     def _page(self, shot: Shot, look: str, options: dict[str, Any]) -> Iterator[Page]:
         context = self.browser.new_context(base_url=self.origin, **options)
         if shot.signed_in:
-            cookie = {"name": "sessionid", "value": self.sessions[shot.signed_in], "url": self.origin}
+            with ThreadPoolExecutor(1) as beside:  # Django refuses to work in Playwright's thread
+                key = beside.submit(session_of, self.cast, shot.signed_in).result()
+            cookie = {"name": "sessionid", "value": key, "url": self.origin}
             context.add_cookies([cookie])  # type: ignore[list-item]
         page = context.new_page()
         watch = Watch(page, *self.origins)
-        response = page.goto(shot.path.format(**vars(self.cast)))
+        path = shot.path.format(**vars(self.cast))
+        response = page.goto(path)
+        if (at := urlsplit(page.url).path) != (shot.at or urlsplit(path).path):
+            self._note(shot, look, f"it is at {at}")
         if response and response.status != shot.status:
             self._note(shot, look, f"status {response.status}, not {shot.status}")
         if shot.act:
@@ -180,15 +186,11 @@ def main(arguments: list[str]) -> int:
         app_site.pages |= {path: ("text/html", page.encode()) for path, page in everybody.FRAMES.items()}
         cast = everybody.seed(app_site.url)
         cast.lena = cast.framed["shop"].owner
-        signed_in = sessions(cast)
         with sync_playwright() as playwright:
             browser = launch(playwright)
-            camera = Camera(browser, [*origins, app_site.url], cast, signed_in)
+            camera = Camera(browser, [*origins, app_site.url], cast)
             for shot in wanted:
-                if options.no_pictures:
-                    camera.check(shot)
-                else:
-                    camera.take(shot)
+                camera.visit(shot, pictures=not options.no_pictures)
                 print(shot.name, flush=True)
             browser.close()
     print("\n".join(camera.problems) or f"No problem on {len(wanted)} pages")

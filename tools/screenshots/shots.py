@@ -17,6 +17,7 @@ class Shot:
     signed_in: str = ""  # a person of the cast
     act: Callable[[Page], None] | None = None  # what is pressed before the picture
     status: int = 200
+    at: str = ""  # the path that it leads to, if that is another
 
 
 def consent(app: str) -> str:
@@ -25,6 +26,7 @@ def consent(app: str) -> str:
 
 
 STORE = "/store/{store[shop].slug}/"
+PROVE, CODE = "/accounts/prove/password/", "/accounts/prove/code/"  # where some pages ask first
 
 
 SHOTS = [
@@ -47,6 +49,7 @@ SHOTS = [
     Shot("marketplace-app-own", "/marketplace/{till.slug}/", "dana"),
     Shot("marketplace-app-reviewer", "/marketplace/{quotes.slug}/", "rae"),
     Shot("licenses", "/licenses/"),
+    Shot("no-server", "/_demo/no-server/", "rae"),
     Shot("register", "/accounts/register/"),
     Shot("register-merchant", "/accounts/register/?role=MERCHANT"),
     Shot("register-errors", "/accounts/register/", act=acts.press("Register")),
@@ -64,12 +67,13 @@ SHOTS = [
     Shot("account-deleted", "/accounts/deleted/"),
     Shot("account-security", "/accounts/security/", "dana"),
     Shot("account-sessions", "/accounts/sessions/", "dana"),
-    Shot("account-prove", "/accounts/security/app/", "dana"),
-    Shot("account-authenticator-app", "/accounts/security/app/", "dana", acts.prove),
-    Shot("account-authenticator-app-remove", "/accounts/security/app/remove/", "theo"),
-    Shot("account-passkey", "/accounts/security/passkeys/add/", "dana", acts.prove),
-    Shot("account-recovery-codes", "/accounts/security/recovery-codes/", "theo"),
-    Shot("account-recovery-codes-new", "/accounts/security/recovery-codes/new/", "theo"),
+    Shot("account-prove", "/accounts/security/app/", "dana", at=PROVE),
+    Shot("account-authenticator-app", "/accounts/security/app/", "dana", acts.prove, at=PROVE),
+    Shot("account-authenticator-app-remove", "/accounts/security/app/remove/", "theo", at=CODE),
+    # It leads back: an IP address can't have passkeys.
+    Shot("account-passkey", "/accounts/security/passkeys/add/", "dana", acts.prove, at="/accounts/security/"),
+    Shot("account-recovery-codes", "/accounts/security/recovery-codes/", "theo", at=CODE),
+    Shot("account-recovery-codes-new", "/accounts/security/recovery-codes/new/", "theo", at=CODE),
     Shot("account-security-both", "/accounts/security/", "theo"),
     Shot("account-security-log", "/accounts/security-log/", "dana"),
     Shot("account-tokens", "/accounts/tokens/", "dana"),

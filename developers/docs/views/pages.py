@@ -58,7 +58,7 @@ def guide(request: HttpRequest, slug: str) -> HttpResponse:
 def guide_source(request: HttpRequest, slug: str) -> HttpResponse:
     if slug not in guides.GUIDES:
         raise Http404
-    return _published(guides.source(slug).encode(), "text/markdown; charset=utf-8")
+    return published(guides.source(slug).encode(), "text/markdown; charset=utf-8")
 
 
 @require_safe
@@ -129,7 +129,7 @@ def changes_feed(request: HttpRequest) -> HttpResponse:
                 pubdate=at,
                 updateddate=at,
             )
-    return _published(feed.writeString("utf-8").encode(), "application/atom+xml; charset=utf-8")
+    return published(feed.writeString("utf-8").encode(), "application/atom+xml; charset=utf-8")
 
 
 @require_safe
@@ -155,15 +155,15 @@ def event_schema(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     address = settings.BASE_URL + reverse("docs:event_schema", args=[name])
     schema = {"$schema": DRAFT, "$id": address} | calls.data_schema(EVENTS[name])
-    return _published(orjson.dumps(schema, option=orjson.OPT_INDENT_2), "application/schema+json")
+    return published(orjson.dumps(schema, option=orjson.OPT_INDENT_2), "application/schema+json")
 
 
 @require_safe
 def openapi(request: HttpRequest) -> HttpResponse:
-    return _published(document_text(), "application/json")
+    return published(document_text(), "application/json")
 
 
-def _published(text: bytes, kind: str) -> HttpResponse:
+def published(text: bytes, kind: str) -> HttpResponse:
     """A file for machines; pages of other sites may read it too."""
     headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=300"}
     return HttpResponse(text, content_type=kind, headers=headers)

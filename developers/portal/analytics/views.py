@@ -1,19 +1,14 @@
-"""An app's figures of the last 30 days: a page with charts, and the days as CSV.
+"""An app's figures of the last 30 days: a page with charts, and the days as CSV."""
 
-A chart is drawn by `templates/developers/portal/analytics/chart.html`. Its geometry is in per cent of the plot, so that it fits
-any width while its text keeps its size.
-"""
-
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
-from math import ceil
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from common.templatetags.ui import percent
+from common.web.charts import Chart, Mark, Point, Series, chart
 from common.web.csv_files import CsvLines
 from common.web.methods import require_safe
 from developers.portal.access import app_page
@@ -23,7 +18,6 @@ from webhooks.insight.analytics import Analytics, analytics
 CSV_HEADER: Final = (
     "date", "installs", "uninstalls", "successful_deliveries", "failed_deliveries", "average_latency_ms",
 )  # fmt: skip
-BAR_WIDTH: Final = 0.36  # of a day's width; each day has two bars
 
 
 @require_safe
@@ -58,12 +52,12 @@ def analytics_csv(request: HttpRequest, app: App) -> HttpResponse:
     return response
 
 
-def _approvals(app: App, *, since: date) -> list[tuple[date, str]]:
+def _approvals(app: App, *, since: date) -> list[Mark]:
     versions = AppVersion.objects.filter(app=app).order_by("approved_at")
     days = (
         (at.astimezone(UTC).date(), version) for at, version in versions.values_list("approved_at", "version")
     )
-    return [(day, f"Version {version} approved") for day, version in days if day >= since]
+    return [Mark(day, f"Version {version} approved") for day, version in days if day >= since]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,130 +130,29 @@ def _without_comparison(now: float | None) -> str:
 # Charts
 
 
-@dataclass(frozen=True, slots=True)
-class ChartBar:
-    css: str
-    x: str
-    y: str
-    width: str
-    height: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChartDay:
-    date: date
-    values: tuple[int, int]
-    notes: tuple[str, ...]  # events of the day: "Version 1.4.0 approved"
-    x: str
-    middle: str
-    bars: tuple[ChartBar, ...]  # none for zeros
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    name: str
-    css: str
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Two series of counts over the same days, of which the last is today."""
-
-    ident: str
-    title: str
-    series: tuple[Series, Series]
-    days: tuple[ChartDay, ...]
-    day_width: str
-    scale: tuple[int, int, int]  # labels of the grid lines, from the top
-
-    @property
-    def today(self) -> ChartDay:
-        return self.days[-1]
-
-    @property
-    def first(self) -> ChartDay:
-        return self.days[0]
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(series.total for series in self.series)
-
-    @property
-    def noted(self) -> list[ChartDay]:
-        return [day for day in self.days if day.notes]
-
-
-def charts(figures: Analytics, approvals: list[tuple[date, str]]) -> list[Chart]:
+def charts(figures: Analytics, approvals: list[Mark]) -> list[Chart]:
+    installs, deliveries = figures.installs, figures.deliveries
     return [
-        bar_chart(
+        chart(
             "installs",
             "Installs and uninstalls per day",
-            (("Installs", "first"), ("Uninstalls", "second")),
-            ((day.date, day.installs, day.uninstalls) for day in figures.installs),
-            approvals,
+            [Point(day.date) for day in installs],
+            (
+                Series("Installs", "first", [day.installs for day in installs]),
+                Series("Uninstalls", "second", [day.uninstalls for day in installs]),
+            ),
+            empty="No installs or uninstalls in the last 30 days.",
+            marks=approvals,
         ),
-        bar_chart(
+        chart(
             "deliveries",
             "Webhook deliveries per day",
-            (("Successful", "ok"), ("Failed", "bad")),
-            ((day.date, day.successful, day.failed) for day in figures.deliveries),
-            approvals,
+            [Point(day.date) for day in deliveries],
+            (
+                Series("Successful", "ok", [day.successful for day in deliveries]),
+                Series("Failed", "bad", [day.failed for day in deliveries]),
+            ),
+            empty="No deliveries in the last 30 days.",
+            marks=approvals,
         ),
     ]
-
-
-def bar_chart(
-    ident: str,
-    title: str,
-    names: tuple[tuple[str, str], tuple[str, str]],
-    values: Iterable[tuple[date, int, int]],
-    notes: Iterable[tuple[date, str]] = (),
-) -> Chart:
-    """`names`: name and CSS class of each series. `values`: each day with a count of both. `notes`: days with a text."""
-    counted = list(values)
-    noted = list(notes)
-    top = nice_top(max(max(first, second) for _, first, second in counted))
-    width = 100 / len(counted)
-    days = tuple(
-        ChartDay(
-            date=day,
-            values=(first, second),
-            notes=tuple(note for noted_day, note in noted if noted_day == day),
-            x=_percent(number * width),
-            middle=_percent((number + 0.5) * width),
-            bars=tuple(_bars(number * width, width, (first, second), top, [css for _, css in names])),
-        )
-        for number, (day, first, second) in enumerate(counted)
-    )
-    totals = (sum(day.values[0] for day in days), sum(day.values[1] for day in days))
-    first_series, second_series = (
-        Series(name, css, total) for (name, css), total in zip(names, totals, strict=True)
-    )
-    return Chart(ident, title, (first_series, second_series), days, _percent(width), (top, top // 2, 0))
-
-
-def nice_top(highest: int) -> int:
-    """The next of 2, 4, 10, 20, 40, 100 …, so that half of it is a whole number too."""
-    unit = 1
-    while True:
-        for step in (2, 4, 10):
-            if highest <= step * unit:
-                return step * unit
-        unit *= 10
-
-
-def _bars(
-    x: float, width: float, values: Sequence[int], top: int, classes: Sequence[str]
-) -> Iterable[ChartBar]:
-    """Bars for values above zero, at least one per cent high: one failure among a million must be visible."""
-    start = x + width * (0.5 - BAR_WIDTH)
-    for number, (value, css) in enumerate(zip(values, classes, strict=True)):
-        if value:
-            height = max(1, ceil(10_000 * value / top) / 100)
-            left = _percent(start + number * BAR_WIDTH * width)
-            yield ChartBar(css, left, _percent(100 - height), _percent(BAR_WIDTH * width), _percent(height))
-
-
-def _percent(number: float) -> str:
-    return f"{number:.3f}%"

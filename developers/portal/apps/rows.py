@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import User
 from activity.deprecated_use import recent_use
 from activity.models import ScopeUse
-from developers.portal.analytics.bars import StackedBar, stacked
+from common.web.charts import Bar, strip
 from extensions.models import Breaker
 from installations.models import Installation
 from marketplace.enums import AppStatus, SubmissionStatus
@@ -78,8 +78,8 @@ class AppRow:
         return self.delivered + self.failed
 
     @property
-    def bars(self) -> list[StackedBar]:
-        return stacked(((day.successful, day.failed) for day in self.days), step=12)
+    def bars(self) -> list[Bar]:
+        return strip([(day.successful, day.failed) for day in self.days], step=12)
 
 
 def apps_by_attention(developer: User, text: str = "", now: datetime | None = None) -> QuerySet[App]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from developers.portal.analytics.bars import StackedBar, stacked
+from common.web.charts import Bar, strip
 from webhooks.insight.last_day import MOST, LastDay
 
 STEP: Final = 8
@@ -24,8 +24,8 @@ class Strip:
         return not (self.day.succeeded or self.day.failed or self.day.retrying)
 
     @property
-    def bars(self) -> list[StackedBar]:
-        return stacked(((hour.succeeded, hour.failed) for hour in self.day.hours), STEP)
+    def bars(self) -> list[Bar]:
+        return strip([(hour.succeeded, hour.failed) for hour in self.day.hours], step=STEP)
 
     @property
     def summary(self) -> str:

@@ -156,7 +156,7 @@ def test_test_install_ends_with_the_role(
     assert sams_api("post", path(app, "test-install")).status_code == (403 if how == "viewer" else 404)
 
 
-@pytest.mark.spec(MEMBERS, "A member may leave; nobody but the owner removes another")
+@pytest.mark.spec(MEMBERS, "A member may leave; only the owner removes another")
 def test_only_the_owner_removes_others(app: App, dana: User, sam: User) -> None:
     kim = factories.developer("kim@example.com", name="Kim")
     factories.member(app, sam)

@@ -6,11 +6,13 @@ import re
 import stat
 import time
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from extension_platform_sdk.cli import logs, sources
+import requests
+from extension_platform_sdk.cli import logs
 from extension_platform_sdk.cli.config import Account, keep
 from extension_platform_sdk.cli.main import main
 from extension_platform_sdk.cli.new import TEMPLATES
@@ -93,28 +95,34 @@ def test_new_says_how_to_go_on(run: Run, signed_in: str, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_new_app_installs_the_sdk_of_this_source(
-    run: Run, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_new_app_installs_the_sdk_that_the_platform_serves(
+    run: Run, platform: str, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No package registry has it. Elsewhere than in its source, only pip knows where it came from, or the author."""
+    """No package registry has it. Without a platform the author says where it is."""
     language, file = ("node", "package.json") if template == "node" else ("python", "requirements.txt")
+    outcome = run("new", "ring", "--template", template, "--local")
+    assert (outcome.status, "extension-platform login URL" in outcome.err) == (1, True)
+    monkeypatch.setenv("EXTENSION_PLATFORM_URL", platform)
     assert run("new", "ring", "--template", template, "--local").status == 0
-    assert f"{SDK / language}" in Path("ring", file).read_text()
+    address = re.search(rf"{platform}/sdk/{language}/[^\s\"]+", Path("ring", file).read_text())
+    assert address
+    name, _, hash_of_it = address[0].partition("#sha256=")
+    content = requests.get(name, timeout=10).content
+    assert bool(hash_of_it) == (language == "python")
+    assert hash_of_it in (sha256(content).hexdigest(), "")
     assert f"`{file}`" in Path("ring/README.md").read_text()
-    monkeypatch.setattr(sources, "__file__", str(tmp_path / "lib/site-packages/package/cli/sources.py"))
-    monkeypatch.setattr(sources, "PACKAGE", "extension-platform-nowhere")
-    outcome = run("new", "song", "--template", template, "--local")
-    assert (outcome.status, "Say where the SDK is, with --sdk" in outcome.err) == (1, True)
-    assert not Path("song").exists()
     nonsense = run("new", "song", "--template", template, "--local", "--sdk", str(tmp_path))
     assert f"{tmp_path} has no {language}/" in nonsense.err
+    assert not Path("song").exists()
     for folder in (SDK, SDK.parent):
         assert run("new", folder.name, "--template", template, "--local", "--sdk", str(folder)).status == 0
+        assert f"{SDK / language}" in Path(folder.name, file).read_text()
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_template_is_whole_without_a_platform(run: Run, template: str) -> None:
-    assert run("new", 'Ring "<b>"', "--template", template, "--local").status == 0
+    local = ("--template", template, "--local", "--sdk", str(SDK))
+    assert run("new", 'Ring "<b>"', *local).status == 0
     texts = {file.name: file.read_text() for file in Path("ring-b").iterdir()}
     manifest = json.loads(texts["manifest.json"])
     assert manifest["blocks"][0]["renderUrl"].startswith("http://localhost:3000/")
@@ -122,7 +130,7 @@ def test_template_is_whole_without_a_platform(run: Run, template: str) -> None:
         if name.endswith(".py"):
             compile(text, name, "exec")
         assert "SERVER" not in text
-    assert run("new", "ring b", "--template", template, "--local").status == 1
+    assert run("new", "ring b", *local).status == 1
 
 
 def test_name_in_use_by_another_developer_gets_a_number(run: Run, signed_in: str, sam: User) -> None:

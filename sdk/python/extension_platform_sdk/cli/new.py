@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from extension_platform_sdk.errors import ApiError
 from extension_platform_sdk.transport import Record, is_local
 
-from . import install, manifest, project
+from . import config, install, manifest, project
 from .errors import CliError
 from .platform import Platform, signed_in
-from .sources import source_of
+from .sources import of_folder, served
 
 NAME = "new"
 HELP = "make a folder with an app that runs: OAuth, a webhook, a hook, a block, tests"
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sdk",
         metavar="FOLDER",
-        help="the folder sdk of the platform's source code (default: where this command was installed from)",
+        help="install the SDK from the folder sdk of the platform's source code (default: from the platform)",
     )
     parser.add_argument("--local", action="store_true", help="make the folder only, and register nothing")
 
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(slug)
     if folder.exists():
         raise CliError(f"{folder} exists already. Choose another name, or delete it.")
-    sdk = source_of("node" if args.template == "node" else "python", args.sdk)
+    sdk = _sdk("node" if args.template == "node" else "python", args.sdk)
     if args.local:
         make(folder, args.name, slug, args.template, args.server or LOCAL, sdk)
         print(f"Made {folder}.")
@@ -99,6 +99,16 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
+def _sdk(language: str, folder: str | None) -> str:
+    """The address that the app installs the SDK from."""
+    if folder:
+        return of_folder(language, folder)
+    platform = config.known_url()
+    if platform is None:
+        raise CliError("Sign in to a platform first, which has the SDK: extension-platform login URL")
+    return served(language, platform)
+
+
 def slug_of(name: str) -> str:
     """A name in lower case, with letters, digits and hyphens. Raises ``CliError`` if nothing is left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -108,8 +118,8 @@ def slug_of(name: str) -> str:
     return slug
 
 
-def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: Path) -> None:
-    """Write the files of a template. It installs the SDK from the folder ``sdk``."""
+def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: str) -> None:
+    """Write the files of a template. It installs the SDK from the address ``sdk``."""
     texts: dict[str, str] = {}
     for part in TEMPLATES[template]:
         for file in _files(part):
@@ -117,16 +127,15 @@ def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: Pa
     handlers, dependencies = NAMES["node" if template == "node" else "python"]
     described = FILES[template] | {
         handlers: "what it does: one function for each event and hook",
-        dependencies: "what it is installed with. It names the SDK's folder on this machine; change it for another one",
+        dependencies: "what it is installed with. The SDK comes from the platform",
     }
     rows = "".join(f"| `{file}` | {about} |\n" for file, about in described.items())
     start = "Start it with:\n\n```sh\n" + "\n".join(STARTS[template]) + "\n```"
     texts["README.md"] = texts["README.md"].replace("START", start).replace("FILES", rows)
-    source = f"file:{sdk.as_posix()}" if template == "node" else sdk.as_uri()  # npm decodes no %20
     folder.mkdir()
     for file_name, text in texts.items():
         filled = text.replace("NAME", _shown(name, file_name)).replace("SLUG", slug)
-        filled = filled.replace("SERVER", server).replace("SDK_FOLDER", source)
+        filled = filled.replace("SERVER", server).replace("SDK_ADDRESS", sdk)
         (folder / file_name).write_text(filled, encoding="utf-8")
 
 

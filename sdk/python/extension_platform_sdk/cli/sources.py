@@ -1,48 +1,49 @@
-"""Where the SDKs are that an app of ``new`` installs.
+"""Where an app of ``new`` installs the SDK from.
 
-No public registry has them, and a name that is free there may be anybody's tomorrow. So an app names the folders from which this
-command line was installed: ``sdk/python`` and ``sdk/node`` of the platform's source code.
+No public registry has our packages, and a name that is free there may be anybody's tomorrow. So an app names an address of the
+platform, which serves the SDKs of its own version.
 """
 
 from __future__ import annotations
 
-import json
-from importlib.metadata import PackageNotFoundError, distribution
+import re
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import urljoin
+
+import requests
 
 from .errors import CliError
 
-PACKAGE = "extension-platform-sdk"
-MANIFESTS = {"python": "pyproject.toml", "node": "package.json"}
+PACKAGES = {"python": "extension-platform-sdk", "node": "extension-platform-node"}
+FILES = {"python": "pyproject.toml", "node": "package.json"}
+LINK = re.compile(r'href="([^"]+\.(?:whl|tgz)(?:#sha256=[0-9a-f]{64})?)"')
+TIMEOUT = 30.0
 
 
-def source_of(language: str, given: str | None) -> Path:
-    """The folder of the SDK for ``python`` or ``node``; ``given`` is the folder ``sdk`` or the one around it.
-
-    Raises ``CliError`` if there is none.
-    """
-    for folder in _given(given) if given else _installed_from():
-        if (folder / language / MANIFESTS[language]).is_file():
-            return (folder / language).resolve()
-    if given:
-        raise CliError(
-            f"{given} has no {language}/{MANIFESTS[language]}. Give the folder sdk of the platform's source code."
-        )
-    raise CliError("Say where the SDK is, with --sdk and the folder sdk of the platform's source code.")
-
-
-def _given(folder: str) -> list[Path]:
-    return [Path(folder), Path(folder, "sdk")]
-
-
-def _installed_from() -> list[Path]:
-    """Where this very file is, if it runs where its source is; then where pip took it from (PEP 610)."""
-    found = [Path(__file__).resolve().parents[3]]
+def served(language: str, platform: str) -> str:
+    """The address of the SDK for ``python`` (with its hash) or ``node`` on a platform. Raises ``CliError`` if there is none."""
+    index = f"{platform}/sdk/{language}/"
     try:
-        record = json.loads(distribution(PACKAGE).read_text("direct_url.json") or "{}")
-    except PackageNotFoundError:
-        return found
-    url = urlsplit(record.get("url", ""))
-    return [*found, Path(url2pathname(url.path)).parent] if url.scheme == "file" else found
+        answer = requests.get(index, timeout=TIMEOUT)
+        answer.raise_for_status()
+    except requests.RequestException as error:
+        raise CliError(f"The SDK couldn't be found at {index}: {error}") from None
+    name = PACKAGES[language].replace("-", "[-_]")
+    for link in LINK.findall(answer.text):
+        if re.match(rf"{name}-\d", link):
+            return urljoin(index, str(link))
+    raise CliError(f"{index} has no {PACKAGES[language]}.")
+
+
+def of_folder(language: str, folder: str) -> str:
+    """The address of the SDK in the folder ``sdk`` of the platform's source code, or in the folder around it.
+
+    Raises ``CliError`` if it isn't there.
+    """
+    for place in (Path(folder), Path(folder, "sdk")):
+        if (place / language / FILES[language]).is_file():
+            found = (place / language).resolve()
+            return f"file:{found.as_posix()}" if language == "node" else found.as_uri()  # npm decodes no %20
+    raise CliError(
+        f"{folder} has no {language}/{FILES[language]}. Give the folder sdk of the platform's source code."
+    )

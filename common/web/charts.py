@@ -1,0 +1,319 @@
+"""Plots that the server draws: bars and lines over days or hours, all on one axis.
+
+`chart` places everything, and `templates/components/chart.html` draws it above a table of the same figures. Positions are in
+per cent of the plot, so that it fits any width while its text keeps its size.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+LEAST: Final = 2.0  # per cent of the height: one failure among a million is seen
+FILLED: Final = 0.72  # of a point's width, by its bars
+TICKS: Final = 4  # names below the plot
+WEEK: Final = 7  # that many points have a name each
+STEPS: Final = (10, 12, 16, 20, 30, 40, 50, 60, 80)
+PATTERNS: Final = ("", "hatch", "dots")  # of the first, second and third series, for those who see no colors
+STRIP: Final = 24  # the height of a strip, in its own units
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A day, or an hour where it's a `datetime`. `link` leads to what its bars count."""
+
+    at: date
+    link: str = ""
+
+    @property
+    def is_hour(self) -> bool:
+        return isinstance(self.at, datetime)
+
+    @property
+    def name(self) -> str:
+        return f"{self.at:%-d %b}, {self.at:%H:%M}" if self.is_hour else f"{self.at:%-d %b}"
+
+    @property
+    def full(self) -> str:
+        return f"{self.at:%-d %b %Y, %H:%M}" if self.is_hour else f"{self.at:%-d %b %Y}"
+
+    @property
+    def tick(self) -> str:
+        return f"{self.at:%H:%M}" if self.is_hour else f"{self.at:%-d %b}"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One figure of each point; None where nothing is known. `css` is its color in `css/charts.css`: `first`, `second`,
+    `third`, `ok`, `warn` or `bad`.
+
+    `total` is shown beside the name; by default it is the sum, and of a line nothing.
+    """
+
+    name: str
+    css: str
+    values: Sequence[Number | None]
+    is_line: bool = False
+    total: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened at a point: `Version 1.4.0 approved`."""
+
+    at: date
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """In the units of the drawing."""
+
+    css: str
+    x: str
+    y: str
+    width: str
+    height: str
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPoint:
+    """A point with its bars and its texts."""
+
+    point: Point
+    cells: tuple[str, ...]  # its figures as they are written
+    notes: tuple[str, ...]
+    summary: str  # all of it in one sentence
+    bars: tuple[Bar, ...]
+    x: str
+    middle: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A series in the legend, and its line if it's one."""
+
+    name: str
+    css: str
+    total: str
+    is_line: bool
+    pattern: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    text: str
+    x: str
+    anchor: str
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    ident: str
+    title: str
+    keys: tuple[Key, ...]
+    points: tuple[PlacedPoint, ...]  # the oldest first, today or this hour last
+    ticks: tuple[Tick, ...]
+    scale: tuple[str, str, str]  # what the lines of the grid stand for, from the top
+    step: str  # a point's width
+    empty: str  # why there is nothing, if there is nothing
+    link: str  # where the rows are listed that it counts
+
+    @property
+    def last(self) -> PlacedPoint:
+        return self.points[-1]
+
+    @property
+    def first(self) -> PlacedPoint:
+        return self.points[0]
+
+    @property
+    def noted(self) -> list[PlacedPoint]:
+        return [point for point in self.points if point.notes]
+
+    @property
+    def inside(self) -> str:
+        return _inside(self.title)
+
+    @property
+    def unit(self) -> str:
+        return "Hour" if self.last.point.is_hour else "Day"
+
+
+def chart(
+    ident: str,
+    title: str,
+    points: Sequence[Point],
+    series: Sequence[Series],
+    *,
+    empty: str,
+    marks: Iterable[Mark] = (),
+    link: str = "",
+    is_stacked: bool = False,
+    write: Callable[[Number], str] = "{:,}".format,
+) -> Chart:
+    """`ident` is unique on its page. Bars are side by side, or on top of one another with `is_stacked`; lines lie above them.
+    `write` says a figure, in the scale and the table too. `empty` is shown where all figures are zero or None.
+    """
+    drawing = _Drawing(points, series, tuple(marks), is_stacked, write)
+    top = drawing.top
+    return Chart(
+        ident=ident,
+        title=title,
+        keys=tuple(drawing.keys()),
+        points=tuple(drawing.placed(number) for number in range(len(points))),
+        ticks=tuple(drawing.ticks()),
+        scale=(write(top), write(top // 2), write(0)),
+        step=_percent(drawing.step),
+        empty="" if any(value for each in series for value in each.values) else empty,
+        link=link,
+    )
+
+
+def nice_top(highest: Number) -> int:
+    """The next round number whose half is a whole number too: 2, 4, 6, 8, 10, 12, 16, 20, 30 …"""
+    for small in (2, 4, 6, 8):
+        if highest <= small:
+            return small
+    unit = 1
+    while True:
+        for step in STEPS:
+            if highest <= step * unit:
+                return step * unit
+        unit *= 10
+
+
+def strip(counts: Sequence[tuple[int, int]], *, step: int) -> list[Bar]:
+    """The small chart of a list, `STRIP` high: of each hour or day what succeeded, and on top of it what failed."""
+    most = max((sum(row) for row in counts), default=0)
+    return [
+        Bar(css, _shown(number * step), _shown(y), _shown(step - 2), _shown(height))
+        for number, row in enumerate(counts)
+        for css, (y, height) in zip(("ok", "bad"), _stack(row, most, STRIP), strict=True)
+        if height
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    points: Sequence[Point]
+    series: Sequence[Series]
+    marks: tuple[Mark, ...]
+    is_stacked: bool
+    write: Callable[[Number], str]
+
+    @property
+    def step(self) -> float:
+        return 100 / len(self.points)
+
+    @property
+    def columns(self) -> list[tuple[int, Series]]:
+        """The series that are bars, each with its place among all."""
+        return [(place, each) for place, each in enumerate(self.series) if not each.is_line]
+
+    @property
+    def top(self) -> int:
+        highest = [value or 0 for each in self.series if each.is_line for value in each.values]
+        rows = zip(*(each.values for _, each in self.columns), strict=True)
+        of_row = sum if self.is_stacked else max
+        return nice_top(max([*highest, *(of_row(value or 0 for value in row) for row in rows)], default=0))
+
+    def placed(self, number: int) -> PlacedPoint:
+        point, left = self.points[number], number * self.step
+        values = [each.values[number] for each in self.series]
+        notes = tuple(mark.text for mark in self.marks if mark.at == point.at)
+        said = [
+            f"{_inside(each.name)} {self.write(value)}"
+            for each, value in zip(self.series, values, strict=True)
+            if value is not None
+        ]
+        return PlacedPoint(
+            point=point,
+            cells=tuple("–" if value is None else self.write(value) for value in values),
+            notes=notes,
+            summary=". ".join([f"{point.name}: {', '.join(said) or 'nothing'}", *notes]),
+            bars=tuple(self._bars(number)),
+            x=_percent(left),
+            middle=_percent(left + self.step / 2),
+        )
+
+    def _bars(self, number: int) -> Iterator[Bar]:
+        """None for zeros."""
+        values = [each.values[number] or 0 for _, each in self.columns]
+        width = self.step * FILLED / (1 if self.is_stacked else len(values) or 1)
+        left = (number + (1 - FILLED) / 2) * self.step
+        alone = ((100 - height, height) for value in values for height in [_height(value, self.top, 100)])
+        spans = _stack(values, self.top, 100) if self.is_stacked else alone
+        for column, ((place, each), (y, height)) in enumerate(zip(self.columns, spans, strict=True)):
+            if height:
+                x = left if self.is_stacked else left + column * width
+                yield Bar(
+                    each.css, _percent(x), _percent(y), _percent(width), _percent(height), PATTERNS[place]
+                )
+
+    def keys(self) -> Iterator[Key]:
+        for place, each in enumerate(self.series):
+            total = each.total
+            if total is None:
+                total = "" if each.is_line else self.write(sum(value or 0 for value in each.values))
+            path = " ".join(self._path(each)) if each.is_line else ""
+            yield Key(each.name, each.css, total, each.is_line, PATTERNS[place], path)
+
+    def _path(self, series: Series) -> Iterator[str]:
+        """In a drawing of 100 by 100, with a gap where there is nothing. A point alone is a dot: a line of no length."""
+        pen = "M"
+        for number, value in enumerate(series.values):
+            if value is None:
+                pen = "M"
+                continue
+            at = f"{_shown((number + 0.5) * self.step)},{_shown(100 - 100 * value / self.top)}"
+            yield f"{pen}{at}h0" if pen == "M" else f"{pen}{at}"
+            pen = "L"
+
+    def ticks(self) -> Iterator[Tick]:
+        """Some points by name, counted back from the last."""
+        number = len(self.points)
+        every = 1 if number <= WEEK else -(-number // TICKS)
+        for place in sorted(range(number - 1, -1, -every)):
+            point, is_last = self.points[place], place == number - 1
+            text = ("Now" if point.is_hour else "Today") if is_last else point.tick
+            if every == 1 and not is_last and not point.is_hour:
+                text = f"{point.at:%a}"  # a week's days, which have to fit on a phone
+            at_edge = number > WEEK and is_last
+            yield Tick(
+                text=text,
+                x="100%" if at_edge else _percent((place + 0.5) * self.step),
+                anchor="end" if at_edge else "middle",
+                is_last=is_last,
+            )
+
+
+def _stack(values: Sequence[Number], top: Number, height: float) -> Iterator[tuple[float, float]]:
+    """Where each part of a stack begins, and its height."""
+    foot = height
+    for value in values:
+        part = _height(value, top, height)
+        foot = max(0.0, foot - part)
+        yield foot, part
+
+
+def _height(value: Number, top: Number, height: float) -> float:
+    return max(LEAST, height * value / top) if value else 0
+
+
+def _inside(name: str) -> str:
+    """A name within a sentence: `API calls` stays as it is."""
+    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
+
+
+def _percent(number: float) -> str:
+    return f"{_shown(number)}%"
+
+
+def _shown(number: float) -> str:
+    return f"{round(number, 3):g}"

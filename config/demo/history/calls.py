@@ -1,0 +1,138 @@
+"""Calls of the API by the sample app in the last week, and the month in which it was asked at checkout."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from activity.models import ApiCall, ScopeUse
+from activity.services.retention import KEPT
+from common.ids import id_at
+from config.demo.history.story import DAYS, SEED, bad_hour
+from extensions.enums import CallOutcome, ExtensionType
+from extensions.models import Definition, HookCall
+from installations.limits import REQUESTS_A_MINUTE
+from installations.models import Installation
+from stores.enums import DeliveryMethod
+from stores.hookpoints import HookPoint
+from stores.models import Order
+
+BATCH: Final = 500
+
+
+class Call(NamedTuple):
+    method: str
+    route: str
+    scope: str
+    status: int = 200
+    code: str = ""
+    message: str = ""
+
+
+ORDER: Final = Call("GET", "/app-api/orders/{order_id}", "read_orders")
+MOVED: Final = Call("PATCH", "/app-api/orders/{order_id}/status", "write_orders")
+PRODUCTS: Final = Call("GET", "/app-api/products", "read_products")
+GONE: Final = ORDER._replace(status=404, code="not_found", message="Order not found")
+TOO_LATE: Final = MOVED._replace(
+    status=409, code="order_cannot_move", message="A delivered order can't change its status."
+)
+TOO_MANY: Final = PRODUCTS._replace(
+    status=429, code="rate_limited", message="Too many requests. Wait until the window ends."
+)
+
+
+def log_calls(*, installation: Installation, now: datetime) -> None:
+    """Rows of the logs that the portal shows, and the use of scopes by the day."""
+    chance = random.Random(SEED)  # noqa: S311  nothing here is secret
+    recent = Order.objects.filter(business=installation.business, created_at__gte=now - timedelta(DAYS))
+    orders = list(recent.order_by("id"))
+    calls = [(at, call, order) for order in orders for at, call in _calls_about(order, chance) if at < now]
+    used = Counter(
+        (at.astimezone(UTC).date(), call.scope, f"{call.method} {call.route}") for at, call, _ in calls
+    )
+    ScopeUse.objects.bulk_create(
+        ScopeUse(app=installation.app, day=day, scope=scope, route=route, count=count)
+        for (day, scope, route), count in used.items()
+    )
+    ApiCall.objects.bulk_create(
+        (_logged(installation, at, call, order, chance) for at, call, order in calls if at > now - KEPT),
+        batch_size=BATCH,
+    )
+    HookCall.objects.bulk_create(list(_asked(installation, orders, chance, now)), batch_size=BATCH)
+
+
+def _calls_about(order: Order, chance: random.Random) -> Iterator[tuple[datetime, Call]]:
+    """What the app asks when it hears of an order, and once in a while something that is refused."""
+    at = order.created_at + timedelta(seconds=chance.uniform(0.4, 2))
+    yield at, ORDER
+    yield at + timedelta(milliseconds=210), PRODUCTS
+    if chance.random() < 0.5:
+        yield at + timedelta(minutes=chance.uniform(4, 30)), MOVED
+    if chance.random() < 0.08:
+        yield at + timedelta(minutes=1), chance.choice((GONE, TOO_LATE, TOO_LATE, TOO_MANY))
+
+
+def _logged(
+    installation: Installation, at: datetime, call: Call, order: Order, chance: random.Random
+) -> ApiCall:
+    return ApiCall(
+        id=id_at(at), at=at, app=installation.app, installation=installation,
+        token_last_four=installation.token_hint[-4:], method=call.method, route=call.route,
+        path=call.route.replace("{order_id}", str(order.pk)), status=call.status, error_code=call.code,
+        message=call.message, duration_ms=chance.randint(9, 70), scope=call.scope, has_scope=True,
+        rate_limit=REQUESTS_A_MINUTE, rate_left=0 if call.status == 429 else chance.randint(40, 59),
+        rate_reset=int(at.timestamp()) // 60 * 60 + 60,
+    )  # fmt: skip
+
+
+def _asked(
+    installation: Installation, orders: list[Order], chance: random.Random, now: datetime
+) -> Iterator[HookCall]:
+    """Each checkout asks the app's hooks. In the bad hour it answers late, and the store does without."""
+    hooks = Definition.objects.filter(app=installation.app, type=ExtensionType.HOOK, is_active=True)
+    by_point = {each.key: each for each in hooks}
+    for order in orders:
+        for point in _points(order):
+            if hook := by_point.get(point):
+                at = order.created_at - timedelta(milliseconds=chance.randint(100, 900))
+                late = at in bad_hour(now) and chance.random() < 0.6
+                yield HookCall(
+                    id=id_at(at), installation=installation, definition=hook, hook_point=point, called_at=at,
+                    order_id=order.pk, request_id=None,
+                    **(_late(hook) if late else _answered(point, chance)),
+                )  # fmt: skip
+
+
+def _points(order: Order) -> Iterator[str]:
+    yield HookPoint.PAYMENT_METHODS
+    if order.delivery_method == DeliveryMethod.DELIVERY:
+        yield HookPoint.SHIPPING_RATES
+    yield from (HookPoint.DISCOUNTS, HookPoint.VALIDATE)
+
+
+ANSWERS: Final = {
+    HookPoint.PAYMENT_METHODS: '{"methods": [{"id": "bell-pay", "name": "Bell Pay"}]}',
+    HookPoint.SHIPPING_RATES: '{"fee": 5.0}',
+    HookPoint.DISCOUNTS: '{"discount": 0}',
+    HookPoint.VALIDATE: '{"valid": true}',
+}
+
+
+def _answered(point: str, chance: random.Random) -> dict[str, object]:
+    return {
+        "outcome": CallOutcome.ANSWERED,
+        "duration_ms": int(chance.lognormvariate(3.6, 0.5)),
+        "http_status": 200,
+        "answer_excerpt": ANSWERS[HookPoint(point)],
+    }
+
+
+def _late(hook: Definition) -> dict[str, object]:
+    timeout = hook.content["timeout"]
+    return {
+        "outcome": CallOutcome.TIMEOUT,
+        "duration_ms": timeout,
+        "problem": f"No answer within {timeout:,} ms.",
+        "fallback": "The store went on without this app.",
+    }

@@ -1,0 +1,67 @@
+"""A second developer and six merchants with a store each. None of them has a password, so no sign-in is possible."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.contrib.auth.hashers import make_password
+
+from accounts.enums import MailKind, Role
+from accounts.models import Business, User
+from stores.models import StoreTotals
+
+STUDIO: Final = "studio@northwind.example"
+# The merchant, the store, its business and its address.
+STORES: Final = (
+    ("Noor Haddad", "Corner Flowers", "Florist", "6 Market Street, Portside"),
+    ("Lena Vogel", "Vogel Ceramics", "Pottery", "4 Mill Lane, Portside"),
+    ("Tom Adeyemi", "Adeyemi Books", "Bookshop", "31 Chapel Street, Portside"),
+    ("Mira Santos", "Quay Coffee", "Café", "2 Quay Street, Portside"),
+    ("Piet Jansen", "Jansen Cheese", "Deli", "17 Bridge Road, Portside"),
+    ("Aiko Mori", "Mori Stationery", "Stationery", "9 Rope Yard, Portside"),
+)
+
+
+def open_stores(*, now: datetime) -> list[Business]:
+    """The merchants' stores. They sell nothing, so no order can be placed in them."""
+    studio = _person(STUDIO, "Northwind Tools", Role.DEVELOPER, now - timedelta(days=420))
+    owners = [
+        _person(f"{name.split()[0].lower()}@{_slug(store)}.example", name, Role.MERCHANT, now - _age(number))
+        for number, (name, store, _, _) in enumerate(STORES)
+    ]
+    User.objects.bulk_create([studio, *owners])
+    stores = [
+        Business(
+            owner=owner,
+            name=store,
+            slug=_slug(store),
+            type=kind,
+            address=address,
+            created_at=owner.date_joined,
+        )
+        for owner, (_, store, kind, address) in zip(owners, STORES, strict=True)
+    ]
+    sandbox = Business(
+        owner=studio,
+        name="Northwind Tools's sandbox",
+        slug="northwind-tools-sandbox",
+        is_sandbox=True,
+        created_at=studio.date_joined,
+    )
+    Business.objects.bulk_create([sandbox, *stores])
+    StoreTotals.objects.bulk_create(StoreTotals(business=each) for each in (sandbox, *stores))
+    return stores
+
+
+def _person(email: str, name: str, role: Role, joined: datetime) -> User:
+    password = make_password(None)  # that no one can enter
+    return User(
+        email=email, name=name, role=role, password=password, date_joined=joined, muted_mails=MailKind.values
+    )
+
+
+def _slug(store: str) -> str:
+    return store.lower().replace(" ", "-")
+
+
+def _age(number: int) -> timedelta:
+    return timedelta(days=60 + 47 * number)

@@ -1,0 +1,1 @@
+"""The SDKs, as this installation serves them under `/sdk/`: no public registry has packages with their names."""

@@ -1,0 +1,118 @@
+"""Where plots place their bars, lines and names. Pages that show one are tested with these pages."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+
+from common.web.charts import Chart, Mark, Number, Point, Series, chart, nice_top, strip
+
+TODAY = date(2026, 11, 20)
+
+
+def drawn(*series: Series, points: list[Point] | None = None, **options: Any) -> Chart:
+    number = len(series[0].values)
+    days = points or [Point(TODAY - timedelta(days=ago)) for ago in range(number - 1, -1, -1)]
+    return chart("it", "API calls", days, series, empty="None yet.", **options)
+
+
+@pytest.mark.parametrize(
+    ("highest", "top"),
+    [
+        (0, 2),
+        (2, 2),
+        (3, 4),
+        (5, 6),
+        (9, 10),
+        (11, 12),
+        (21, 30),
+        (99, 100),
+        (1250, 1600),
+        (1_000_001, 1_200_000),
+    ],
+)
+def test_scale_ends_at_a_round_number(highest: Number, top: int) -> None:
+    assert nice_top(highest) == top
+
+
+def test_bars_are_as_high_as_their_share_and_never_invisible() -> None:
+    found = drawn(Series("A", "ok", [1000, 500]), Series("B", "bad", [1, 0]))
+    first, second = found.points
+    assert [(bar.css, bar.y, bar.height) for bar in first.bars] == [
+        ("ok", "0%", "100%"),
+        ("bad", "98%", "2%"),
+    ]
+    assert [(bar.css, bar.x, bar.width, bar.height) for bar in second.bars] == [("ok", "57%", "18%", "50%")]
+
+
+def test_stacked_bars_stand_on_one_another_and_share_the_scale() -> None:
+    found = drawn(Series("A", "ok", [6]), Series("B", "bad", [2]), is_stacked=True)
+    assert [(bar.x, bar.y, bar.height, bar.pattern) for bar in found.last.bars] == [
+        ("14%", "25%", "75%", ""),
+        ("14%", "0%", "25%", "hatch"),
+    ]
+    assert found.scale == ("8", "4", "0")
+
+
+def test_lines_have_gaps_and_a_point_alone_is_a_dot() -> None:
+    values = [1, None, 2, 4, None]
+    found = drawn(Series("p50", "first", values, is_line=True), write="{:,} ms".format)
+    assert found.keys[0].path == "M10,75h0 M50,50h0 L70,0"
+    assert found.keys[0].total == ""
+    assert [point.cells for point in found.points] == [("1 ms",), ("–",), ("2 ms",), ("4 ms",), ("–",)]
+    assert found.points[1].summary == "17 Nov: nothing"
+
+
+def test_summary_says_figures_and_marks() -> None:
+    found = drawn(
+        Series("Failed", "bad", [3, 1]), Series("API", "ok", [1, 2]), marks=[Mark(TODAY, "1.2.0 approved")]
+    )
+    assert [point.summary for point in found.points] == [
+        "19 Nov: failed 3, API 1",
+        "20 Nov: failed 1, API 2. 1.2.0 approved",
+    ]
+    assert [point.point.at for point in found.noted] == [TODAY]
+
+
+@pytest.mark.parametrize(
+    ("number", "names"),
+    [
+        (3, ["Wed", "Thu", "Today"]),
+        (30, ["27 Oct", "4 Nov", "12 Nov", "Today"]),
+        (90, ["12 Sep", "5 Oct", "28 Oct", "Today"]),
+    ],
+)
+def test_few_points_are_named_below_the_plot(number: int, names: list[str]) -> None:
+    found = drawn(Series("A", "ok", [1] * number))
+    assert [tick.text for tick in found.ticks] == names
+
+
+def test_points_can_be_hours() -> None:
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    found = drawn(Series("A", "ok", [1, 2]), points=[Point(now - timedelta(hours=1)), Point(now)])
+    assert [tick.text for tick in found.ticks] == ["11:00", "Now"]
+    assert (found.unit, found.first.point.full) == ("Hour", "20 Nov 2026, 11:00")
+
+
+def test_every_bar_leads_where_its_row_in_the_table_leads() -> None:
+    found = drawn(Series("A", "ok", [1]), points=[Point(TODAY, "/orders/?since=a&until=b")])
+    page = render_to_string("components/chart.html", {"chart": found})
+    assert (
+        '<a href="/orders/?since=a&amp;until=b" tabindex="-1">' in page
+    )  # the plot is hidden from screen readers
+    assert '<a href="/orders/?since=a&amp;until=b">20 Nov 2026</a>' in page
+
+
+def test_empty_chart_says_so() -> None:
+    assert drawn(Series("A", "ok", [0, None])).empty == "None yet."
+    assert drawn(Series("A", "ok", [0, 1])).empty == ""
+
+
+def test_strip_stacks_failures_on_successes() -> None:
+    bars = strip([(3, 1), (0, 0), (0, 2)], step=8)
+    assert [(bar.css, bar.x, bar.y, bar.width, bar.height) for bar in bars] == [
+        ("ok", "0", "6", "6", "18"),
+        ("bad", "0", "0", "6", "6"),
+        ("bad", "16", "12", "6", "12"),
+    ]

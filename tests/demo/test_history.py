@@ -1,0 +1,109 @@
+"""The month behind a demo, without starting one."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from config.demo.history import lead_to_no_server, order_times, write_history
+from config.demo.order_bell import connect_sample_app
+from config.demo.people import merchants_shop, seed
+from extensions.models import HookCall
+from installations.models import Installation
+from marketplace.models import App
+from stores.models import MerchantNews, Order
+from tests.pages import HTML
+from webhooks.enums import WAITING
+from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Erasure, Event
+
+pytestmark = pytest.mark.django_db
+
+SIGN_INS = ("developer@example.com", "merchant@example.com", "reviewer@example.com")
+
+
+@pytest.fixture
+def begun(settings: Any, tmp_path: Path) -> datetime:
+    """When a demo has started for the first time."""
+    settings.DEBUG = settings.ALLOW_LOCAL_DESTINATIONS = True
+    now = timezone.now()
+    assert seed(busy=order_times(now))
+    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:9")
+    write_history(now=now)
+    return now
+
+
+def test_month_is_behind_the_demo_and_nothing_of_it_waits(begun: datetime) -> None:
+    of_month = Order.objects.filter(business=merchants_shop(), created_at__gt=begun - timedelta(30))
+    assert of_month.count() > 200
+    assert Event.objects.latest("occurred_at").occurred_at < begun
+    assert Attempt.objects.latest("attempted_at").attempted_at < begun
+    assert HookCall.objects.latest("called_at").called_at < begun
+    assert not Delivery.objects.filter(status__in=WAITING).exists()
+    assert not Delivery.objects.exclude(due_at=None).exists()
+    assert not Erasure.objects.exists()
+    assert not MerchantNews.objects.exists()
+    assert mail.outbox == []
+
+
+def test_made_apps_and_stores_can_do_nothing(begun: datetime) -> None:
+    made = App.objects.exclude(slug="order-bell")
+    assert made.count() == 7
+    assert not made.exclude(webhook_url="").exists()
+    assert not Installation.objects.filter(app__in=made).exclude(token_digest=None).exists()
+    people = User.objects.exclude(email__in=SIGN_INS)
+    assert people.count() == 7
+    assert not any(person.has_usable_password() for person in people)
+    assert not any(business.products.exists() for person in people for business in person.businesses.all())
+
+
+@pytest.mark.parametrize("sort", ["installs", "updated", "name"])
+def test_order_bell_comes_first(begun: datetime, client: Client, sort: str) -> None:
+    page = client.get("/marketplace/", {"sort": sort}, headers=HTML).content.decode()
+    first, *others = page.split('class="app-card"')[1:]
+    assert "/marketplace/order-bell/" in first
+    assert len(others) == 5
+
+
+def test_figures_agree_with_the_rows(begun: datetime) -> None:
+    """Also those of the bad days: an endpoint failed for a day, and was fixed."""
+    counted = DailyDeliveryCount.objects.all()
+    assert sum(day.successful for day in counted) == Delivery.objects.filter(status="SUCCEEDED").count()
+    assert sum(day.failed for day in counted) == Delivery.objects.filter(status="EXHAUSTED").count() > 20
+    assert counted.latest("date").failed == 0
+
+
+def test_second_start_writes_nothing_and_pages_say_what_is_made(begun: datetime) -> None:
+    before = Order.objects.count()
+    assert not seed(busy=order_times(timezone.now()))
+    assert Order.objects.count() == before
+    assert "made up" in lead_to_no_server()
+
+
+def test_new_port_needs_no_answer_of_a_made_store(begun: datetime, tmp_path: Path) -> None:
+    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:10")
+    app = App.objects.get(slug="order-bell")
+    active = app.installations.filter(uninstalled_at=None, is_test=False)
+    assert not active.filter(needs_reconsent=True).exists()
+    assert active.filter(agreed_version=app.approved_version).count() == active.count() == 6
+    assert mail.outbox == []
+
+
+def test_install_of_a_made_app_ends_at_a_page_that_says_so(begun: datetime, client: Client) -> None:
+    lead_to_no_server()
+    version = App.objects.get(slug="stamp-card").approved_version
+    assert version
+    path = version.redirect_url.partition("//")[2].partition("/")[2]
+    assert "has no server" in client.get(f"/{path}", headers=HTML).content.decode()
+
+
+def test_without_history_the_demo_has_its_one_app(settings: Any, tmp_path: Path) -> None:
+    settings.DEBUG = True
+    seed()
+    connect_sample_app(state_file=tmp_path / "state", url="http://localhost:9")
+    assert App.objects.get().slug == "order-bell"
+    assert lead_to_no_server() == ""
