@@ -30,7 +30,7 @@ def keep_apps_that_merchants_use(
     apps = App.objects.owned_by(user).live()
     if locking:
         list(Grant.objects.filter(user=user).select_for_update().values_list("pk"))
-        list(apps.order_by("pk").select_for_update(no_key=True).values_list("pk"))
+        list(App.objects.of(user).order_by("pk").select_for_update(no_key=True).values_list("pk"))
     used = Q(installations__uninstalled_at=None, installations__business__is_sandbox=False)
     counted = apps.annotate(stores=Count("installations", filter=used)).filter(stores__gt=0).order_by("name")
     return [

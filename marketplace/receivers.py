@@ -16,7 +16,7 @@ from marketplace.services.members import leave_all
 
 @receiver(account_deletion_asked)
 def keep_apps_of_several_people(sender: Any, *, user: User, **kwargs: Any) -> Sequence[Obstacle]:
-    """An app that others develop doesn't end with its owner's account."""
+    """An app that others work on doesn't end with its owner's account."""
     shared = App.objects.owned_by(user).live().filter(memberships__user__isnull=False).distinct()
     return [
         Obstacle(

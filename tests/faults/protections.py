@@ -246,6 +246,12 @@ PROTECTIONS: Final = {
         "get_or_not_found(own_apps(developer), app_id",
         "get_or_not_found(App.objects, app_id",
     ),
+    "role on an app": Change(
+        "marketplace.access", "    if _RANKS.index(role) < _RANKS.index(least):", "    if False:"
+    ),
+    "address of an invitation": Change(
+        "marketplace.services.members", "    if user.email != row.email:", "    if False:"
+    ),
     "installation of a webhook": Change(
         "webhooks.queries",
         "kept = Webhook.objects.kept().filter(installation=installation)",

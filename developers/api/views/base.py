@@ -46,8 +46,9 @@ class DeveloperView(JsonView):
             return
         usual = AppRole.VIEWER if request.method in SAFE_METHODS else AppRole.DEVELOPER
         with suppress(NotFound):  # after a 400
-            self.app = own_app(self.developer, kwargs["app_id"])
-            require_role(self.app, self.developer, self.app_roles.get(request.method or "", usual))
+            app = own_app(self.developer, kwargs["app_id"])
+            require_role(app, self.developer, self.app_roles.get(request.method or "", usual))
+            self.app = app
 
     @property
     def developer(self) -> User:
