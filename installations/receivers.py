@@ -13,12 +13,13 @@ from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked
 from common.processes.background import enqueue_after_commit
 from installations.models import Grant, Installation
+from installations.queries import sandbox_installation
 from installations.services.lifecycle import uninstall
 from installations.services.review_installs import end_of_review
 from installations.signals import installation_created, installation_removed
 from marketplace.models import App, Submission
 from marketplace.services.totals import count_installs
-from marketplace.signals import app_approved, app_deleted, submission_closed, version_restored
+from marketplace.signals import app_approved, app_deleted, developer_left, submission_closed, version_restored
 
 
 @receiver(account_deletion_asked)
@@ -29,14 +30,14 @@ def keep_apps_that_merchants_use(
     apps = App.objects.owned_by(user).live()
     if locking:
         list(Grant.objects.filter(user=user).select_for_update().values_list("pk"))
-        list(apps.order_by("pk").select_for_update(no_key=True).values_list("pk"))
+        list(App.objects.of(user).order_by("pk").select_for_update(no_key=True).values_list("pk"))
     used = Q(installations__uninstalled_at=None, installations__business__is_sandbox=False)
     counted = apps.annotate(stores=Count("installations", filter=used)).filter(stores__gt=0).order_by("name")
     return [
         Obstacle(
             title=f"{app.name} is installed in {stores:,} store{pluralize(stores)}",
-            advice="Ask the merchants to uninstall it first.",
-            path=f"/portal/apps/{app.slug}/",
+            advice="Transfer it to another member, or ask the merchants to uninstall it first.",
+            path=f"/portal/apps/{app.slug}/members/",
         )
         for app, stores in ((each, each.stores) for each in counted)
     ]
@@ -55,6 +56,15 @@ def end_test_installs(sender: Any, *, app: App, now: datetime, **kwargs: Any) ->
     """The installations of an app that is deleted are on sandbox stores, and end with it."""
     for installation in Installation.objects.active().filter(app=app):
         uninstall(installation=installation, now=now)
+
+
+@receiver(developer_left)
+def end_own_test_install(sender: Any, *, app: App, user: User, now: datetime, **kwargs: Any) -> None:
+    """Converted or not, like a press on **Uninstall**. Codes for one stop working."""
+    Grant.objects.filter(application=app, user=user, version=None).delete()
+    installation = sandbox_installation(app=app, developer=user)
+    if installation is not None:
+        uninstall(installation=installation, by=user, now=now)
 
 
 @receiver(submission_closed)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from common.db.finders import first_or_not_found, get_or_not_found
 from common.text.lookalikes import looks_like
+from marketplace.access import with_known_owner
 from marketplace.enums import ReviewKind, SubmissionStatus
 from marketplace.models import App, AppQuerySet, AppVersion, ReviewMessage, Submission
 
@@ -108,19 +109,15 @@ def own_apps(developer: User) -> AppQuerySet:
 
 
 def own_app(developer: User, app_id: str) -> App:
-    """Raises `NotFound` for a malformed id, another developer's app or a deleted one."""
-    return _of(developer, get_or_not_found(own_apps(developer), app_id, "App not found"))
+    """Raises `NotFound` for a malformed id, a deleted app, and one of which the person isn't a member."""
+    return with_known_owner(developer, get_or_not_found(own_apps(developer), app_id, "App not found"))
 
 
 def own_app_by_slug(developer: User, slug: str) -> App:
     """Raises `NotFound` like `own_app`."""
-    return _of(developer, first_or_not_found(own_apps(developer).filter(slug=slug), "App not found"))
-
-
-def _of(developer: User, app: App) -> App:
-    """The app with its developer, who is known already."""
-    app.developer = developer
-    return app
+    return with_known_owner(
+        developer, first_or_not_found(own_apps(developer).filter(slug=slug), "App not found")
+    )
 
 
 NEWEST_TURNS: Final = 60

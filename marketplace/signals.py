@@ -8,6 +8,12 @@ app_updated = Signal()
 Sent before the commit, with the app's row locked.
 """
 
+developer_left = Signal()
+"""A person may no longer develop an app: removed, left, or a viewer now. Arguments: `app`, `user`, `now`. With the app's row locked.
+
+Receivers end the person's test install, and what runs for it.
+"""
+
 app_deleted = Signal()
 """A developer deleted an app that was never approved, or the account with all its apps. Arguments: `app`, `now`.
 

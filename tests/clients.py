@@ -18,10 +18,10 @@ def client_of(installation: Installation) -> Client:
 Api = Callable[..., Any]
 
 
-def api_of(user: User) -> Api:
+def api_of(user: User, token: str = "") -> Api:
     """`api("post", "/developer/apps", {...})`: JSON as this person, the response with its `json()`, which must fit
     the OpenAPI document."""
-    client = Client(headers={"authorization": f"Bearer {tokens.issue(user).access}"})
+    client = Client(headers={"authorization": f"Bearer {token or tokens.issue(user).access}"})
 
     def call(method: str, path: str, body: Any = None, **options: Any) -> Any:
         if body is not None:

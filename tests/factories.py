@@ -18,8 +18,8 @@ from extensions.enums import ExtensionType
 from extensions.models import ApprovedManifest, Definition, LiveDefinition
 from extensions.queries import manifest_document
 from installations.models import Installation
-from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
-from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
+from marketplace.enums import AppRole, AppStatus, ReviewKind, SubmissionStatus
+from marketplace.models import FROZEN_FIELDS, App, AppVersion, Membership, ReviewEntry, Submission
 from marketplace.scopes import SCOPES
 from marketplace.services.reviews import scope_changes
 from stores.models import Order, Payment, Product, StoreTotals
@@ -220,3 +220,8 @@ def export(installation: Installation) -> Export:
     )
     export_files().save(made.file_name, ContentFile(b"file"))
     return made
+
+
+def member(app: App, user: User, role: AppRole = AppRole.DEVELOPER) -> Membership:
+    """What accepting an invitation leaves behind."""
+    return Membership.objects.create(app=app, user=user, role=role, invited_by=app.developer)

@@ -133,7 +133,14 @@ class DispatcherSlot(models.Model):
         on_delete=models.CASCADE,
         null=True,
         related_name="+",
-        help_text="The app whose developer listens for its sandbox store; empty for a dispatcher.",
+        help_text="The app that a developer listens for; empty for a dispatcher.",
+    )
+    sandbox = models.ForeignKey(
+        Business,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="The sandbox store of who listens: the listener gets what is for the app there.",
     )
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
+from accounts.models import Business, User
 from installations.models import Installation
 from installations.signals import (
     approval_begun,
@@ -17,10 +18,11 @@ from installations.signals import (
     installation_resumed,
 )
 from marketplace.models import App
-from marketplace.signals import app_suspended, app_updated
+from marketplace.signals import app_suspended, app_updated, developer_left
 from stores import signals as store_signals
 from stores.enums import OrderStatus, StockCrossing
 from stores.models import Order, Payment, Product, Review
+from webhooks.engine import listeners
 from webhooks.messages import payloads
 from webhooks.services import erasure
 from webhooks.services.app_defined import create_missing, follow_app
@@ -149,3 +151,10 @@ def on_installation_removed(installation: Installation, now: datetime, **_: Any)
 @receiver(installation_created)
 def on_installation_created(installation: Installation, now: datetime, **_: Any) -> None:
     erasure.cancel(app=installation.app, business=installation.business, now=now)
+
+
+@receiver(developer_left)
+def end_listener(app: App, user: User, **_: Any) -> None:
+    """What it hasn't answered goes to the URL."""
+    for sandbox in Business.objects.owned_by(user).filter(is_sandbox=True):
+        listeners.detach_from(sandbox, app=app)

@@ -70,7 +70,7 @@ def connect_sample_app(*, state_file: Path, url: str) -> Credentials:
     """
     developer = User.objects.get(email=DEVELOPER)
     app = sample_app(developer=developer, url=url)
-    client_secret = rotate_client_secret(app=app)
+    client_secret = rotate_client_secret(app=app, by=app.developer)
     issued = _installed_anew(app, developer, knows_its_stores=state_file.exists())
     stores = tuple((each.access_token, each.installation.webhook_secret) for each in issued)
     return Credentials(app.client_id, client_secret, stores)

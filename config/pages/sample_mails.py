@@ -23,7 +23,7 @@ LONG: Final = "Check the signature before anything else.\n\nThen answer within f
 
 def sample_mails() -> dict[str, EmailMultiAlternatives]:
     """By the template's name without its folder and suffix."""
-    made = {**_of_accounts(), **_of_apps(), **_of_stores()}
+    made = {**_of_accounts(), **_of_apps(), **_of_members(), **_of_stores()}
     return {
         template.rpartition("/")[2]: letter(
             subject=subject, to="sam@example.com", template=f"{template}.txt", context=context, frame=frame
@@ -74,6 +74,7 @@ def _of_apps() -> Made:
             "Loyalty Stars 1.4.0 is approved",
             {
                 "app": app,
+                "person": app.developer,
                 "submission": submission,
                 "approved": True,
                 "listed": True,
@@ -96,6 +97,7 @@ def _of_apps() -> Made:
             "Loyalty Stars: webhooks have been disabled",
             {
                 "app": app,
+                "person": app.developer,
                 "groups": [(Stage.DISABLED, [endpoint])],
                 "rest": 2,
                 "disabled": True,
@@ -103,6 +105,21 @@ def _of_apps() -> Made:
             },
             None,
         ),
+    }
+
+
+def _of_members() -> Made:
+    people = {"app": "Loyalty Stars", "previous": "dana@example.com", "other": "kim@example.com"}
+    people |= {"page": _page("portal/apps/loyalty-stars/")}
+    invited = {"app": "Loyalty Stars", "inviter": "dana@example.com", "role": "developer"}
+    return {
+        "marketplace/mail/invitation": (
+            "Invitation to Loyalty Stars on Extension Platform",
+            invited | {"link": _page("portal/invitations/sample/")},
+            None,
+        ),
+        "marketplace/mail/offered": ("The transfer of Loyalty Stars is offered", people, None),
+        "marketplace/mail/transferred": ("Loyalty Stars has another owner", people, None),
     }
 
 

@@ -14,6 +14,7 @@ from developers.api.views.deliveries import (
 from developers.api.views.device import DeviceTokenView, DeviceView
 from developers.api.views.listeners import AnswersView, ListenerView, ListenView, WorkView
 from developers.api.views.manifests import ManifestView
+from developers.api.views.members import MembersView, MemberView, TransferView
 from developers.api.views.reviews import (
     RestoreVersionView,
     SubmissionsView,
@@ -41,6 +42,9 @@ urlpatterns = [
     path("device/token", DeviceTokenView.as_view(), name="device_token"),
     path("apps", AppsView.as_view(), name="apps"),
     path("apps/<str:app_id>", AppView.as_view(), name="app"),
+    path("apps/<str:app_id>/members", MembersView.as_view(), name="members"),
+    path("apps/<str:app_id>/members/<str:member_id>", MemberView.as_view(), name="member"),
+    path("apps/<str:app_id>/transfer", TransferView.as_view(), name="transfer"),
     path("apps/<str:app_id>/client-secret", ClientSecretView.as_view(), name="client_secret"),
     path("apps/<str:app_id>/manifest/check", CheckManifestView.as_view(), name="check_manifest"),
     path("apps/<str:app_id>/manifest", ManifestView.as_view(), name="manifest"),

@@ -29,7 +29,8 @@ from extensions.schemas import references
 from installations import limits as api_limits
 from installations.services import authorization
 from marketplace import rules
-from marketplace.services import apps, pictures
+from marketplace.models.members import LASTS
+from marketplace.services import apps, members, pictures
 from stores import hookpoints
 from stores.services import carts
 from teststores import services as test_stores
@@ -110,7 +111,7 @@ def _webhooks() -> list[Limit]:
         Limit("Two answers 410, at least this far apart", duration(health.GONE_APART), "the webhook is disabled"),
         Limit("Length of a URL", f"{url_policy.MAX_URL_LENGTH:,} characters", "400"),
         Limit("Delay of a data erasure after the uninstall", duration(timedelta(seconds=settings.DATA_ERASURE_DELAY)), "business.data_erasure"),
-        Limit("Listeners (`extension-platform listen`) of an app", "1", "the new one replaces the old"),
+        Limit("Listeners (`extension-platform listen`) of an app, of all its members", "1", "the new one replaces the old"),
         Limit("Listeners of a developer", str(listeners.MOST_OF_DEVELOPER), "429"),
         Limit("Requests of a developer's listeners", f"{developer_limits.POLLS:,} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Test events and changes on sandbox stores, for each developer", f"{developer_limits.CHANGES} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
@@ -148,6 +149,9 @@ def _manifest() -> list[Limit]:
 def _apps() -> list[Limit]:
     return [
         Limit("Apps of a developer, deleted ones aside", str(apps.MOST_APPS), "409"),
+        Limit("Members of an app, invitations included", str(members.MOST_MEMBERS), "409"),
+        Limit("Invitations of a developer", f"{members.INVITATIONS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Time to accept an invitation or a transfer", duration(LASTS), "it ends"),
         Limit("Name, slug, description, version of an app", ", ".join(f"{rules.LENGTHS[name]:,}" for name in ("name", "slug", "description", "version")) + " characters", "400"),
         Limit("Checks at a time, for each developer", str(runs.MOST_AT_A_TIME), "409"),
         Limit("Checks started, for each developer", f"{runs.PER_MINUTE} a minute", "429"),

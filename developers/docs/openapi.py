@@ -41,6 +41,7 @@ TAGS = {
     "Apps": "Registering and editing apps. Another developer's app returns 404.",
     "Extensions": "What an app adds to stores.",
     "Review": "Submitting an app, and the reviewers' decisions.",
+    "Members": "The people who work on an app: its owner, developers and viewers.",
     "Testing": "An app on its developer's own sandbox, and checks of its server.",
     "Deliveries and analytics": "The deliveries to an app's installations, and its installs.",
     "OAuth": "An app's server exchanges the code from a merchant's consent for a token, and revokes the token. "

@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from accounts.models import User
 from common.web.forms.kept import signed_in
 from developers import limits
+from marketplace.access import require_role
+from marketplace.enums import AppRole
 from marketplace.queries import own_app_by_slug
 
 Page = Callable[..., HttpResponse]
@@ -31,14 +33,38 @@ def developer_page(view: Page) -> Page:
 
 
 def app_page(view: Page) -> Page:
-    """A page for the developer of the app in the URL. Passes the app to the view; answers 404 for another's app."""
+    """A page for the members of the app in the URL. Passes the app to the view; answers 404 for everybody else.
 
-    @developer_page
-    @wraps(view)
-    def with_app(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        return view(request, own_app_by_slug(current_developer(request), slug), *args, **kwargs)
+    Every member may look, and who may develop the app may send the page's forms.
+    """
+    return page_for(reads=AppRole.VIEWER, writes=AppRole.DEVELOPER)(view)
 
-    return with_app
+
+def page_for(*, reads: AppRole, writes: AppRole) -> Callable[[Page], Page]:
+    """Like `app_page`, for members with at least these roles: to look, and to send forms. Others get a 403 that names their role.
+
+    Templates read the role as `request.app_role`.
+    """
+
+    def decorate(view: Page) -> Page:
+        @developer_page
+        @wraps(view)
+        def with_app(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+            person = current_developer(request)
+            app = own_app_by_slug(person, slug)
+            role = require_role(app, person, writes if request.method == "POST" else reads)
+            request.app_role = role  # type: ignore[attr-defined]
+            return view(request, app, *args, **kwargs)
+
+        return with_app
+
+    return decorate
+
+
+computing_page = page_for(reads=AppRole.VIEWER, writes=AppRole.VIEWER)
+"""An `app_page` whose form only computes."""
+developers_page = page_for(reads=AppRole.DEVELOPER, writes=AppRole.DEVELOPER)
+owners_page = page_for(reads=AppRole.OWNER, writes=AppRole.OWNER)
 
 
 def current_developer(request: HttpRequest) -> User:

@@ -10,6 +10,8 @@ from developers.portal.deliveries import arrivals
 from developers.portal.deliveries import views as deliveries
 from developers.portal.hooks import views as hooks
 from developers.portal.manifest import views as manifests
+from developers.portal.members import invitations, transfers
+from developers.portal.members import views as members
 from developers.portal.release import checks, versions
 from developers.portal.release import views as reviews
 from developers.portal.requests import views as requests
@@ -99,5 +101,13 @@ urlpatterns = [
     path("apps/<slug:slug>/review/withdraw/", reviews.withdraw, name="withdraw"),
     path("apps/<slug:slug>/versions/", versions.version_list, name="versions"),
     path("apps/<slug:slug>/versions/<int:number>/restore/", versions.version_restore, name="version_restore"),
+    path("apps/<slug:slug>/members/", members.member_list, name="members"),
+    path("apps/<slug:slug>/members/<str:member_id>/role/", members.member_role, name="member_role"),
+    path("apps/<slug:slug>/members/<str:member_id>/remove/", members.member_remove, name="member_remove"),
+    path("apps/<slug:slug>/transfer/", transfers.transfer, name="transfer"),
+    path("apps/<slug:slug>/transfer/withdraw/", transfers.transfer_withdraw, name="transfer_withdraw"),
+    path("apps/<slug:slug>/transfer/accept/", transfers.transfer_accept, name="transfer_accept"),
+    path("invitations/<str:token>/", invitations.invitation, name="invitation"),
+    path("invitations/<str:token>/register/", invitations.invitation_register, name="invitation_register"),
     path("apps/<slug:slug>/delete/", apps.app_delete, name="app_delete"),
 ]

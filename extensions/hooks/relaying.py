@@ -74,7 +74,8 @@ def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
     if not business.is_sandbox or not apps:
         return {}
     own = Installation.objects.active().filter(app__in=apps, business=business, is_own=True)
-    return listeners.of_apps(own.values_list("app_id", flat=True))
+    found = listeners.of_apps(own.values_list("app_id", flat=True))
+    return {app: slot for (app, sandbox), slot in found.items() if sandbox == business.pk}
 
 
 def begin(

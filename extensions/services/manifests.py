@@ -22,7 +22,7 @@ from extensions.manifest.sync import Change, Changes, plan, record, same
 from extensions.models import Definition, Manifest, ManifestSave
 from extensions.queries import manifest_document, waiting_in
 from extensions.services.releases import update_live
-from marketplace.access import require_developer
+from marketplace.access import require_role
 from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.services.locks import lock_app
@@ -62,7 +62,7 @@ def save_manifest(*, app: App, developer: User, document: Document, now: datetim
     now = now or timezone.now()
     with transaction.atomic():
         locked = lock_app(app)
-        require_developer(locked, developer)
+        require_role(locked, developer)
         _require_editable(locked)
         return replace_manifest(app=locked, developer=developer, document=document, now=now)
 

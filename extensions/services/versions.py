@@ -11,7 +11,7 @@ from common.errors import Coded, Conflict
 from extensions.manifest.reach import added_reach
 from extensions.queries import approved_manifest
 from extensions.services.manifests import check_manifest, replace_manifest
-from marketplace.access import require_developer
+from marketplace.access import require_role
 from marketplace.models import App, AppVersion
 from marketplace.services import versions
 from marketplace.services.locks import lock_app
@@ -27,13 +27,13 @@ def restore_version(*, app: App, developer: User, number: int, now: datetime | N
     """
     now = now or timezone.now()
     locked = lock_app(app)
-    require_developer(locked, developer)
+    require_role(locked, developer)
     version = first_or_not_found(locked.versions.filter(number=number), "Version not found")
     if reason := why_not_restored(locked, version):
         raise Conflict(reason)
     document = approved_manifest(version)
     check_manifest(document)
-    versions.restore(app=locked, version=version, now=now)
+    versions.restore(app=locked, version=version, developer=developer, now=now)
     replace_manifest(app=locked, developer=developer, document=document, now=now)
     return locked
 

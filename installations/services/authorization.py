@@ -150,7 +150,7 @@ def _issue(grant: Grant, app: App, now: datetime) -> Issued:
         return lifecycle.install(
             app=app, business=grant.business, installed_by=grant.user, terms=terms, now=now
         )
-    if may_develop(app, grant.user):
+    if grant.user.is_developer and may_develop(app, grant.user):
         return sandbox.test_install(app=app, developer=grant.user, scopes=terms.narrowed_scopes, now=now)
     return review_installs.review_install(app=app, reviewer=grant.user, scopes=terms.narrowed_scopes, now=now)
 

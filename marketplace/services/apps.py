@@ -19,6 +19,7 @@ from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid
 from common.secrets import last_four, new_client_secret
 from marketplace import rules
+from marketplace.access import require_role
 from marketplace.models import FROZEN_FIELDS, App
 from marketplace.scopes import in_order, unknown
 from marketplace.services import pictures, reviews
@@ -83,7 +84,7 @@ def create_app(
     app = App(developer=developer, created_at=now, updated_at=now, **fields)
     secret = _set_client_secret(app, now)
     with transaction.atomic():
-        _require_room(developer)
+        require_room(developer)
         _insert(app)
     return IssuedApp(app, secret)
 
@@ -137,13 +138,17 @@ def end_apps_of(*, developer: User, now: datetime) -> None:
 
 
 @transaction.atomic
-def rotate_client_secret(*, app: App, now: datetime | None = None) -> str:
+def rotate_client_secret(*, app: App, by: User, now: datetime | None = None) -> str:
     """Give the app a new client secret, in any state. The old one stops working with the commit."""
     locked = lock_app(app)
+    require_role(locked, by)
     secret = _set_client_secret(locked, now or timezone.now())
     locked.save(update_fields=["client_secret", "client_secret_hint", "client_secret_issued_at"])
     security_log.record(
-        user_id=locked.developer_id, kind=SecurityEventKind.CLIENT_SECRET_ROTATED, about=locked.name
+        user_id=locked.developer_id,
+        kind=SecurityEventKind.CLIENT_SECRET_ROTATED,
+        about=locked.name,
+        actor=by,
     )
     return secret
 
@@ -191,8 +196,8 @@ def _check_slug_unchanged(app: App, changes: Mapping[str, Any]) -> None:
         raise Invalid.field("slug", "The slug can't be changed after the app has been created.")
 
 
-def _require_room(developer: User) -> None:
-    """The row is locked, so that two at once are counted one after the other."""
+def require_room(developer: User) -> None:
+    """Raise `Conflict` for one who has `MOST_APPS`. The row is locked, so that two at once are counted one after the other."""
     User.objects.select_for_update(no_key=True).get(pk=developer.pk)
     if App.objects.owned_by(developer).live().count() >= MOST_APPS:
         raise Conflict(

@@ -7,9 +7,11 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 
 from accounts.enums import MailKind
+from accounts.models import User
 from accounts.services.profile import wants_mail
 from common.mails.letters import letter
 from common.processes.background import enqueue_after_commit
+from marketplace.access import people_to_notify
 from marketplace.enums import Criterion, SubmissionStatus, Verdict
 from marketplace.models import Submission
 
@@ -29,18 +31,20 @@ def mail_decision(*, submission_id: UUID | str) -> None:
     submission = Submission.objects.select_related("app__developer").filter(pk=submission_id).first()
     if submission is None or submission.status not in _SUBJECTS:
         return
-    if not wants_mail(submission.app.developer, MailKind.REVIEW_DECISIONS):
-        return
-    decision_mail(submission).send()
+    for person in people_to_notify(submission.app):
+        if wants_mail(person, MailKind.REVIEW_DECISIONS):
+            decision_mail(submission, person).send()
 
 
-def decision_mail(submission: Submission) -> EmailMultiAlternatives:
-    """The mail about a decision. Reviewers preview it before they decide."""
+def decision_mail(submission: Submission, person: User | None = None) -> EmailMultiAlternatives:
+    """The mail about a decision, to the owner or another person. Reviewers preview it before they decide."""
     app = submission.app
+    person = person or app.developer
     approved = submission.status == SubmissionStatus.APPROVED
     listed = app.suspended_at is None and (approved or app.approved_version_id is not None)
     context = {
         "app": app,
+        "person": person,
         "submission": submission,
         "approved": approved,
         "listed": listed,
@@ -49,9 +53,7 @@ def decision_mail(submission: Submission) -> EmailMultiAlternatives:
         "review_page": f"{settings.BASE_URL}/portal/apps/{app.slug}/review/",
     }
     subject = _SUBJECTS[SubmissionStatus(submission.status)].format(app=app.name, version=submission.version)
-    return letter(
-        subject=subject, to=app.developer.email, template="marketplace/mail/decision.txt", context=context
-    )
+    return letter(subject=subject, to=person.email, template="marketplace/mail/decision.txt", context=context)
 
 
 def failed_criteria(submission: Submission) -> list[tuple[str, str]]:

@@ -25,7 +25,7 @@ from accounts.services import security_log
 from accounts.services.confirmation import require_confirmed
 from common.errors import Coded, Conflict, ErrorDetail, Invalid
 from marketplace import rules
-from marketplace.access import require_developer, require_not_a_member
+from marketplace.access import require_not_a_member, require_role
 from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
 from marketplace.scopes import in_order
@@ -92,7 +92,7 @@ def submit(
     unreachable = [] if app.status == AppStatus.PENDING_REVIEW else rules.unreachable(app)
     with transaction.atomic():
         locked = lock_app(app)
-        require_developer(locked, developer)
+        require_role(locked, developer)
         if not may_submit(locked):
             raise Conflict(_REFUSED_SUBMIT[AppStatus(locked.status)])
         if found := missing(locked, checks, unreachable):
@@ -117,12 +117,13 @@ def submit(
 
 
 @transaction.atomic
-def withdraw(*, app: App, now: datetime | None = None) -> Submission:
-    """The developer withdraws the submission. The app is a DRAFT again.
+def withdraw(*, app: App, developer: User, now: datetime | None = None) -> Submission:
+    """A developer of the app withdraws the submission. The app is a DRAFT again.
 
     Raises `Conflict` if the app is not in review, or a reviewer holds the submission.
     """
     locked = lock_app(app)
+    require_role(locked, developer)
     submission = _pending(locked)
     if submission is None:
         raise Conflict("The app is not in review.", code="not_in_review")
@@ -132,7 +133,7 @@ def withdraw(*, app: App, now: datetime | None = None) -> Submission:
             code="review_started",
         )
     _set_status(locked, AppStatus.DRAFT)
-    _close(submission, SubmissionStatus.WITHDRAWN, locked.developer, now or timezone.now())
+    _close(submission, SubmissionStatus.WITHDRAWN, developer, now or timezone.now())
     return submission
 
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from accounts.models import User
 from common.errors import Coded, Conflict
 from marketplace.enums import AppStatus, ReviewKind
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry
@@ -9,7 +10,7 @@ from marketplace.scopes import in_order
 from marketplace.signals import app_updated, version_restored
 
 
-def restore(*, app: App, version: AppVersion, now: datetime) -> None:
+def restore(*, app: App, version: AppVersion, developer: User, now: datetime) -> None:
     """Make an earlier version current again, and the working copy equal to it: no review, since it was approved.
 
     The app is the locked row. Installations follow as they follow an approval. Raises `Conflict` while the app is in
@@ -25,7 +26,7 @@ def restore(*, app: App, version: AppVersion, now: datetime) -> None:
     version.followed_at = None
     version.save(update_fields=["followed_at"])
     ReviewEntry.objects.create(
-        app=app, kind=ReviewKind.RESTORED, actor=app.developer, at=now, note=f"Version {version.version}"
+        app=app, kind=ReviewKind.RESTORED, actor=developer, at=now, note=f"Version {version.version}"
     )
     if changed:
         app_updated.send(App, app=app, changed=frozenset(changed), now=now)

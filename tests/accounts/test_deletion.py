@@ -120,7 +120,7 @@ def test_developer_with_an_app_in_a_store_stays(dana: User, shop: Business, app:
     installed = factories.installation(app, shop, is_test=False)
     page = unescaped(signed_in(dana).get(DELETE))
     assert f"{app.name} is installed in 1 store" in page
-    assert f'href="/portal/apps/{app.slug}/"' in page
+    assert f'href="/portal/apps/{app.slug}/members/"' in page
     assert 'name="email"' not in page
     assert "be deleted yet" in unescaped(delete(dana), 409)
     dana.refresh_from_db()

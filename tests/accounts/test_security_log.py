@@ -114,7 +114,7 @@ def test_second_factors_are_logged(
 
 def test_secrets_and_decisions_about_apps_are_logged(app: App, dana: User) -> None:
     rita = factories.reviewer()
-    rotate_client_secret(app=app)
+    rotate_client_secret(app=app, by=app.developer)
     submission = factories.submit(app)
     reviews.take(submission=submission, reviewer=rita)
     reviews.approve(submission=submission, reviewer=rita)

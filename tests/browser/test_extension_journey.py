@@ -77,7 +77,7 @@ def exchange(site: str, app: App, page: Page) -> Installation:
     answer = requests.post(
         f"{site}/oauth/token",
         data={"grant_type": "authorization_code", "code": code, "redirect_uri": app.redirect_url},
-        auth=(app.client_id, rotate_client_secret(app=app)),
+        auth=(app.client_id, rotate_client_secret(app=app, by=app.developer)),
         timeout=10,
     )
     assert answer.status_code == 200, answer.text

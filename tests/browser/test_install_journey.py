@@ -59,7 +59,7 @@ def bell_url(bell: App, site: str, tmp_path: Path) -> Iterator[str]:
         "SAMPLE_APP_STATE": str(tmp_path / "bell.sqlite3"),
         "SAMPLE_APP_PORT": url.rpartition(":")[2],
         "CLIENT_ID": bell.client_id,
-        "CLIENT_SECRET": rotate_client_secret(app=bell),
+        "CLIENT_SECRET": rotate_client_secret(app=bell, by=bell.developer),
     }
     with subprocess.Popen(
         [sys.executable, "-m", "examples.sample_app"], cwd=tmp_path, env=environment, stdin=subprocess.PIPE

@@ -246,6 +246,12 @@ PROTECTIONS: Final = {
         "get_or_not_found(own_apps(developer), app_id",
         "get_or_not_found(App.objects, app_id",
     ),
+    "role on an app": Change(
+        "marketplace.access", "    if _RANKS.index(role) < _RANKS.index(least):", "    if False:"
+    ),
+    "address of an invitation": Change(
+        "marketplace.services.members", "    if user.email != row.email:", "    if False:"
+    ),
     "installation of a webhook": Change(
         "webhooks.queries",
         "kept = Webhook.objects.kept().filter(installation=installation)",
@@ -286,7 +292,7 @@ PROTECTIONS: Final = {
     "number of apps": Change("marketplace.services.apps", "        _require_room(developer)\n", ""),
     "listeners of a developer": Change(
         "webhooks.engine.listeners",
-        "    if others.filter(app__in=App.objects.owned_by(app.developer_id)).count() >= MOST_OF_DEVELOPER:\n",
+        "    if others.filter(sandbox=sandbox).count() >= MOST_OF_DEVELOPER:\n",
         "    if False:\n",
     ),
     "person of a form": Change(

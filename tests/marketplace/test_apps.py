@@ -395,7 +395,7 @@ def test_delete_of_an_app_once_approved_is_a_conflict(dana: User) -> None:
 def test_rotate_replaces_the_secret_in_every_state(dana: User, status: str) -> None:
     issued = create(dana)
     App.objects.update(status=status)
-    secret = rotate_client_secret(app=issued.app, now=LATER)
+    secret = rotate_client_secret(app=issued.app, by=issued.app.developer, now=LATER)
     app = App.objects.get()
     assert check_password(secret, app.client_secret)
     assert not check_password(issued.client_secret, app.client_secret)

@@ -95,7 +95,7 @@ def test_nothing_else_is_mailed(stars: App, rita: User, django_capture_on_commit
         submission = reviews.submit(app=stars, developer=stars.developer)
         reviews.take(submission=submission, reviewer=rita)
         reviews.release(submission=submission, reviewer=rita)
-        reviews.withdraw(app=stars)
+        reviews.withdraw(app=stars, developer=stars.developer)
     tasks.mail_decision(str(submission.id))
     tasks.mail_decision("01900000-0000-7000-8000-000000000000")
     assert mail.outbox == []

@@ -12,7 +12,7 @@ from django.forms.models import model_to_dict
 from django.utils import timezone
 
 from accounts.models import User
-from common.errors import Conflict, Invalid, NotFound, ServiceError
+from common.errors import Conflict, Invalid, NotAllowed, NotFound, ServiceError
 from marketplace.enums import SubmissionStatus
 from marketplace.models import (
     FROZEN_FIELDS,
@@ -194,7 +194,7 @@ def together(count: int, act: Callable[[], object]) -> list[str]:
 
 @pytest.mark.spec("Contract 9 Apps", "A submission can be withdrawn while no reviewer holds it")
 def test_withdraw_makes_it_a_draft_again(app: App, submission: Submission) -> None:
-    withdrawn = reviews.withdraw(app=app, now=LATER)
+    withdrawn = reviews.withdraw(app=app, developer=app.developer, now=LATER)
     app.refresh_from_db()
     assert app.status == "DRAFT"
     assert (withdrawn.pk, withdrawn.status, withdrawn.decided_at) == (submission.pk, "WITHDRAWN", LATER)
@@ -207,18 +207,18 @@ def test_withdraw_makes_it_a_draft_again(app: App, submission: Submission) -> No
 def test_withdraw_of_a_held_submission_is_a_conflict(app: App, submission: Submission, rita: User) -> None:
     reviews.take(submission=submission, reviewer=rita)
     with pytest.raises(Conflict, match="reviewer has started"):
-        reviews.withdraw(app=app)
+        reviews.withdraw(app=app, developer=app.developer)
     app.refresh_from_db()
     assert app.status == "PENDING_REVIEW"
     reviews.release(submission=submission, reviewer=rita)
-    assert reviews.withdraw(app=app).status == "WITHDRAWN"
+    assert reviews.withdraw(app=app, developer=app.developer).status == "WITHDRAWN"
 
 
 @pytest.mark.parametrize("status", ["DRAFT", "APPROVED"])
 def test_withdraw_without_a_review_is_a_conflict(app: App, status: str) -> None:
     App.objects.update(status=status)
     with pytest.raises(Conflict, match="not in review"):
-        reviews.withdraw(app=app)
+        reviews.withdraw(app=app, developer=app.developer)
 
 
 # --- Holding ------------------------------------------------------------------------------------------
@@ -254,12 +254,12 @@ def test_nobody_decides_on_an_app_of_their_own(app: App, submission: Submission,
         lambda: reviews.reject(submission=submission, reviewer=dana, notes="No."),
     )
     for act in acts:
-        with pytest.raises(Conflict, match="your own"):
+        with pytest.raises(NotAllowed, match="a member of this app"):
             act()
     submission.refresh_from_db()
     assert (submission.status, submission.reviewer) == ("PENDING_REVIEW", None)
     suspended = reviews.suspend(app=app, reviewer=factories.reviewer(), reason="Spam.")
-    with pytest.raises(Conflict, match="your own"):
+    with pytest.raises(NotAllowed, match="a member of this app"):
         reviews.reinstate(app=suspended, reviewer=dana)
     app.refresh_from_db()
     assert app.suspended_at is not None
@@ -291,7 +291,7 @@ def test_take_in_parallel_has_one_winner(app: App, rita: User, otto: User) -> No
 def test_withdraw_and_approve_at_once_have_one_winner(app: App, rita: User) -> None:
     submission = factories.submit(app)
     acts = [
-        lambda: reviews.withdraw(app=app),
+        lambda: reviews.withdraw(app=app, developer=app.developer),
         lambda: reviews.approve(submission=submission, reviewer=rita),
     ]
     outcomes = together(2, lambda: acts.pop()())

@@ -17,8 +17,9 @@ from accounts.sign_in import tokens
 from developers import limits
 from extensions.services.extension_states import limit_discount
 from installations.models import Installation
-from marketplace.models import App
-from marketplace.services import apps
+from marketplace.enums import AppRole
+from marketplace.models import App, Membership
+from marketplace.services import apps, members
 from stores.models import SitePage, StoreSettings
 from stores.services.pages import create_page
 from tests import factories
@@ -68,6 +69,29 @@ def test_developer_reads_and_changes_the_app_of_another(dana: User, elsewhere: I
     path = f"/developer/apps/{elsewhere.app_id}"
     assert api.get(path).status_code == 404
     assert api.post(f"{path}/client-secret").status_code == 404
+
+
+@pytest.mark.attack("role on an app")
+def test_viewer_takes_the_client_secret_and_the_app(installation: Installation, sam: User) -> None:
+    app = installation.app
+    row = factories.member(app, sam, AppRole.VIEWER)
+    api, path = developer(sam), f"/developer/apps/{app.pk}"
+    assert api.get(path).status_code == 200
+    assert api.post(f"{path}/client-secret").status_code == 403
+    body = {"role": "DEVELOPER"}
+    assert api.patch(f"{path}/members/{row.pk}", body, content_type=JSON).status_code == 403
+    assert api.delete(path).status_code == 403
+    assert App.objects.get(pk=app.pk).deleted_at is None
+
+
+@pytest.mark.attack("address of an invitation")
+def test_invitation_is_accepted_by_another_person(installation: Installation, sam: User) -> None:
+    """A forwarded mail must not let its reader in."""
+    app = installation.app
+    invited = members.invite(app=app, by=app.developer, email="kim@example.com", role="DEVELOPER")
+    link = members.invitation_token(Membership.objects.get(pk=invited.id))
+    assert signed_in(sam).post(f"/portal/invitations/{link}/").status_code == 403
+    assert not Membership.objects.filter(user=sam).exists()
 
 
 @pytest.mark.attack("installation of a webhook")

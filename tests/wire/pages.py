@@ -32,7 +32,8 @@ ONLY_POST = {
     "theme", "account_logout", "accounts:change_name", "accounts:end_sessions", "accounts:forget_new_email", "accounts:notices",
     "accounts:revoke_token", "accounts:send_confirmation_again",
     "inbox_receiver", "portal:delivery_resend", "portal:erase_now", "portal:group_resend",
-    "portal:hook_reset", "portal:manifest_check", "portal:test_change", "portal:webhook_resume",
+    "portal:hook_reset", "portal:invitation_register", "portal:manifest_check", "portal:member_role", "portal:test_change",
+    "portal:transfer_withdraw", "portal:webhook_resume",
     "portal:webhook_test",
     "admin:marketplace_submission_install",
     "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",
@@ -60,6 +61,7 @@ FETCHED = {
 # Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
 NOT_SHOWN = {
     "accounts:confirm_new_email", "account_reset_password_from_key", "merchants:listing_preview", "merchants:kept_request",
+    "portal:invitation", "portal:transfer_accept",
     "merchants:businesses", "merchants:business_add", "merchants:app_settings",
     "mfa_view_recovery_codes", "mfa_deactivate_totp", "mfa_remove_webauthn", "mfa_generate_recovery_codes",
 }  # fmt: skip
@@ -143,6 +145,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "thread_id": sent["calls"]["order"].pk,
         "section": "access",
         "listener_id": "nothing",
+        "member_id": "nothing",
         "export_id": "nothing",
     }
     return {
@@ -161,6 +164,8 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "docs/guides/": Subject(dana, {"slug": "quickstart"}),
         "portal/": Subject(dana, of_app),
         "portal/apps/%(slug)s/versions/": Subject(dana, {"slug": cast.till.slug, "number": 1}),
+        "portal/apps/%(slug)s/members/": Subject(dana, {"slug": cast.till.slug, "member_id": cast.membership.pk}),
+        "portal/invitations/": Subject(dana, {"token": "x"}),
         "portal/apps/%(slug)s/manifest/history/": Subject(dana, {"slug": cast.till.slug, "save_id": cast.first_save.pk}),
         "portal/apps/%(slug)s/checks/": Subject(dana, {"slug": run.app.slug, "run_id": run.pk}),
         "portal/apps/%(slug)s/hooks/": Subject(

@@ -62,7 +62,31 @@ def seed(app_url: str) -> SimpleNamespace:
         **reviews_of(person("Ines Faro", Role.DEVELOPER), rae),
     )
     without_embeds(made.store["shop"])
+    made.__dict__.update(
+        members_of(made, person("Kim Novak", Role.DEVELOPER), person("Vera Ruiz", Role.DEVELOPER))
+    )
     return made
+
+
+def members_of(cast: Any, kim: Any, vera: Any) -> dict[str, Any]:
+    """Till Bridge has a developer, to whom it is offered, a viewer, and two people who are invited, one without an account."""
+    from marketplace.enums import AppRole
+    from marketplace.models import Membership
+    from marketplace.services import members, transfers
+    from tests import factories
+
+    app, dana = cast.till, cast.dana
+    made = {"kim": kim, "vera": vera, "membership": factories.member(app, kim)}
+    factories.member(app, vera, AppRole.VIEWER)
+    links = {}
+    for name, email in (
+        ("sam", cast.sam.email),
+        ("nobody", "priya.raghunathan-subramaniam@long-company-name.example.com"),
+    ):
+        row = members.invite(app=app, by=dana, email=email, role="DEVELOPER")
+        links[name] = members.invitation_token(Membership.objects.get(pk=row.id))
+    transfers.offer(app=app, by=dana, email=kim.email)
+    return made | {"links": links}
 
 
 def with_second_factor(user: Any) -> Any:

@@ -130,12 +130,12 @@ def _timed(claim: Claim, webhook: Webhook) -> Claim:
 def _listening(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
     """The slot of the listener of each installation that has one. Only a developer's own sandbox store can."""
     sandboxed = {
-        webhook.installation_id: webhook.installation.app_id
+        webhook.installation_id: (webhook.installation.app_id, sandbox)
         for webhook in webhooks
-        if webhook.installation.own_sandbox_id
+        if (sandbox := webhook.installation.own_sandbox_id)
     }
-    found = listeners.of_apps(set(sandboxed.values())) if sandboxed else {}
-    return {installation: found[app] for installation, app in sandboxed.items() if app in found}
+    found = listeners.of_apps({app for app, _ in sandboxed.values()}) if sandboxed else {}
+    return {installation: found[key] for installation, key in sandboxed.items() if key in found}
 
 
 def _set_aside(claim: Claim, reason: HeldReason | None, prepared: PreparedBatch) -> None:

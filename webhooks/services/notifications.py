@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
 from common.mails.letters import letter
+from marketplace.access import people_to_notify
 from marketplace.models import App
 from webhooks import health
 from webhooks.enums import Stage
@@ -71,8 +72,6 @@ def _notify(app_id: UUID, now: datetime) -> bool:
 
 
 def _mail(app: App, webhooks: Sequence[Webhook]) -> None:
-    if not wants_mail(app.developer, MailKind.FAILING_WEBHOOKS):
-        return
     disabled = any(webhook.notified_stage == Stage.DISABLED for webhook in webhooks)
     context = {
         "app": app,
@@ -82,11 +81,14 @@ def _mail(app: App, webhooks: Sequence[Webhook]) -> None:
         "page": f"{settings.BASE_URL}/portal/apps/{app.slug}/{'webhooks' if disabled else 'deliveries'}/",
     }
     subject = f"{app.name}: webhooks {'have been disabled' if disabled else 'are failing'}"
-    to = app.developer.email
-    try:
-        letter(subject=subject, to=to, template="webhooks/mail/health.txt", context=context).send()
-    except Exception:
-        log.exception("The developer of %s could not be notified about its webhooks.", app.slug)
+    for person in people_to_notify(app):
+        if not wants_mail(person, MailKind.FAILING_WEBHOOKS):
+            continue
+        said = context | {"person": person}
+        try:
+            letter(subject=subject, to=person.email, template="webhooks/mail/health.txt", context=said).send()
+        except Exception:
+            log.exception("A developer of %s could not be notified about its webhooks.", app.slug)
 
 
 def _groups(webhooks: Iterable[Webhook]) -> list[tuple[Stage, list[Webhook]]]:

@@ -19,7 +19,7 @@ from common.rest.fields import (
     StringList,
     Text,
 )
-from marketplace.enums import AppStatus, Category, SubmissionStatus
+from marketplace.enums import AppRole, AppStatus, Category, SubmissionStatus
 from marketplace.models import App, AppVersion, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 from marketplace.services.notifications import notes_of
@@ -50,8 +50,15 @@ class ManifestOf(Object):
 AppId = partial(Text, "The app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
 
 
+class RoleOf(Choice):
+    """Of `context["roles"]`, by app."""
+
+    def get_attribute(self, app: App) -> str:
+        return str(self.context["roles"][app.pk])
+
+
 class AppSerializer(ApiSerializer):
-    """`context["manifests"]` are the saved manifests, by app."""
+    """`context["manifests"]` are the saved manifests, `context["roles"]` the caller's roles, by app."""
 
     id = AppId()
     name = Text("The name that merchants read.", "Loyalty Stars")
@@ -76,6 +83,7 @@ class AppSerializer(ApiSerializer):
     longDescription = TextOrNull("For the listing, in Markdown.", "**Stars** for regulars.")
     supportUrl = TextOrNull("Where merchants get help.", "mailto:help@stars.example.com")
     privacyUrl = TextOrNull("The privacy policy.", "https://stars.example.com/privacy")
+    role = RoleOf(AppRole.choices, "Your role on the app.", "OWNER")
 
 
 class ClientSecretSerializer(serializers.Serializer):

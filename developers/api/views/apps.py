@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import TokenRight
+from accounts.models import User
 from accounts.services.confirmation import require_confirmed
 from common.rest.parsers import JsonParser
 from common.rest.schema import problem
@@ -17,6 +18,8 @@ from developers.api.serializers.bodies import AppChanges, AppPictures, NewApp
 from developers.api.serializers.responses import AppSerializer, ClientSecretSerializer, CreatedAppSerializer
 from developers.api.views.base import NO_STORE, DeveloperView, validated
 from extensions.queries import manifest_documents
+from marketplace.access import roles_of
+from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.queries import own_apps
 from marketplace.services.apps import create_app, delete_app, rotate_client_secret, update_app
@@ -31,10 +34,11 @@ class AppsView(DeveloperView):
 
     @extend_schema("listApps", responses=AppSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List your apps."""
+        """List your apps: those of which you are a member."""
         wanted = page_request(request.query_params, default=self.page_default, maximum=self.page_maximum)
         apps = own_apps(self.developer)
-        return Response(page_body(payloads(apps[wanted.window]), total=apps.count(), request=wanted))
+        page = payloads(apps[wanted.window], self.developer)
+        return Response(page_body(page, total=apps.count(), request=wanted))
 
     @extend_schema(
         "createApp",
@@ -52,19 +56,22 @@ class AppsView(DeveloperView):
         require_confirmed(self.developer)  # a 403 comes before a 400
         issued = create_app(developer=self.developer, **validated(NewApp, request))
         return Response(
-            payload(issued.app) | {"clientSecret": issued.client_secret}, status=201, headers=NO_STORE
+            payload(issued.app, self.developer) | {"clientSecret": issued.client_secret},
+            status=201,
+            headers=NO_STORE,
         )
 
 
 class AppView(DeveloperView):
     tag = "Apps"
     token_rights = {"DELETE": TokenRight.DELETE}
+    app_roles = {"DELETE": AppRole.OWNER}
     parser_classes = [JsonParser, PictureFormParser]
 
     @extend_schema("getApp", responses=AppSerializer)
     def get(self, request: Request, app_id: str) -> Response:
         """Get an app."""
-        return Response(payload(self.own_app(app_id)))
+        return Response(payload(self.own_app(app_id), self.developer))
 
     @extend_schema(
         "changeApp",
@@ -90,7 +97,8 @@ class AppView(DeveloperView):
         """
         refuse_empty_form(request)
         changes = validated(AppChanges, request, partial=True)
-        return Response(payload(update_app(app=self.own_app(app_id), changes=changes)))
+        updated = update_app(app=self.own_app(app_id), changes=changes)
+        return Response(payload(updated, self.developer))
 
     @extend_schema(
         "deleteApp",
@@ -115,14 +123,15 @@ class ClientSecretView(DeveloperView):
 
         The old one stops working at once.
         """
-        secret = rotate_client_secret(app=self.own_app(app_id))
+        secret = rotate_client_secret(app=self.own_app(app_id), by=self.developer)
         return Response({"clientSecret": secret}, status=201, headers=NO_STORE)
 
 
-def payloads(apps: Iterable[App]) -> list[Any]:
+def payloads(apps: Iterable[App], caller: User) -> list[Any]:
     apps = list(apps)
-    return list(AppSerializer(apps, many=True, context={"manifests": manifest_documents(apps)}).data)
+    context = {"manifests": manifest_documents(apps), "roles": roles_of(apps, caller)}
+    return list(AppSerializer(apps, many=True, context=context).data)
 
 
-def payload(app: App) -> dict[str, Any]:
-    return dict(payloads([app])[0])
+def payload(app: App, caller: User) -> dict[str, Any]:
+    return dict(payloads([app], caller)[0])

@@ -1,8 +1,10 @@
 """What every call of the developer API shares."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, cast
 
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -10,11 +12,13 @@ from rest_framework.serializers import Serializer
 from accounts.enums import TokenRight
 from accounts.models import User
 from accounts.sign_in.authentication import DeveloperAuthentication, HasTokenRight, IsDeveloper
-from common.errors import ServiceError
+from common.errors import NotFound, ServiceError
 from common.rest.schema import problem
 from common.rest.views import JsonView
 from developers import limits
 from developers.api.serializers.responses import AppId, renamed
+from marketplace.access import require_role
+from marketplace.enums import AppRole
 from marketplace.models import App
 from marketplace.queries import own_app
 
@@ -30,6 +34,21 @@ class DeveloperView(JsonView):
     path_fields = {"app_id": AppId()}
     is_limited = True
     token_rights: ClassVar[Mapping[str, TokenRight]] = {}  # by method, what a developer token needs
+    app_roles: ClassVar[
+        Mapping[str, AppRole]
+    ] = {}  # by method, the least role; VIEWER reads, DEVELOPER writes
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """The role comes before the body: a member who may not write gets a 403, whatever they send."""
+        super().initial(request, *args, **kwargs)
+        self.app: App | None = None
+        if "app_id" not in kwargs:
+            return
+        usual = AppRole.VIEWER if request.method in SAFE_METHODS else AppRole.DEVELOPER
+        with suppress(NotFound):  # after a 400
+            app = own_app(self.developer, kwargs["app_id"])
+            require_role(app, self.developer, self.app_roles.get(request.method or "", usual))
+            self.app = app
 
     @property
     def developer(self) -> User:
@@ -44,7 +63,8 @@ class DeveloperView(JsonView):
         limits.count_request(caller)
 
     def own_app(self, app_id: str) -> App:
-        return own_app(self.developer, app_id)
+        """Raises `NotFound` for an app of which the caller isn't a member."""
+        return self.app or own_app(self.developer, app_id)
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, ServiceError):

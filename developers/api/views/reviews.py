@@ -89,7 +89,8 @@ class RestoreVersionView(DeveloperView):
         app = self.own_app(app_id)
         if not number.isascii() or not number.isdigit() or len(number) > MAX_DIGITS:
             raise NotFound("Version not found")
-        return Response(payload(restore_version(app=app, developer=self.developer, number=int(number))))
+        restored = restore_version(app=app, developer=self.developer, number=int(number))
+        return Response(payload(restored, self.developer))
 
 
 class WithdrawView(DeveloperView):
@@ -107,4 +108,5 @@ class WithdrawView(DeveloperView):
 
         Only until a reviewer takes it.
         """
-        return Response(SubmissionSerializer(reviews.withdraw(app=self.own_app(app_id))).data)
+        withdrawn = reviews.withdraw(app=self.own_app(app_id), developer=self.developer)
+        return Response(SubmissionSerializer(withdrawn).data)

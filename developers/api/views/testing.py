@@ -36,6 +36,7 @@ from extensions.models import HookCall
 from extensions.queries import manifest_document
 from installations.models import Installation
 from installations.queries import sandbox_installation
+from marketplace.enums import AppRole
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.insight.headlines import headline
@@ -152,6 +153,7 @@ class ActivityView(DeveloperView):
 
 class CheckManifestView(DeveloperView):
     tag = "Extensions"
+    app_roles = {"POST": AppRole.VIEWER}  # only computes
 
     @extend_schema(
         "checkManifest",

@@ -13,7 +13,13 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from developers.portal.access import app_page, current_developer, developer_page
+from developers.portal.access import (
+    app_page,
+    current_developer,
+    developer_page,
+    developers_page,
+    owners_page,
+)
 from developers.portal.apps.axis import Place
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
 from developers.portal.apps.health import app_health
@@ -26,6 +32,7 @@ from marketplace.enums import AppStatus
 from marketplace.models import App
 from marketplace.scopes import SCOPES
 from marketplace.services.apps import delete_app, rotate_client_secret, update_app
+from marketplace.services.transfers import is_offered_to
 
 SAVED = "Saved."
 SAVED_AS_DRAFT = "Saved as a draft. Merchants keep seeing the approved version until the next approval."
@@ -66,6 +73,7 @@ def app_overview(request: HttpRequest, app: App) -> HttpResponse:
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
         "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),
         "health": health,
+        "offered": is_offered_to(current_developer(request), app),
     }
     return render(request, "developers/portal/apps/overview.html", context)
 
@@ -101,14 +109,14 @@ def credentials(request: HttpRequest, app: App) -> HttpResponse:
 
 
 @require_http_methods(GET_OR_POST)
-@app_page
+@developers_page
 @step_up
 def client_secret(request: HttpRequest, app: App) -> HttpResponse:
     """Asks for confirmation, then replaces the client secret and shows the new one."""
     form = RegenerateForm(typed(request), app=app)
 
     def save() -> HttpResponse:
-        return client_secret_page(request, app, rotate_client_secret(app=app))
+        return client_secret_page(request, app, rotate_client_secret(app=app, by=current_developer(request)))
 
     if response := saved(request, form, save, again=partial(_secret_already_shown, request, app)):
         return response
@@ -122,7 +130,7 @@ def _secret_already_shown(request: HttpRequest, app: App, at: datetime) -> HttpR
 
 
 @require_http_methods(GET_OR_POST)
-@app_page
+@owners_page
 def app_delete(request: HttpRequest, app: App) -> HttpResponse:
     form = SlugForm(typed(request), app=app)
 

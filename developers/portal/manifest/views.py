@@ -18,7 +18,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from developers.portal.access import app_page, current_developer
+from developers.portal.access import app_page, computing_page, current_developer
 from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.differences import about, manifest_differences
@@ -88,7 +88,7 @@ def manifest(request: HttpRequest, app: App) -> HttpResponse:
 
 
 @require_POST
-@app_page
+@computing_page
 def manifest_check(request: HttpRequest, app: App) -> HttpResponse:
     """Problems as JSON, for the editor while the developer types.
 

@@ -154,7 +154,7 @@ def withdraw(request: HttpRequest, app: App) -> HttpResponse:
 
 def _withdraw(request: HttpRequest, app: App) -> HttpResponse:
     try:
-        reviews.withdraw(app=app)
+        reviews.withdraw(app=app, developer=current_developer(request))
     except Conflict as error:
         messages.error(request, error.message)
     else:

@@ -14,7 +14,7 @@ from common.times import duration
 from common.web.forms.kept import never_kept
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST
-from developers.portal.access import app_page
+from developers.portal.access import computing_page
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.forms import SignatureForm
@@ -34,7 +34,7 @@ class SignatureVerdict:
 @never_kept
 @sensitive_post_parameters("headers", "body", "secret", "computed")
 @require_http_methods(GET_OR_POST)
-@app_page
+@computing_page
 def signature_checker(request: HttpRequest, app: App) -> HttpResponse:
     """`?delivery=` fills in a delivery of the app, and `attempt` selects one of its attempts.
 

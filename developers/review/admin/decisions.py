@@ -28,6 +28,7 @@ from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
 from developers.review.trial import trial_links
 from installations.queries import review_installation
 from installations.services.review_installs import review_install, review_uninstall
+from marketplace.access import require_not_a_member
 from marketplace.enums import SubmissionStatus, Verdict
 from marketplace.models import Submission
 from marketplace.queries import conversation_about, latest_submission
@@ -232,7 +233,8 @@ def _is_decided(request: HttpRequest) -> bool:
 
 
 def _require_open(request: HttpRequest, submission: Submission) -> None:
-    """Raises `Conflict` before asking for a confirmation that the service would refuse."""
+    """Raises `Conflict` or `NotAllowed` before asking for a confirmation that the service would refuse."""
+    require_not_a_member(submission.app, current_user(request))
     if submission.status != SubmissionStatus.PENDING_REVIEW:
         raise Conflict(
             f"This submission has already been decided: {submission.get_status_display().lower()}."

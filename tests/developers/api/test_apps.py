@@ -25,6 +25,7 @@ APP_KEYS = [
     "id", "name", "slug", "description", "category", "scopes", "redirectUrl", "webhookUrl", "webhookEvents",
     "iconUrl", "screenshots", "version", "approvedScopes", "status", "isListed", "manifest", "clientId",
     "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl",
+    "role",
 ]  # fmt: skip
 
 
@@ -72,6 +73,7 @@ def test_create_answers_the_app_with_its_secret_once(api: Api) -> None:
         "longDescription": None,
         "supportUrl": None,
         "privacyUrl": None,
+        "role": "OWNER",
     }
     for path in ("/developer/apps", f"/developer/apps/{app.id}"):
         assert secret not in api("get", path).content.decode()

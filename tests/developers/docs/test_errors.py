@@ -26,12 +26,12 @@ REACHED = (
     "webhooks/services/deliveries.py", "webhooks/services/sandbox/samples.py", "webhooks/services/sandbox/testing.py", "webhooks/queries.py",
     "webhooks/feed.py", "stores/queries.py", "stores/services/basket.py", "stores/services/checkout.py", "stores/services/orders.py",
     "stores/services/payments.py", "marketplace/queries.py", "marketplace/services/apps.py", "marketplace/services/reviews.py",
-    "marketplace/services/versions.py", "extensions/services/manifests.py", "extensions/services/versions.py", "common/rest", "conformance/services/runs.py",
+    "marketplace/services/versions.py", "marketplace/access.py", "marketplace/services/members.py", "marketplace/services/transfers.py", "extensions/services/manifests.py", "extensions/services/versions.py", "common/rest", "conformance/services/runs.py",
     "common/web/limits/auth_limits.py",
 )  # fmt: skip
 # Raised there for pages only.
 PAGES = (
-    "The app is already suspended.", "The app is not suspended.", "This app is your own.", "is reviewing this submission.",
+    "The app is already suspended.", "The app is not suspended.", "You are a member of this app.", "This app isn't offered to you", "is reviewing this submission.",
     "A refund was recorded meanwhile", "This code", "You have", "Your password has changed.", "This token was revoked already.", "This submission", "The developer has withdrawn", "There is no such token.",
 )  # fmt: skip
 STATUS = {

@@ -181,7 +181,7 @@ def test_messages_are_limited_and_closed_to_strangers(
     assert refused.status_code == 422
     assert "Once more" in refused.text
     assert ReviewMessage.objects.count() == MOST_PER_HOUR
-    reviews.withdraw(app=stars)
+    reviews.withdraw(app=stars, developer=stars.developer)
     assert portal.post(path, {"text": "Hello"}).status_code == 422
 
 

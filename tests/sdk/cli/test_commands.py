@@ -5,7 +5,7 @@ import os
 import re
 import stat
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 import requests
 from extension_platform_sdk.cli import logs
+from extension_platform_sdk.cli.config import Account, keep
 from extension_platform_sdk.cli.main import main
 from extension_platform_sdk.cli.new import TEMPLATES
 from standardwebhooks import Webhook
 
 from accounts.models import User
+from accounts.services.developer_tokens import create_developer_token
 from activity.log import flush
 from extensions.queries import manifest_document
 from installations.models import Installation
@@ -204,3 +206,31 @@ def test_logs_follow_what_happens(
     assert entries[0]["reason"] == "Product not found"
     assert entries[2]["reason"].startswith("Failing: ")
     assert "Product not found" in run("logs").out
+
+
+def test_members_are_invited_changed_and_removed(
+    run: Run, platform: str, dana: User, sam: User, app: App
+) -> None:
+    rights = {"rights": ["members"]}
+    issued = create_developer_token(user=dana, name="Owner", lifetime=timedelta(days=1), **rights)
+    keep(Account(platform, issued.text))
+    factories.member(app, sam)
+    assert run("members", "--invite", "kim@example.com").status == 2
+    assert run("members", "--role", "viewer").status == 2
+    assert run("members", "--invite", "kim@example.com", "--role", "viewer").status == 0
+    assert run("members", "--change", "SAM@example.com", "--role", "viewer").status == 0
+    listed = sorted(run("members").out.splitlines())
+    assert listed == [
+        "OWNER      dana@example.com",
+        "VIEWER     kim@example.com (invited)",
+        "VIEWER     sam@example.com",
+    ]
+    assert "no member" in run("members", "--remove", "nobody@example.com").err
+    assert run("members", "--remove", "kim@example.com").status == 0
+    assert run("members", "--remove", "sam@example.com").status == 0
+    assert run("members").out == "OWNER      dana@example.com\n"
+
+
+def test_members_need_a_token_with_the_right(run: Run, signed_in: str, app: App) -> None:
+    outcome = run("members", "--invite", "kim@example.com", "--role", "viewer")
+    assert (outcome.status, "the right “members”" in outcome.err) == (1, True)

@@ -20,7 +20,7 @@ from typing import Protocol
 from extension_platform_sdk import __version__
 from extension_platform_sdk.errors import PlatformError
 
-from . import check, install, listen, login, logs, manifest, new, trigger
+from . import check, install, listen, login, logs, manifest, members, new, trigger
 from .errors import CliError
 from .platform import description
 
@@ -34,7 +34,7 @@ class Command(Protocol):
     def run(self, args: argparse.Namespace) -> int: ...
 
 
-COMMANDS: tuple[Command, ...] = (login, new, install, listen, trigger, manifest, logs, check)
+COMMANDS: tuple[Command, ...] = (login, new, install, listen, trigger, manifest, logs, check, members)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,7 +12,8 @@ from oauth2_provider.models import AbstractApplication
 
 from accounts.models import User
 from common.ids import new_id
-from marketplace.enums import AppStatus, Category, ReviewKind, SubmissionStatus
+from marketplace.enums import AppRole, AppStatus, Category, ReviewKind, SubmissionStatus
+from marketplace.models.members import Membership
 from marketplace.scopes import READS_CUSTOMERS
 
 
@@ -137,12 +138,18 @@ class AppQuerySet(models.QuerySet["App"]):
         return self.filter(deleted_at=None)
 
     def of(self, user: User) -> "AppQuerySet":
-        """The person's own live apps."""
-        return self.live().filter(developer=user)
+        """The live apps of which the person is a member, in any role."""
+        return self._with_member(user, AppRole.DEVELOPER, AppRole.VIEWER)
 
     def developed_by(self, user: User) -> "AppQuerySet":
         """The live apps that the person may change."""
-        return self.live().filter(developer=user)
+        return self._with_member(user, AppRole.DEVELOPER)
+
+    def _with_member(self, user: User, *roles: AppRole) -> "AppQuerySet":
+        """Or owned by the person. Both halves of the union are found by an index."""
+        others = Membership.objects.filter(user=user, role__in=roles).values("app")
+        owned = App.objects.filter(developer=user).values("pk")
+        return self.live().filter(pk__in=owned.union(others))
 
     def owned_by(self, owner: User | UUID) -> "AppQuerySet":
         """Deleted apps too."""
@@ -172,6 +179,11 @@ class App(AppFields, AbstractApplication):
     suspended_at = models.DateTimeField(null=True, blank=True)
     suspension_reason = models.CharField(max_length=500, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
+    owner_since = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Since when it belongs to `developer`; empty: since it was created.",
+    )
     client_secret_hint = models.CharField(max_length=8, blank=True)
     client_secret_issued_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)

@@ -1,0 +1,35 @@
+from marketplace.models.apps import (
+    FROZEN_FIELDS,
+    App,
+    AppFields,
+    AppQuerySet,
+    AppTotals,
+    AppVersion,
+    CheckRun,
+    Picture,
+    ReadOnlyLogError,
+    ReviewEntry,
+    ReviewMessage,
+    Submission,
+    picture_path,
+    picture_url,
+)
+from marketplace.models.members import Membership
+
+__all__ = [
+    "FROZEN_FIELDS",
+    "App",
+    "AppFields",
+    "AppQuerySet",
+    "AppTotals",
+    "AppVersion",
+    "CheckRun",
+    "Membership",
+    "Picture",
+    "ReadOnlyLogError",
+    "ReviewEntry",
+    "ReviewMessage",
+    "Submission",
+    "picture_path",
+    "picture_url",
+]

@@ -1,0 +1,269 @@
+"""The members of an app: invitations, roles, removal. With `transfers`, the only writer of `Membership`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.enums import Role, SecurityEventKind
+from accounts.models import User, normalize_email
+from accounts.services import confirmation, security_log
+from common.db.finders import get_or_not_found
+from common.errors import Conflict, Invalid, NotAllowed, NotFound, TooManyRequests
+from common.ids import parse_id
+from common.mails.letters import letter
+from common.processes.background import enqueue_after_commit
+from common.web.limits.rate_limits import consume
+from marketplace.access import require_role, role_of
+from marketplace.enums import AppRole
+from marketplace.models import App, Membership
+from marketplace.models.members import LASTS
+from marketplace.services.locks import lock_app
+from marketplace.signals import developer_left
+
+MOST_MEMBERS: Final = 50  # of an app, invitations included
+INVITATIONS_A_MINUTE: Final = 10  # of a person
+
+_SALT: Final = "marketplace.invitation"
+NO_LONGER_VALID: Final = "This invitation no longer works. Ask the owner of the app for another one."
+OWNER_STAYS: Final = "The owner can't be changed or removed. Transfer the app first."
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A row of the list of members. `id` is that of the membership, or of the person who owns the app."""
+
+    id: UUID
+    email: str
+    name: str | None  # None while invited
+    role: AppRole
+    since: datetime
+    user_id: UUID | None = None
+    expires_at: datetime | None = None  # of an invitation
+    owner_offered_at: datetime | None = None
+
+    @property
+    def state(self) -> str:
+        return "INVITED" if self.user_id is None else "ACTIVE"
+
+    @property
+    def is_owner(self) -> bool:
+        return self.role == AppRole.OWNER
+
+
+def members_of(app: App, now: datetime | None = None) -> Sequence[Member]:
+    """Everyone, newest first. Invitations that have expired are left out."""
+    rows = app.memberships.standing(now or timezone.now()).select_related("user")
+    owner = app.developer
+    since = app.owner_since or app.created_at
+    found = [Member(owner.pk, owner.email, owner.name, AppRole.OWNER, since, owner.pk), *map(_member, rows)]
+    return sorted(found, key=lambda each: (each.since, each.id), reverse=True)
+
+
+def _member(row: Membership) -> Member:
+    name = row.user.name if row.user else None
+    expires = None if row.user else row.expires_at
+    offered = row.owner_offered_at
+    return Member(row.pk, row.address, name, AppRole(row.role), row.since, row.user_id, expires, offered)
+
+
+def invite(*, app: App, by: User, email: str, role: str, now: datetime | None = None) -> Member:
+    """Invite an address, whether or not it has an account, and mail it the link.
+
+    Raises `Invalid`, `NotAllowed`, `Conflict` for a member and for an address that is invited already, `TooManyRequests`.
+    """
+    now, email = now or timezone.now(), normalize_email(email)
+    _check_email(email)
+    chosen = _role(role)
+    _count(by)
+    with transaction.atomic():
+        locked = lock_app(app)
+        require_role(locked, by, AppRole.OWNER)
+        locked.memberships.filter(user=None, since__lte=now - LASTS).delete()
+        _require_new(locked, email)
+        row = Membership.objects.create(app=locked, email=email, role=chosen, invited_by=by, since=now)
+        _record(locked, SecurityEventKind.MEMBER_INVITED, by, f"{locked.name}: {email} as {chosen.label}")
+        enqueue_after_commit("marketplace.tasks.mail_invitation", str(row.pk), run_here=True)
+    return _member(row)
+
+
+@transaction.atomic
+def change_role(*, app: App, by: User, member_id: object, role: str, now: datetime | None = None) -> Member:
+    """Give a member, or who is invited, another role. Who becomes a viewer loses the test install and an offer of the app.
+
+    Raises `Invalid`, `NotAllowed`, `NotFound`, `Conflict` for the owner.
+    """
+    locked = lock_app(app)
+    require_role(locked, by, AppRole.OWNER)
+    row, chosen = _find(locked, member_id), _role(role)
+    if row.role != chosen:
+        row.role, row.owner_offered_at = chosen, None
+        row.save(update_fields=["role", "owner_offered_at"])
+        _record(
+            locked,
+            SecurityEventKind.MEMBER_ROLE_CHANGED,
+            by,
+            f"{locked.name}: {row.address}, {chosen.label}",
+            row.user,
+        )
+        if chosen == AppRole.VIEWER and row.user:
+            developer_left.send(App, app=locked, user=row.user, now=now or timezone.now())
+    return _member(row)
+
+
+@transaction.atomic
+def remove(*, app: App, by: User, member_id: object, now: datetime | None = None) -> None:
+    """Remove a member, or take an invitation back. A member may leave by themselves.
+
+    With the commit the person has no access, and no test install of the app. Raises like `change_role`.
+    """
+    locked = lock_app(app)
+    require_role(locked, by, AppRole.VIEWER)
+    row = _find(locked, member_id)
+    if row.user_id != by.pk:
+        require_role(locked, by, AppRole.OWNER)
+    _end(locked, row, by, now or timezone.now())
+
+
+@transaction.atomic
+def leave_all(*, user: User, now: datetime) -> None:
+    """For an account that is deleted."""
+    for app in (
+        App.objects.filter(memberships__user=user).order_by("pk").select_for_update(of=("self",), no_key=True)
+    ):
+        _end(app, app.memberships.select_related("user").get(user=user), user, now)
+
+
+def _end(locked: App, row: Membership, by: User, now: datetime) -> None:
+    person, about = row.user, f"{locked.name}: {row.address}"
+    row.delete()
+    _record(locked, SecurityEventKind.MEMBER_REMOVED, by, about, person)
+    if person:
+        developer_left.send(App, app=locked, user=person, now=now)
+
+
+# Invitations
+
+
+def mail_invitation(*, membership_id: UUID | str) -> None:
+    """Mail the link, which works for the invited address only. Looking at its page doesn't use it up."""
+    row = Membership.objects.select_related("app", "invited_by").filter(pk=membership_id, user=None).first()
+    if row is None or row.invited_by is None:
+        return
+    letter(
+        subject=f"Invitation to {row.app.name} on Extension Platform",
+        to=row.email,
+        template="marketplace/mail/invitation.txt",
+        context={
+            "app": row.app.name,
+            "inviter": row.invited_by.email,
+            "role": row.get_role_display().lower(),
+            "link": f"{settings.BASE_URL}/portal/invitations/{invitation_token(row)}/",
+        },
+    ).send()
+
+
+def invitation_token(row: Membership) -> str:
+    return signing.dumps([str(row.pk), row.email], salt=_SALT)
+
+
+def find_invitation(token: str, now: datetime | None = None) -> Membership:
+    """The open invitation of a link. Raises `NotFound` for one that was accepted, taken back or has expired."""
+    try:
+        membership, email = signing.loads(token, salt=_SALT)
+    except (signing.BadSignature, ValueError):
+        raise NotFound(NO_LONGER_VALID) from None
+    rows = Membership.objects.standing(now or timezone.now()).select_related("app__icon", "invited_by")
+    row = rows.filter(pk=membership, email=email, user=None, app__deleted_at=None).first()
+    if row is None:
+        raise NotFound(NO_LONGER_VALID)
+    return row
+
+
+def why_not_accepted(row: Membership, user: User) -> str:
+    """Why this person can't accept the invitation; empty if they can."""
+    if user.email != row.email:
+        return f"This invitation is for {row.email}, and you are signed in as {user.email}. Sign in with that address."
+    if user.role == Role.MERCHANT:
+        return "This is a merchant’s account. Apps belong to developers: ask for an invitation of another address."
+    if role_of(row.app, user) is not None:
+        return f"You are a member of {row.app.name} already."
+    return ""
+
+
+@transaction.atomic
+def accept(*, token: str, user: User, now: datetime | None = None) -> App:
+    """Make the invited person a member. The link came by mail, so it also confirms the address.
+
+    Raises `NotFound` like `find_invitation`, and `NotAllowed` for another account than the invited one.
+    """
+    now = now or timezone.now()
+    app = lock_app(find_invitation(token, now).app)
+    row = find_invitation(token, now)  # as it is now, under the lock
+    if reason := why_not_accepted(row, user):
+        raise NotAllowed(reason)
+    if not confirmation.is_confirmed(user):
+        confirmation.confirm(user=user)
+    row.user, row.email, row.since = user, "", now
+    row.save(update_fields=["user", "email", "since"])
+    _record(app, SecurityEventKind.MEMBER_JOINED, user, f"{app.name}: {user.email}", user)
+    return app
+
+
+def _record(app: App, kind: SecurityEventKind, by: User, about: str, person: User | None = None) -> None:
+    """In the log of the app's owner, and of the person whom it is about."""
+    for user_id in {app.developer_id, *([person.pk] if person else [])}:
+        security_log.record(user_id=user_id, kind=kind, about=about, actor=by)
+
+
+def _find(locked: App, member_id: object) -> Membership:
+    owner = locked.developer
+    if parse_id(str(member_id)) == owner.pk:
+        raise Conflict(OWNER_STAYS, code="owner_stays")
+    rows = locked.memberships.standing(timezone.now()).select_related("user")
+    return get_or_not_found(rows, member_id, "Member not found")
+
+
+def _role(value: str) -> AppRole:
+    if value not in (AppRole.DEVELOPER, AppRole.VIEWER):
+        raise Invalid.field(
+            "role", "Must be DEVELOPER or VIEWER. Transfer the app to make somebody its owner."
+        )
+    return AppRole(value)
+
+
+def _check_email(email: str) -> None:
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise Invalid.field("email", "Enter a whole e-mail address, such as kim@example.com.") from None
+    if len(email) > 254:
+        raise Invalid.field("email", "Must have at most 254 characters.")
+
+
+def _require_new(locked: App, email: str) -> None:
+    members = locked.memberships.all()
+    if locked.developer.email == email or members.filter(user__email=email).exists():
+        raise Conflict("This person is a member already.", code="member_exists")
+    if members.filter(user=None, email=email).exists():
+        raise Conflict("This address is invited already.", code="member_exists")
+    if members.count() + 1 >= MOST_MEMBERS:
+        raise Conflict(f"An app has at most {MOST_MEMBERS} members.", code="too_many_members")
+
+
+def _count(by: User) -> None:
+    state = consume(f"invite:{by.pk}", limit=INVITATIONS_A_MINUTE)
+    if not state.allowed:
+        raise TooManyRequests(
+            f"That is more than {INVITATIONS_A_MINUTE} invitations a minute. Try again in {state.retry_after} seconds.",
+            retry_after=state.retry_after,
+            code="too_many_invitations",
+        )

@@ -1,0 +1,165 @@
+"""Every URL of the portal and the developer API with every role on an app, against a table that is written down here.
+
+The URLs come from the URL confs, so one without a row fails.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, get_resolver
+from django.utils.regex_helper import normalize
+
+from accounts.models import User
+from accounts.sign_in import tokens
+from common.web.methods import methods_of
+from marketplace.enums import AppRole
+from marketplace.models import App
+from marketplace.services import members
+from tests import factories
+from tests.pages import signed_in
+
+pytestmark = pytest.mark.django_db
+
+# Who gets past the question of roles. Everyone below VIEWER (removed, invited, a stranger) gets a 404 at an app's URL.
+ALL: Final = ("OWNER", "DEVELOPER", "VIEWER")
+DEVELOP: Final = ("OWNER", "DEVELOPER")
+OWN: Final = ("OWNER",)
+OUTSIDE: Final = ("removed", "invited", "stranger")
+
+# Routes that are not of one app: each person sees what is theirs.
+PERSONAL: Final = {
+    "portal:app_list", "portal:device", "portal:create", "portal:app_create", "portal:invitation", "portal:invitation_register",
+    "developer_api:device", "developer_api:device_token", "developer_api:apps", "developer_api:test_changes",
+}  # fmt: skip
+
+_READ_WRITE: Final = {"GET": ALL, "POST": DEVELOP}
+_READ: Final = {"GET": ALL}
+_WRITE: Final = {"POST": DEVELOP}
+
+PORTAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "app": _READ, "app_edit": _READ_WRITE, "redirect_result": _READ, "credentials": _READ,
+    "client_secret": {"GET": DEVELOP, "POST": DEVELOP},
+    "manifest": _READ_WRITE, "manifest_check": {"POST": ALL}, "manifest_download": _READ, "manifest_history": _READ,
+    "manifest_restore": _READ_WRITE,
+    "test_install": _READ_WRITE, "test_uninstall": _READ_WRITE, "test_change": _WRITE, "test_effects": _READ, "erase_now": _WRITE,
+    "inbox": _READ_WRITE, "inbox_entries": _READ, "test_event": _READ_WRITE,
+    "webhooks": _READ, "webhook_add": _READ_WRITE, "webhook_edit": _READ_WRITE, "webhook_delete": _READ_WRITE, "webhook_test": _WRITE,
+    "webhook_pause": _READ_WRITE, "webhook_resume": _WRITE,
+    "requests": _READ, "request_news": _READ, "request": _READ, "thread": _READ, "scopes": _READ_WRITE,
+    "deliveries": _READ, "delivery_news": _READ, "deliveries_resend": _WRITE, "group_resend": _WRITE, "why": _READ,
+    "recover": _READ_WRITE, "delivery": _READ, "delivery_compare": _READ, "delivery_resend": _WRITE,
+    "hooks": _READ, "hook": _READ, "hook_try": _READ_WRITE, "hook_call": _READ, "hook_reset": _WRITE,
+    "erasures": _READ, "analytics": _READ, "analytics_csv": _READ, "checks": _READ_WRITE, "check": _READ,
+    "signature_checker": {"GET": ALL, "POST": ALL},
+    "review": _READ, "submit": _READ_WRITE, "review_message": _WRITE, "withdraw": _READ_WRITE,
+    "versions": _READ, "version_restore": _READ_WRITE,
+    "members": {"GET": ALL, "POST": OWN}, "member_role": {"POST": OWN}, "member_remove": {"GET": ALL, "POST": ALL},
+    "transfer": {"GET": OWN, "POST": OWN}, "transfer_withdraw": {"POST": OWN}, "transfer_accept": {"GET": DEVELOP, "POST": DEVELOP},
+    "app_delete": {"GET": OWN, "POST": OWN},
+}  # fmt: skip
+
+API: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "app": {"GET": ALL, "PATCH": DEVELOP, "DELETE": OWN}, "client_secret": _WRITE,
+    "members": {"GET": ALL, "POST": OWN}, "member": {"PATCH": OWN, "DELETE": ALL},
+    "transfer": {"GET": ALL, "POST": OWN, "DELETE": OWN},
+    "manifest": {"GET": ALL, "PUT": DEVELOP}, "check_manifest": {"POST": ALL},
+    "submit": _WRITE, "submissions": _READ, "versions": _READ, "restore_version": _WRITE, "withdraw": _WRITE,
+    "test_install": _WRITE, "test_status": _READ, "test_uninstall": _WRITE, "make_test_change": _WRITE, "test_events": _WRITE,
+    "activity": _READ,
+    "listen": _WRITE, "listener": {"DELETE": DEVELOP}, "listener_work": _WRITE, "listener_answers": _WRITE,
+    "checks": _WRITE, "check": _READ, "check_responses": _WRITE,
+    "analytics": _READ, "deliveries": _READ, "delivery": _READ, "redeliver": _WRITE,
+}  # fmt: skip
+
+TABLE: Final = {f"portal:{name}": row for name, row in PORTAL.items()} | {
+    f"developer_api:{name}": row for name, row in API.items()
+}
+# A member's own row may be removed by anybody who has one; not anybody else's (`tests/developers/api/test_members.py`).
+NOTHING: Final = "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04"
+VALUES: Final = {"slug": "stars", "section": "access", "point": "order.validate", "number": "1", "token": "x"}
+
+
+def routes() -> Iterator[tuple[str, str, Callable[..., Any]]]:
+    """Name, path with its parameters, and view."""
+    for prefix, namespace in (("portal/", "portal"), ("developer/", "developer_api")):
+        patterns = get_resolver(
+            f"developers.{'portal' if namespace == 'portal' else 'api'}.urls"
+        ).url_patterns
+        for each in patterns:
+            assert isinstance(each, URLPattern)
+            form, _ = normalize(each.pattern.regex.pattern)[0]
+            yield f"{namespace}:{each.name}", f"/{prefix}{form}", each.callback
+
+
+def methods(view: Callable[..., Any]) -> set[str]:
+    return set(methods_of(view)) - {"HEAD", "OPTIONS"}
+
+
+def test_every_url_has_a_row() -> None:
+    found = {name: methods(view) for name, _, view in routes() if name not in PERSONAL}
+    assert {name: set(row) for name, row in TABLE.items()} == found
+
+
+@pytest.fixture
+def people(stars: App, dana: User) -> dict[str, User]:
+    cast = {
+        name: factories.developer(f"{name.lower()}@example.com", name=name) for name in (*ALL[1:], *OUTSIDE)
+    }
+    factories.member(stars, cast["DEVELOPER"], AppRole.DEVELOPER)
+    factories.member(stars, cast["VIEWER"], AppRole.VIEWER)
+    gone = factories.member(stars, cast["removed"])
+    members.remove(app=stars, by=dana, member_id=gone.pk)
+    members.invite(app=stars, by=dana, email=cast["invited"].email, role="DEVELOPER")
+    return {"OWNER": dana} | cast
+
+
+@pytest.fixture
+def stars(dana: User) -> App:
+    return factories.app(dana, name="Loyalty Stars", slug="stars")
+
+
+def client_for(path: str, person: User) -> Client:
+    if path.startswith("/portal/"):
+        return signed_in(person)
+    return Client(headers={"authorization": f"Bearer {tokens.issue(person).access}"})
+
+
+def url_of(path: str, app: App) -> str:
+    values = VALUES | {"app_id": str(app.pk)}
+    return re.sub(r"%\((\w+)\)s", lambda found: values.get(found[1], NOTHING), path)
+
+
+def test_every_role_may_do_what_the_table_says(people: dict[str, User], stars: App, settings: Any) -> None:
+    """A refusal of the role is a 403 that names it. What gets past may fail for other reasons: the forms here are empty."""
+    settings.STEP_UP = False
+    wrong = []
+    asked = 0
+    for role, person in people.items():
+        for name, path, view in routes():
+            if name in PERSONAL:
+                continue
+            client, url = client_for(path, person), url_of(path, stars)
+            for method in sorted(methods(view)):
+                if (name, method, role) == ("developer_api:app", "DELETE", "OWNER"):
+                    continue  # it would work
+                answer = client.generic(method, url, "{}", content_type=content_type(path))
+                asked += 1
+                allowed = TABLE[name][method]
+                names_role = f"Your role on this app is {role}." in answer.content.decode(errors="replace")
+                if role in OUTSIDE:
+                    right = answer.status_code in (404, 400) and not names_role
+                elif role in allowed:
+                    right = not names_role and answer.status_code != 403
+                else:
+                    right = answer.status_code == 403 and names_role
+                if not right:
+                    wrong.append(f"{role} {method} {name}: {answer.status_code}")
+    assert not wrong
+    assert asked > 500
+
+
+def content_type(path: str) -> str:
+    return "application/json" if path.startswith("/developer/") else "application/x-www-form-urlencoded"
