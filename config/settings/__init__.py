@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "stores.apps.StoresConfig",
     "accounts.apps.AccountsConfig",
     "common.apps.CommonConfig",
+    "teststores.apps.TestStoresConfig",
     "conformance.apps.ConformanceConfig",  # here, so that its receivers run after those of webhooks
     "accounts.admin_site.StaffConfig",
     "django.contrib.auth",

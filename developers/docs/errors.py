@@ -146,6 +146,8 @@ PROBLEMS: Final = (
     DocumentedError("check_ended", 409, "This check has ended.", "All its responses came, or it ran out of time.", "Read its results, or start a new check."),
     DocumentedError("check_step_mismatch", 409, "This check is at step <number>, not at step <number>.", "The responses of this step came already, or belong to another check.", "Read the check, and send the responses of its current requests."),
     DocumentedError("checks_running", 409, "<number> checks are running already. Wait until one has ended.", "A developer can run a few checks at a time.", "Wait. A check whose command line is gone ends within two minutes."),
+    DocumentedError("too_many_test_stores", 409, "You have <number> test stores already. Delete one first, or wait until one has expired.", "A developer can have a few test stores at a time, over all apps.", "Delete those that you no longer need. A test that was killed leaves one until it expires."),
+    DocumentedError("not_on_test_store", 409, "The app is not installed on this test store.", "It was uninstalled there.", "Install it again, by POST on the test store's /install."),
     DocumentedError("slug_taken", 409, "Another app has this slug. Choose another one.", "Slugs are unique on the platform.", "Choose another one."),
     DocumentedError("too_many_apps", 409, "A developer has at most <number> apps. Delete one that you no longer need.", "The limit is reached.", "Delete an app that was never approved."),
     DocumentedError("account_exists", 409, "An account with this e-mail address already exists.", "You have registered before.", "Sign in, or reset the password."),

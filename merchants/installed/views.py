@@ -11,12 +11,12 @@ from common.web.pagination import page_request
 from extensions.in_store.switches import controls_of, switched_off
 from extensions.services.extension_states import change_controls
 from installations.queries import granted_by, history_of, installations_of
-from marketplace.scopes import SCOPES
 from merchants.access import MerchantRequest, app_page, merchant_page
 from merchants.consent.question import question_of
-from merchants.installed.activity import done_by
+from merchants.installed.activity import activity_of
 from merchants.installed.app import InstalledApp
 from merchants.installed.controls_form import ControlsForm
+from merchants.installed.grants import grants_of
 from merchants.installed.hook_descriptions import at_checkout
 from merchants.installed.store_cost import cost_of
 
@@ -57,11 +57,11 @@ def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     context = {
         "app": app,
         "form": form,
-        "done": done_by(installation, parts),
+        "activity": activity_of(installation, parts),
         "cost": cost_of(app, parts, off),
         "installation": installation,
         "question": question_of(app, entries),
-        "granted": [(SCOPES[name], entries.get(name)) for name in installation.effective_scopes],
+        "grants": grants_of(installation, entries),
     }
     return form_page(request, "merchants/installed/installation.html", context)
 

@@ -149,7 +149,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "": Subject(None, {"key": "nothing", "name": "nothing", "slug": cast.store["shop"].slug}),
         "app-api/": Subject(None, of_app | order | {"slug": "bread"}),
         "webhooks/": Subject(None, of_app),
-        "developer/": Subject(None, of_app | {"number": 1, "check_id": "nothing"}),
+        "developer/": Subject(None, of_app | {"number": 1, "check_id": "nothing", "store_id": "nothing"}),
         "accounts/login/": Subject(None, {}),
         "accounts/register/": Subject(None, {}),
         "accounts/security/": Subject(cast.theo, {"pk": 1}),

@@ -13,7 +13,6 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.models import Business
 from common.http.exchanges import Exchange
 from common.ids import parse_id
 from marketplace.models import App
@@ -62,14 +61,12 @@ def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Me
     return prepared.messages
 
 
-def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App, sandbox: Business) -> int:
+def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App) -> int:
     """Record the answers as attempts. Returns how many counted: not those of leases that have ended."""
     now = timezone.now()
     by_lease = {outcome.lease: outcome for outcome in outcomes}
     ids = [found for lease in by_lease if (found := parse_id(lease.partition(":")[0]))]
-    rows = Delivery.objects.filter(
-        pk__in=ids, leased_by=slot, app_id=app.pk, business_id=sandbox.pk, status__in=WAITING
-    )
+    rows = Delivery.objects.filter(pk__in=ids, leased_by=slot, app_id=app.pk, status__in=WAITING)
     claims = [claim_of(row, Pace.UNKNOWN) for row in rows.values_list(*COLUMNS)]
     results = []
     for claim in claims:

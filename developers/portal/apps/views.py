@@ -14,8 +14,10 @@ from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from developers.portal.access import app_page, current_developer, developer_page
+from developers.portal.apps.axis import Place
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
-from developers.portal.apps.health import app_health, has_merchants
+from developers.portal.apps.health import app_health
+from developers.portal.apps.plots import plots_of
 from developers.portal.apps.rows import SEARCH_FROM, apps_by_attention, rows_of
 from developers.portal.apps.secrets import already_shown, client_secret_page
 from developers.portal.forms import RegenerateForm, SlugForm
@@ -50,13 +52,20 @@ def app_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @app_page
 def app_overview(request: HttpRequest, app: App) -> HttpResponse:
+    health = app_health(app)
+    made = progress(app)
+    first = Place.STORES if app.approved_version_id else Place.SANDBOX
+    place = next((each for each in Place if each == request.GET.get("in")), first)
     context = {
         "app": app,
+        "place": place,
+        "places": list(Place),
+        "plots": plots_of(app, place, health.hooks) if made.installed_at or health.is_in_stores else (),
         "scopes": [SCOPES[name] for name in app.scopes],
-        "progress": progress(app),
+        "progress": made,
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
         "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),
-        "health": app_health(app) if has_merchants(app) else None,
+        "health": health,
     }
     return render(request, "developers/portal/apps/overview.html", context)
 

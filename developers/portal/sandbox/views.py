@@ -55,14 +55,15 @@ def test_install(request: HttpRequest, app: App) -> HttpResponse:
     effects = _effects(request, app)
     installation = effects["installation"]
     held = app.scopes if installation is None else installation.effective_scopes
+    sandbox = Business.objects.sandbox_of(developer)
     context = effects | {
         "form": form,
         "scopes": [SCOPES[name] for name in held],
         "lacking": in_order(set(app.scopes) - set(held)),
-        "sandbox": Business.objects.sandbox_of(developer),
+        "sandbox": sandbox,
         "groups": test_store.groups(),
         "scenarios": sandbox_changes.SCENARIOS.values(),
-        "erasure": None if installation else sandbox_changes.waiting_erasure(app, developer),
+        "erasure": None if installation else sandbox_changes.waiting_erasure(app, sandbox),
         "erasure_delay": settings.DATA_ERASURE_DELAY,
     }
     return form_page(request, "developers/portal/sandbox/install.html", context)
@@ -164,7 +165,7 @@ def erase_now(request: HttpRequest, app: App) -> HttpResponse:
     """Send the data erasure of the last test install now instead of in 48 hours."""
     limits.count_changes(current_developer(request))
     try:
-        sandbox_changes.erase_now(app, current_developer(request))
+        sandbox_changes.erase_now(app, Business.objects.sandbox_of(current_developer(request)))
     except Conflict as error:
         messages.error(request, error.message)
     else:
