@@ -1,7 +1,7 @@
 """The page editor: a site page's text and its blocks, with settings that show while the merchant types.
 
 The address says which block is chosen (`?block=`). Each button is a form of its own, so that all works without scripts;
-nothing is kept before **Save**.
+nothing is kept before **Save**. **Publish** saves what is open, and shows the page to shoppers.
 """
 
 from collections.abc import Callable
@@ -34,6 +34,8 @@ from stores.services.pages import clean_html, create_page, update_page, written
 
 View = Callable[..., HttpResponse]
 NEW_PAGE = "new"
+PUBLISH = "publish"
+PUBLISHED = "Saved and published. Shoppers see the page now."
 
 
 def own_page(view: View) -> View:
@@ -69,7 +71,7 @@ def own_block(view: View) -> View:
 def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """GET: the page, and the chosen block's settings, or a block of the picker (`try`) on the page before it is added.
 
-    POST: the page's own title, address and text, with `preview` only on the canvas.
+    POST: the page's own title, address and text, with `preview` only on the canvas, with `publish` for shoppers, too.
     """
     if request.method == "POST":
         return _text(request, page)
@@ -144,14 +146,14 @@ def place_block(request: MerchantRequest, installation: Installation) -> HttpRes
     if request.POST.get("page") != NEW_PAGE:
         return _added(request, _own_page(request, request.POST.get("page", "")), choice)
     page = create_page(business=installation.business, title=choice.block.name, is_published=False)
-    messages.success(request, f"Page {page.title} added. Publish it under “Title and text” when it’s ready.")
+    messages.success(request, f"Page {page.title} added. Shoppers see it once you publish it.")
     return _added(request, page, choice)
 
 
 @require_http_methods(GET_OR_POST)
 @own_block
 def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
-    """Keep the settings; a button of a list changes the form and keeps nothing."""
+    """Keep the settings, and with `publish` show the page to shoppers; a button of a list changes the form and keeps nothing."""
     data = typed(request)
     if data is None:  # a reload of the form that such a button changed
         return redirect(_address(page, chosen.id))
@@ -163,6 +165,9 @@ def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) ->
         )
         editor_undo.remember(request, page, editor_undo.SAVED, before)
         message = f"Saved. {chosen.block.name} uses your settings in the store."
+        if PUBLISH in request.POST:
+            update_page(page=page, is_published=True)
+            message = PUBLISHED
         return done(request, message, _address(page, chosen.id))
 
     return saved(request, form, save) or _shown(request, page, chosen=chosen, settings=form)
@@ -211,9 +216,10 @@ def _text(request: MerchantRequest, page: SitePage) -> HttpResponse:
         return _shown(request, page, text=form)
 
     def save() -> HttpResponse:
-        if form.changes:
-            update_page(page=page, **form.changes)
-        return done(request, "Saved.", "merchants:page_editor", page.pk)
+        publishes = PUBLISH in request.POST
+        if changes := form.changes | ({"is_published": True} if publishes else {}):
+            update_page(page=page, **changes)
+        return done(request, PUBLISHED if publishes else "Saved.", "merchants:page_editor", page.pk)
 
     return saved(request, form, save, conflict="slug") or _shown(request, page, text=form)
 

@@ -13,7 +13,7 @@ from extensions.models import ExtensionState, Manifest, Placement
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.services.apps import rotate_client_secret
-from stores.services.pages import create_page
+from stores.models import SitePage
 from tests import factories
 from tests.extensions.cast import define
 from tests.merchants.pages import listed_app
@@ -97,12 +97,13 @@ def order(page: Page, shop: Business, path: str) -> str:
 
 
 @pytest.mark.journey
-@pytest.mark.spec("Contract 7 Pages", "Install, settings, a block on a page: six presses")
+@pytest.mark.spec(
+    "Contract 7 Pages", "Install, settings, a block that shoppers of a new store see: six presses"
+)
 @pytest.mark.spec("Installation", "uninstalled: blocks, embeds and hooks are out of the store")
 def test_install_set_up_place_a_block_and_uninstall(
     new_page: NewPage, sign_in: SignIn, site: str, mira: User, shop: Business, app: App, receiver: Receiver
 ) -> None:
-    create_page(business=shop, title="About us", slug="about")
     product = factories.product(shop, price=1000)
     page, shopper = new_page(), new_page()
     sign_in(page.context, mira)
@@ -118,11 +119,13 @@ def test_install_set_up_place_a_block_and_uninstall(
     page.goto(f"/merchant/apps/{installation.pk}/settings/")  # 3: the app's own link
     expect(page.get_by_role("textbox", name="Greeting")).to_have_value("Hello")
     page.get_by_role("button", name="Save").last.click()  # 4
-    page.get_by_role("button", name="Add to a page").click()  # 5: the page is chosen already
+    page.get_by_role("button", name="Add to a page").click()  # 5: a new page, since the store has none
     expect(page.frame_locator("iframe.block").locator("#title")).to_have_text("Stars")
-    page.get_by_role("button", name="Save").last.click()  # 6
+    page.get_by_role("button", name="Publish", exact=True).click()  # 6
+    expect(page.get_by_text("Saved and published.")).to_be_visible()
 
-    shopper.goto(f"/store/{shop.slug}/pages/about/")
+    wall = f"/store/{shop.slug}/pages/{SitePage.objects.get().slug}/"
+    shopper.goto(wall)
     expect(shopper.locator("iframe.block")).to_have_count(1)
     expect(shopper.locator("iframe.widget")).to_have_count(1)
     assert "A star for you" in order(shopper, shop, product.slug)
@@ -132,7 +135,7 @@ def test_install_set_up_place_a_block_and_uninstall(
     page.get_by_role("link", name="Uninstall").click()
     page.get_by_role("button", name="Uninstall").click()
     page.wait_for_url("**/receipt/")
-    shopper.goto(f"/store/{shop.slug}/pages/about/")
+    shopper.goto(wall)
     expect(shopper.locator("iframe")).to_have_count(0)
     assert "A star for you" not in order(shopper, shop, product.slug)
     hooks = [request for request in receiver.requests[asked:] if b"hookPoint" in request.body]

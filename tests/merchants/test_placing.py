@@ -10,6 +10,7 @@ from extensions.models import Placement
 from stores.services.pages import create_page
 from tests import factories
 from tests.extensions.cast import define
+from tests.forms import form_at, send
 from tests.merchants.pages import installed, listed_app, page_of
 from tests.pages import signed_in, text_of
 
@@ -47,7 +48,7 @@ def test_block_is_previewed_before_it_is_added(dana: User, mira: User, shop: Bus
 
 
 def test_new_store_gets_its_page_with_the_block(dana: User, mira: User, shop: Business) -> None:
-    """One press from the app's page. The page is the merchant's to publish."""
+    """One press from the app's page, and another one publishes it."""
     app = listed_app(dana, ["read_orders"])
     block = define(app, ExtensionType.BLOCK, "wall", name="Wall")
     installation = installed(app, shop)
@@ -58,6 +59,28 @@ def test_new_store_gets_its_page_with_the_block(dana: User, mira: User, shop: Bu
     assert (placed.page.title, placed.page.is_published, placed.page.business) == ("Wall", False, shop)
     assert "Page Wall added." in page
     assert "</svg>Not published</span>" in page
+    form = form_at(
+        browser,
+        f"/merchant/pages/{placed.page_id}/edit/?block={placed.pk}",
+        f"/merchant/pages/{placed.page_id}/blocks/{placed.pk}/",
+    )
+    assert ("publish", "1") not in form.fields
+    published = text_of(send(browser, form, follow=True, publish=1))
+    assert "Saved and published. Shoppers see the page now." in published
+    assert ">Publish</button>" not in published
+
+
+@pytest.mark.parametrize("title", ["Hours", ""])
+def test_publish_saves_the_text_that_is_open_or_says_what_is_wrong(
+    mira: User, shop: Business, title: str
+) -> None:
+    page, browser = create_page(business=shop, title="About", is_published=False), signed_in(mira)
+    here = f"/merchant/pages/{page.pk}/edit/"
+    sent = send(browser, form_at(browser, here), title=title, publish=1)
+    page.refresh_from_db()
+    assert (sent.status_code, page.title, page.is_published) == (
+        (302, "Hours", True) if title else (422, "About", False)
+    )
 
 
 def test_last_change_of_blocks_is_undone(dana: User, mira: User, shop: Business) -> None:
