@@ -1,4 +1,5 @@
-// <div data-live-part="URL" data-version="V">: asks for this part of the page again every 2 seconds, and shows it when it has changed.
+// <div data-live-part="URL" data-version="V">: asks for this part of the page again every 2 seconds, and shows it when it has changed,
+// until an answer has X-Live-Over. Selected boxes stay selected.
 // Details that are open stay open. Each new element with data-arrival is announced.
 import { announce } from "./announce.js";
 import { poll } from "./poll.js";
@@ -11,18 +12,22 @@ function watch(part) {
   }
 
   async function show(answer) {
-    if (answer.status !== 200) return; // nothing has changed
+    const isOver = answer.headers.has("X-Live-Over");
+    if (answer.status !== 200) return !isOver; // nothing has changed
     const html = await answer.text();
     const open = [...part.querySelectorAll("details[open][id]")].map((details) => details.id);
     const before = new Set(arrivals().map((element) => element.id));
     const focused = part.contains(document.activeElement) ? document.activeElement.closest("[id]")?.id : undefined;
+    const checked = new Set([...part.querySelectorAll("input:checked")].map((input) => input.value));
     part.innerHTML = html;
+    for (const input of part.querySelectorAll("input[type=checkbox]")) input.checked = checked.has(input.value);
     part.dataset.version = answer.headers.get("X-Live-Version");
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused) document.getElementById(focused)?.querySelector("summary")?.focus();
     const fresh = arrivals().filter((element) => !before.has(element.id));
     for (const element of fresh) element.classList.add("fresh");
     if (fresh.length) announce(fresh.map((element) => element.dataset.arrival).join(", "));
+    return !isOver;
   }
 
   function arrivals() {

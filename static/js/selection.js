@@ -1,10 +1,11 @@
 // <form data-selection>: a checkbox that selects all rows, and the number of selected rows.
 for (const form of document.querySelectorAll("form[data-selection]")) {
   const all = form.querySelector("[data-all]");
-  const rows = [...form.querySelectorAll("tbody input[type=checkbox]")];
+  const found = () => [...form.querySelectorAll("tbody input[type=checkbox]")]; // rows may have been replaced
   const label = form.querySelector("[data-selected-count]");
 
   const show = () => {
+    const rows = found();
     const count = rows.filter((row) => row.checked).length;
     label.textContent = count ? `${count} selected` : "";
     all.checked = count === rows.length;
@@ -13,7 +14,7 @@ for (const form of document.querySelectorAll("form[data-selection]")) {
 
   all.hidden = false;
   all.addEventListener("change", () => {
-    for (const row of rows) row.checked = all.checked;
+    for (const row of found()) row.checked = all.checked;
     show();
   });
   form.addEventListener("change", show);

@@ -5,7 +5,7 @@ from typing import Final
 
 from accounts.models import Business, User
 from config.demo.history.installations import made_installation, write_installations
-from config.demo.history.story import INSTALLED, RELEASED
+from config.demo.history.story import INSTALLED, releases
 from config.demo.people import REVIEWER, merchants_shop
 from extensions.models import ApprovedManifest
 from installations.enums import HistoryKind
@@ -23,7 +23,7 @@ def move_back(*, app: App, stores: list[Business], now: datetime) -> Installatio
     """Date its release and its installation on the bakery, and write what was before. Returns that installation."""
     current = app.approved_version
     assert current is not None
-    first, second = (now - ago for ago in RELEASED)
+    first, second = releases(now)
     AppVersion.objects.filter(pk=current.pk).update(number=2, approved_at=second)
     Submission.objects.filter(app=app).update(submitted_at=second - timedelta(hours=9), decided_at=second)
     App.objects.filter(pk=app.pk).update(created_at=first - timedelta(days=6))

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 SEED: Final = 2718
 DAYS: Final = 30
 INSTALLED: Final = timedelta(days=29, hours=6)  # when the bakery installed the sample app
-RELEASED: Final = (timedelta(days=41), timedelta(days=12, hours=1))  # its two versions, before now
 LUNCH_RUSH: Final = 9  # orders within the bad hour
 
 
@@ -28,7 +27,12 @@ def bad_hour(now: datetime) -> Span:
 
 def broken(now: datetime) -> Span:
     """In which its endpoint answered 500, until a release fixed it."""
-    return Span(_at(now, days=13, hour=11), now - RELEASED[1])
+    return Span(_at(now, days=5, hour=7), releases(now)[1])
+
+
+def releases(now: datetime) -> tuple[datetime, datetime]:
+    """When the two versions of the sample app were approved."""
+    return _at(now, days=41, hour=10), _at(now, days=5, hour=15)
 
 
 def order_times(now: datetime) -> list[datetime]:

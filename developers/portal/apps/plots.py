@@ -1,11 +1,11 @@
 """Five plots of an app on one axis: on its developer's sandbox store by the hour, in merchants' stores by the day.
 
-Each is one statement. Deliveries to stores are counted hourly. Of all else the newest rows of each hour or day are read, so a plot
-costs the same however much an app does.
+Each is one statement. Deliveries to stores are counted hourly. Of all else the newest rows of each day are read, so a plot costs the
+same however much an app does.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
@@ -29,8 +29,8 @@ from marketplace.models import App
 from webhooks.insight.last_day import last_days
 from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Webhook
 
-TIMED: Final = 150  # attempts or calls of an hour or day whose durations are read
-COUNTED: Final = 1000  # API calls of an hour or day
+TIMED: Final = 300  # attempts or calls of a day whose durations are read
+COUNTED: Final = 1000  # API calls of a day
 MOST_SANDBOXES: Final = 200  # whose rows are left out of merchants' stores
 MOST_INSTALLS: Final = 5000  # installs and uninstalls of all seven days
 
@@ -103,30 +103,31 @@ def _latency(subject: Subject, marks: Sequence[Mark]) -> Chart:
     )
     if subject.is_sandbox:
         found = Delivery.objects.filter(webhook__in=_own_webhooks(subject))
-    parts = []
-    for number, (begin, end) in enumerate(subject.axis.ranges):
+
+    def answered(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
         bounds = {"gte": first_id_at(begin), "lt": first_id_at(end)}
         newest = found.filter(**{f"id__{name}": value for name, value in bounds.items()}).order_by("-id")
-        answered = Attempt.objects.filter(
-            delivery__in=newest.values("pk")[:TIMED],
+        of_these = Attempt.objects.filter(
+            delivery__in=newest.values("pk")[:most],
             http_status__isnull=False,
             **{f"delivery_id__{name}": value for name, value in bounds.items()},
         )
-        parts.append(answered.order_by("-delivery_id").values_list(_is(number), "duration_ms")[:TIMED])
+        return of_these.order_by("-delivery_id")
+
+    times = _newest(subject, answered, "attempted_at", "duration_ms", TIMED)
     return _chart(
-        subject, "latency", "Webhook latency", marks, _durations(subject, of_each(parts)),
+        subject, "latency", "Webhook latency", marks, _durations(subject, times),
         empty="No response yet.", write=_milliseconds,
     )  # fmt: skip
 
 
 def _calls(subject: Subject, marks: Sequence[Mark]) -> Chart:
-    parts = [
-        _mine(subject, ApiCall.objects.filter(at__gte=begin, at__lt=end))
-        .order_by("-at")
-        .values_list(_is(number), "status")[:COUNTED]
-        for number, (begin, end) in enumerate(subject.axis.ranges)
-    ]
-    by_class = Counter((number, max(status // 100, 2)) for number, status in of_each(parts))
+    def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
+        return _mine(subject, ApiCall.objects.filter(at__gte=begin, at__lt=end)).order_by("-at")
+
+    by_class = Counter(
+        (number, max(status // 100, 2)) for number, status in _newest(subject, made, "at", "status", COUNTED)
+    )
     names = {2: ("Succeeded", "ok"), 4: ("Refused (4xx)", "warn"), 5: ("Failed (5xx)", "bad")}
     series = [
         Series(name, css, [by_class[number, digit] for number in range(len(subject.axis.begins))])
@@ -136,17 +137,33 @@ def _calls(subject: Subject, marks: Sequence[Mark]) -> Chart:
 
 
 def _hooks(subject: Subject, hooks: Sequence[Definition], marks: Sequence[Mark]) -> Chart:
-    made = HookCall.objects.exclude(outcome__in=SKIPPED).filter(definition__in=[each.pk for each in hooks])
-    parts = [
-        _mine(subject, made.filter(called_at__gte=begin, called_at__lt=end), has_app=False)
-        .order_by("-called_at")
-        .values_list(_is(number), "duration_ms")[:TIMED]
-        for number, (begin, end) in enumerate(subject.axis.ranges)
-    ]
+    of_app = HookCall.objects.exclude(outcome__in=SKIPPED).filter(definition__in=[each.pk for each in hooks])
+
+    def made(begin: datetime, end: datetime, most: int) -> QuerySet[Any]:
+        rows = of_app.filter(called_at__gte=begin, called_at__lt=end)
+        return _mine(subject, rows, has_app=False).order_by("-called_at")
+
+    times = _newest(subject, made, "called_at", "duration_ms", TIMED) if hooks else []
     return _chart(
-        subject, "hooks", "Hook time", marks, _durations(subject, of_each(parts) if hooks else []),
+        subject, "hooks", "Hook time", marks, _durations(subject, times),
         empty="No calls." if hooks else "The manifest has no hooks.", kind=HOOK, write=_milliseconds,
     )  # fmt: skip
+
+
+def _newest(
+    subject: Subject, rows: Callable[[datetime, datetime, int], QuerySet[Any]], moment: str, value: str, most: int
+) -> list[tuple[int, int]]:  # fmt: skip
+    """Numbers of points with a value of each row. A day in stores has `most` rows, and so has a whole day of the sandbox."""
+    axis = subject.axis
+    if subject.is_sandbox:
+        newest = rows(axis.first, axis.ranges[-1][1], most).values_list(moment, value)[:most]
+        return [(number, found) for at, found in newest if (number := axis.number_of(at)) is not None]
+    return of_each(
+        [
+            rows(begin, end, most).values_list(Value(number, output_field=IntegerField()), value)[:most]
+            for number, (begin, end) in enumerate(axis.ranges)
+        ]
+    )
 
 
 def _installs(subject: Subject, marks: Sequence[Mark]) -> Chart:
@@ -210,10 +227,6 @@ def _chart(
 
 def _zeros(subject: Subject) -> list[int]:
     return [0] * len(subject.axis.begins)
-
-
-def _is(number: int) -> Any:
-    return Value(number, output_field=IntegerField())
 
 
 def _milliseconds(value: Number) -> str:

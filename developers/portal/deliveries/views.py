@@ -16,6 +16,7 @@ from common.ids import parse_id
 from common.times import duration
 from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
+from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page
 from developers.portal.deliveries import descriptions as delivery_descriptions
@@ -23,11 +24,12 @@ from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.comparison import differing_fields, differing_headers
 from developers.portal.deliveries.forms import ALL, MAX_CHOICES, FilterForm, RecoverForm, SelectionForm
 from developers.portal.deliveries.groups import group_of, groups
+from developers.portal.deliveries.resent import Resent, remember, resent_of
 from developers.portal.filter_forms import MAX_NEW, news
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.engine import retry
-from webhooks.enums import WAITING
+from webhooks.enums import WAITING, DeliveryStatus
 from webhooks.insight.diagnosis import diagnose, in_short
 from webhooks.insight.headlines import headline
 from webhooks.models import Attempt, Delivery, Webhook
@@ -35,6 +37,11 @@ from webhooks.queries import may_read_payload, resend_refusal
 from webhooks.services.deliveries import RECOVERED_PER_SECOND, recover, redeliver
 
 MAX_ENDPOINTS: Final = 100  # that one recovery resends to
+# Of the list, by the value of `part`.
+PARTS: Final = {
+    "rows": "developers/portal/deliveries/rows.html",
+    "causes": "developers/portal/deliveries/causes.html",
+}
 SEARCH_NOTE: Final = f"The newest {delivery_log.SEARCHED:,} deliveries were searched. Choose an earlier time to search older ones."
 
 
@@ -70,9 +77,46 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "has_webhooks": bool(webhooks),
         "oldest": delivery_log.oldest_time(app),
         "plan": delivery_descriptions.retry_schedule(),
+        "resent": resent_of(request, app),
     }
+    if (part := request.GET.get("part", "")) in PARTS:
+        return _part(request, part, context)
+    context["live"] = _versions(context) if _moves(context) else {}
+    context["live_query"] = _position(request.GET)
     status = 200 if form.is_valid() and not (selection and selection.errors) else UNPROCESSABLE
     return render(request, "developers/portal/deliveries/list.html", context, status=status)
+
+
+def _part(request: HttpRequest, part: str, context: dict[str, Any]) -> HttpResponse:
+    """A part that changes while deliveries are being sent. The last one says that it is over."""
+    version = _versions(context)[part]
+    response = live_part(request, PARTS[part], context | {"version": version})
+    if not _moves(context):
+        response["X-Live-Over"] = "1"
+    return response
+
+
+def _moves(context: Mapping[str, Any]) -> bool:
+    """Whether something on the page is being sent right now."""
+    resent: Resent | None = context["resent"]
+    return bool(resent and resent.waiting) or any(
+        each.status == DeliveryStatus.PENDING for each, *_ in context["rows"]
+    )
+
+
+def _versions(context: Mapping[str, Any]) -> dict[str, str]:
+    rows = [(each.pk, each.status, each.attempt_count) for each, *_ in context["rows"]]
+    causes = [(group.cause, len(group.deliveries)) for group in context["groups"]]
+    resent: Resent | None = context["resent"]
+    return {"rows": live_version(rows), "causes": live_version(causes, resent and resent.text)}
+
+
+def _position(query: QueryDict) -> str:
+    """The list's filters, and where in it the page is."""
+    given = query.copy()
+    for name in ("part", "seen"):
+        given.pop(name, None)
+    return given.urlencode()
 
 
 def _row(each: Any) -> tuple[Delivery, Attempt | None, str]:
@@ -198,7 +242,7 @@ def group_resend(request: HttpRequest, app: App) -> HttpResponse:
         except Conflict as error:  # disabled or paused a moment ago
             messages.error(request, f"{webhook.url}: {error.message}")
     if sent:
-        messages.success(request, f"{sent} {'delivery is' if sent == 1 else 'deliveries are'} being resent.")
+        remember(request, app, [each.pk for each in group.deliveries])
     return redirect("portal:deliveries", app.slug)
 
 
@@ -225,18 +269,18 @@ def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
         return _list(request, app, selection=form)
     selected = form.cleaned_data["delivery"]
     refused = ""
-    sent = 0
+    sent = []
     for each in Delivery.objects.filter(pk__in=selected, webhook__installation__app=app).order_by("id"):
         try:
             redeliver(delivery=each)
         except Conflict as error:
             refused = error.message
         else:
-            sent += 1
+            sent.append(each.pk)
     if sent:
-        messages.success(request, f"{sent} {'delivery is' if sent == 1 else 'deliveries are'} being resent.")
+        remember(request, app, sent)
     if refused:
-        messages.error(request, f"{len(selected) - sent} not resent: {refused}")
+        messages.error(request, f"{len(selected) - len(sent)} not resent: {refused}")
     return _back_to_list(request, app)
 
 

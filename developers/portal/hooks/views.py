@@ -23,6 +23,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from developers.portal.access import app_page, current_developer
+from developers.portal.hooks.dots import dots_of
 from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
@@ -147,12 +148,14 @@ def hook_page(request: HttpRequest, app: App, point: str) -> HttpResponse:
     definition = health.own_hook(app, point)
     sandbox = Business.objects.sandbox_of(current_developer(request))
     order = health.running_order(sandbox, HookPoint(point), app)
+    calls = health.newest_calls(definition)
     context = {
         "app": app,
         "order": order,
         "is_in_order": any(turn.is_own for turn in order),
         "hook_status": hook_statuses(app, [definition])[0],
-        "calls": [(each, *OUTCOMES[each.outcome]) for each in health.newest_calls(definition)],  # type: ignore[index]
+        "calls": [(each, *OUTCOMES[each.outcome]) for each in calls],  # type: ignore[index]
+        "dots": dots_of(calls, read_hook(definition).timeout),
     }
     return render(request, "developers/portal/hooks/hook.html", context)
 

@@ -15,10 +15,8 @@ from accounts.models import User
 from accounts.services import confirmation, register
 from accounts.sign_in import limits
 from common.errors import Conflict, Invalid, NotFound
-from common.web.forms.pages import add_service_errors
-from common.web.forms.pages import UNPROCESSABLE
+from common.web.forms.pages import UNPROCESSABLE, add_service_errors
 from common.web.methods import GET_OR_POST
-from developers.portal.access import 
 from marketplace.models import Membership
 from marketplace.services import members
 

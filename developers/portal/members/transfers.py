@@ -11,8 +11,6 @@ from common.errors import Conflict, ServiceError
 from common.web.forms.pages import UNPROCESSABLE, add_service_errors
 from common.web.methods import GET_OR_POST
 from developers.portal.access import (
-    GET_OR_POST,
-    UNPROCESSABLE,
     current_developer,
     developers_page,
     owners_page,

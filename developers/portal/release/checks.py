@@ -16,11 +16,13 @@ from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
 from conformance.results import by_reason, results_of, summary_of
 from conformance.services.disposal import KEPT
+from conformance.services.runs import NEEDS_MORE
 from conformance.services.sending import check_for_developer
 from developers.portal.access import app_page
 from marketplace.models import App
 
 SHOWN: Final = 30  # runs
+FOLDED: Final = 4  # rules that were left out for one reason
 
 # Kind and icon of the pill.
 PILLS: Final = {
@@ -94,5 +96,8 @@ def check(request: HttpRequest, app: App, run_id: str) -> HttpResponse:
         "app": app,
         "row": RunRow(run),
         "groups": [(group, *PILLS[group[0].outcome]) for group in by_reason(results)],
+        "start_with": next((each for each in results if each.outcome == Outcome.FAIL), None),
+        "untried": sum(each.details == [NEEDS_MORE] for each in results),
+        "fold_from": FOLDED,
     }
     return render(request, "developers/portal/release/check.html", context)
