@@ -75,7 +75,8 @@ def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
         return {}
     own = Installation.objects.active().filter(app__in=apps, business=business, is_own=True)
     found = listeners.of_apps(own.values_list("app_id", flat=True))
-    return {app: slot for (app, sandbox), slot in found.items() if sandbox == business.pk}
+    keys = own.values_list("app_id", "installed_by_id") if found else ()
+    return {app: found[app, person] for app, person in keys if (app, person) in found}
 
 
 def begin(

@@ -1,6 +1,6 @@
 """Listeners: the command `listen`, with which a developer receives an app's requests on their own machine.
 
-A listener is for one app on the sandbox store of one of its developers, and each app has one at most. It has a slot with a heartbeat
+A listener is for one app on the sandbox and test stores of one of its developers, and each app has one at most. It has a slot with a heartbeat
 like a dispatcher, but claims nothing: dispatchers claim its deliveries by their usual rules, and hand the leases over.
 So a listener that dies loses nothing: its leases are freed as those of a dead dispatcher (docs/decisions/0044).
 """
@@ -34,9 +34,10 @@ FULL: Final = Coded(
 
 
 def of_apps(apps: Iterable[UUID]) -> dict[tuple[UUID, UUID], int]:
-    """The slots of the listeners that are there now, by app and sandbox store. One statement."""
-    rows = slots.alive().filter(app__in=apps, sandbox__isnull=False).values_list("app_id", "sandbox_id", "pk")
-    return {(app, sandbox): slot for app, sandbox, slot in rows if app and sandbox}
+    """The slots of the listeners that are there now, by app and developer. One statement."""
+    found = slots.alive().filter(app__in=apps, sandbox__isnull=False)
+    rows = found.values_list("app_id", "sandbox__owner_id", "pk")
+    return {(app, person): slot for app, person, slot in rows if app and person}
 
 
 @transaction.atomic

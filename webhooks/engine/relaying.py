@@ -13,8 +13,10 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.models import User
 from common.http.exchanges import Exchange
 from common.ids import parse_id
+from installations.models import Installation
 from marketplace.models import App
 from webhooks.engine import planning, preparation, recording
 from webhooks.engine.claim_selection import LEASE
@@ -61,14 +63,18 @@ def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Me
     return prepared.messages
 
 
-def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App) -> int:
-    """Record the answers as attempts. Returns how many counted: not those of leases that have ended."""
+def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App, person: User) -> int:
+    """Record the answers as attempts. Returns how many counted: not those of leases that have ended, nor of stores that aren't
+    this developer's sandbox or test stores.
+    """
     now = timezone.now()
     by_lease = {outcome.lease: outcome for outcome in outcomes}
     ids = [found for lease in by_lease if (found := parse_id(lease.partition(":")[0]))]
-    rows = Delivery.objects.filter(pk__in=ids, leased_by=slot, app_id=app.pk, status__in=WAITING)
-    tests = rows.filter(webhook__installation__is_review=True, webhook__installation__is_own=True)
-    on_test_stores = set(tests.values_list("pk", flat=True))
+    own = Installation.objects.filter(app=app, is_own=True, installed_by=person)
+    rows = Delivery.objects.filter(
+        pk__in=ids, leased_by=slot, webhook__installation__in=own, status__in=WAITING
+    )
+    on_test_stores = set(rows.filter(webhook__installation__is_review=True).values_list("pk", flat=True))
     claims = [
         replace(claim_of(row, Pace.UNKNOWN), by_store_clock=row[0] in on_test_stores)
         for row in rows.values_list(*COLUMNS)

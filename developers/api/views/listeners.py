@@ -169,7 +169,7 @@ class AnswersView(_PollView):
         )
         outcomes = [RelayedAttempt(each["lease"], exchange_of(each)) for each in body.get("deliveries", ())]
         if outcomes:
-            recorded += deliveries.answer(slot, outcomes, app=app)
+            recorded += deliveries.answer(slot, outcomes, app=app, person=self.developer)
         return Response({"recorded": recorded}, headers=NO_STORE)
 
 

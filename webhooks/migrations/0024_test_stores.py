@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('webhooks', '0022_listeners_claim_nothing'),
+        ('webhooks', '0023_listener_sandbox'),
     ]
 
     operations = [
