@@ -43,6 +43,7 @@ class StaffSite(AdminSite):
         from accounts.models import User  # models aren't loaded yet at the top
         from accounts.services.second_factor import must_set_up
         from accounts.sign_in.step_up import step_up
+        from common.web.forms.kept import require_same_person, to_sign_in
 
         inner = super().admin_view(view, cacheable)
         asking = step_up(inner)
@@ -50,6 +51,9 @@ class StaffSite(AdminSite):
         @wraps(inner)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             user = request.user
+            if request.method == "POST" and not user.is_authenticated:
+                return to_sign_in(request)
+            require_same_person(request)
             if not isinstance(user, User) or not self.has_permission(request):
                 return cast(HttpResponse, inner(request, *args, **kwargs))
             if must_set_up(user):

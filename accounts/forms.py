@@ -21,6 +21,7 @@ from accounts.validators import timezone_choices
 from common.currencies import currency_choices
 from common.errors import Invalid
 from common.processes.background import enqueue_after_commit
+from common.web.forms.edits import EditForm
 from common.web.forms.pages import add_service_errors
 from common.web.forms.widgets import RadioCards
 
@@ -229,7 +230,7 @@ class AddPasskeyForm(AddWebAuthnForm):
         alone.help_text = "Your device then checks your fingerprint, face or PIN."
 
 
-class NoticesForm(forms.Form):
+class NoticesForm(EditForm):
     mails = forms.MultipleChoiceField(
         label="Send me an e-mail when",
         help_text="Mails about the security of your account are always sent.",

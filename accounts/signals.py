@@ -3,7 +3,7 @@
 from django.dispatch import Signal
 
 business_created = Signal()
-"""A business has been created. Arguments: `business` (accounts.Business), `now` (aware datetime).
+"""A business has been created. Arguments: `business` (accounts.Business), `with_samples`, `now` (aware datetime).
 
 An exception in a receiver undoes the registration.
 """

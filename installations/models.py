@@ -19,7 +19,7 @@ from marketplace.scopes import in_order
 # The columns that decide whether an app may be sent an event, where to, and what its token may do.
 SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
-    "is_own", "business__is_sandbox",
+    "is_own", "installed_by", "business__is_sandbox",
     "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
     "app__deleted_at", "app__approved_version",
     "app__approved_version__scopes", "app__approved_version__webhook_url",

@@ -107,6 +107,8 @@ SCOPES: dict[str, Scope] = {
     )
 }
 
+READS_CUSTOMERS = "read_orders"
+
 # Delivered without any scope.
 EVENTS_WITHOUT_SCOPE = ("business.data_erasure",)
 

@@ -1,42 +1,54 @@
 """Decides who may open a page under `/merchant/`, and which business it shows.
 
-A merchant sees one business at a time, which the session remembers. A developer sees their sandbox store, and a reviewer
-the test store on which apps in review are tried. Times are in
-the time zone of the business.
+A developer sees their sandbox store, and a reviewer the test store on which apps in review are tried. A merchant with several
+businesses sees that of the page's object, such as an order; else the one that the address names (`?store=`), or that was chosen, which
+the session remembers. A form is for the business that its page showed (docs/decisions/0090). Only **Open** chooses another one. Times
+are in the time zone of the business.
 """
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, cast
+from typing import Any, Final, TypeVar, cast
+from urllib.parse import urlencode, urlsplit
 
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
+from django.urls import resolve
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from accounts.models import Business, User
 from common.db.finders import get_or_not_found
+from common.errors import Conflict, Invalid, NotFound
 from common.ids import parse_id
+from common.web.forms.kept import asked_again, signed_in
+from common.web.forms.stamps import stamp_of
 from installations.queries import own_installation
+from merchants.constants import NAMED_BY
 from merchants.installed.app import InstalledApp, apps_in
 from merchants.store.queries import with_orders_to_confirm
 
 Page = Callable[..., HttpResponse]
+Row = TypeVar("Row", bound=Model)
 SESSION_KEY = "business"
+NO_LONGER_YOURS: Final = "This page was of a store that you no longer manage. Nothing was saved."
+OF_WHICH_STORE: Final = "Nothing is saved yet: the form doesn’t say which of your stores it is for."
 
 
 class MerchantRequest(HttpRequest):
     """A request that passed `merchant_page`. The layout of these pages reads all of it.
 
-    `businesses` are the person's, the main one first, and `apps` those of the one that is shown.
+    `businesses` are the person's, the main one first, and `apps` those of the one that is shown, which isn't always the `chosen` one.
     """
 
     user: User
     businesses: list[Business]
+    chosen: Business
     business: Business
     apps: list[InstalledApp]
+    form_about: str  # for the stamps of forms
 
 
 def merchant_area(view: Page) -> Page:
@@ -45,20 +57,21 @@ def merchant_area(view: Page) -> Page:
     The request's `business` is None for a merchant who has none yet.
     """
 
-    @login_required
+    @signed_in
     @wraps(view)
     def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         request.businesses = list(
             with_orders_to_confirm(Business.objects.owned_by(request.user).main_first())
         )
-        business = _current_business(request)
+        request.chosen = cast(Business, _chosen(request))
+        business = _business_of(request)
         if business is None and not request.user.is_merchant:
             raise PermissionDenied(
                 "Only merchants and developers can open these pages. Sign in with another account."
             )
         with timezone.override(None):
             _show(request, business)
-            return view(request, *args, **kwargs)
+            return _staying(request, view(request, *args, **kwargs))
 
     return guarded
 
@@ -71,6 +84,8 @@ def merchant_page(view: Page) -> Page:
     def with_business(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.business is None:
             return redirect("merchants:business_add")
+        if request.method == "POST" and _is_of_any_store(request):
+            return _asked_for_which(request)
         return view(request, *args, **kwargs)
 
     return with_business
@@ -93,11 +108,10 @@ def merchants_only(view: Page) -> Page:
 
 def switch_to(request: MerchantRequest, business: Business) -> None:
     """Show this business from now on. The caller has checked that the person owns it."""
-    read = next(
-        (each for each in request.businesses if each == business), business
-    )  # with its number of orders
-    _show(request, read)
+    counted = next((each for each in request.businesses if each == business), business)
     request.session[SESSION_KEY] = str(business.pk)
+    request.chosen = counted
+    _show(request, counted)
 
 
 def own_business(user: User, business_id: object) -> Business:
@@ -105,26 +119,87 @@ def own_business(user: User, business_id: object) -> Business:
     return get_or_not_found(Business.objects.owned_by(user), business_id, "Business not found")
 
 
+def own_row(request: MerchantRequest, rows: QuerySet[Row], row_id: object, noun: str) -> Row:
+    """A row of one of the person's businesses, which the page then shows. Raises `NotFound`."""
+    found: Any = get_or_not_found(rows.filter(business__in=request.businesses), row_id, f"{noun} not found")
+    found.business = _show_own(request, found.business_id)
+    return cast(Row, found)
+
+
+def _show_own(request: MerchantRequest, business_id: object) -> Business:
+    business = next(each for each in request.businesses if each.pk == business_id)
+    if business != request.business:
+        _show(request, business)
+    return business
+
+
 def _show(request: MerchantRequest, business: Business | None) -> None:
     """Its apps are read once, by the first view or template that needs them."""
     request.business = cast(Business, business)
     if business:
+        request.form_about = str(business.pk)
         request.apps = cast(list[InstalledApp], SimpleLazyObject(partial(apps_in, business)))
         timezone.activate(business.timezone)
 
 
-def _current_business(request: MerchantRequest) -> Business | None:
+def _chosen(request: MerchantRequest) -> Business | None:
     """The one that the session remembers, or the main one."""
     main = next(iter(request.businesses), None)
     known = request.session.get(SESSION_KEY)
     return next((each for each in request.businesses if str(each.pk) == known), main)
 
 
-def installation_page(view: Page) -> Page:
-    """Passes the installation in the URL to the view, ended ones too. Another owner's is a 404.
+def _business_of(request: MerchantRequest) -> Business | None:
+    """The one of the form that was sent, or that the address names, or the chosen one."""
+    if request.method == "POST":
+        return _business_of_form(request)
+    if NAMED_BY not in request.GET:
+        return request.chosen
+    named = (each for each in request.businesses if each.slug == request.GET[NAMED_BY])
+    if (found := next(named, None)) is None:
+        raise NotFound("Store not found")
+    return found
 
-    The pages switch to the installation's business.
+
+def _business_of_form(request: MerchantRequest) -> Business | None:
+    """Raises `Conflict` if it is no longer the person's."""
+    stamp = stamp_of(request)
+    if stamp is None or not stamp.about:
+        return request.chosen
+    own = (each for each in request.businesses if str(each.pk) == stamp.about)
+    if (found := next(own, None)) is None:
+        raise Conflict(NO_LONGER_YOURS)
+    return found
+
+
+def _is_of_any_store(request: MerchantRequest) -> bool:
+    """Whether a form may be for any of several stores: it has no stamp, as on a page of an earlier release, and its address names
+    no object.
     """
+    match = request.resolver_match
+    return len(request.businesses) > 1 and not (match and match.kwargs) and stamp_of(request) is None
+
+
+def _asked_for_which(request: MerchantRequest) -> HttpResponse:
+    """The form again, filled, for the store that is chosen."""
+    asked = asked_again(request, f"{OF_WHICH_STORE} If it is {request.chosen.name}, press the button again.")
+    if asked is None:
+        raise Invalid(f"{OF_WHICH_STORE} Open its page again, and send it from there.")
+    return asked
+
+
+def _staying(request: MerchantRequest, response: HttpResponse) -> HttpResponse:
+    """A redirect from a page of another business than the chosen one stays with that, if its address names no object."""
+    if isinstance(response, HttpResponseRedirect) and request.business != request.chosen:
+        url = urlsplit(response.url)
+        if url.path.startswith("/merchant/") and not resolve(url.path).kwargs:
+            query = "&".join(filter(None, (url.query, urlencode({NAMED_BY: request.business.slug}))))
+            response["Location"] = url._replace(query=query).geturl()
+    return response
+
+
+def installation_page(view: Page) -> Page:
+    """Passes the installation in the URL to the view, ended ones too. Another owner's is a 404."""
 
     @merchant_page
     @wraps(view)
@@ -132,8 +207,7 @@ def installation_page(view: Page) -> Page:
         request: MerchantRequest, installation_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         installation = own_installation(request.user, installation_id)
-        if installation.business_id != request.business.pk:
-            switch_to(request, installation.business)
+        _show_own(request, installation.business_id)
         return view(request, installation, *args, **kwargs)
 
     return with_installation
@@ -160,9 +234,7 @@ def app_page(view: Page) -> Page:
     def with_app(request: MerchantRequest, installation_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         app = _app_among(request, installation_id)
         if app is None:
-            installation = own_installation(request.user, installation_id)
-            if installation.is_active:
-                switch_to(request, installation.business)
+            _show_own(request, own_installation(request.user, installation_id).business_id)
             app = _app_among(request, installation_id)
         return view(request, app, *args, **kwargs) if app else redirect("merchants:receipt", installation_id)
 

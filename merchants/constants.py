@@ -2,6 +2,5 @@
 
 from typing import Final
 
-GET_OR_POST: Final = ("GET", "HEAD", "POST")
-UNPROCESSABLE: Final = 422
+NAMED_BY: Final = "store"  # in the address: the slug of the business that the page shows
 ROWS: Final = 25  # on a page of a list

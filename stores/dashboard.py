@@ -86,6 +86,10 @@ class Span:
     def dates(self) -> list[date]:
         return [self.first + timedelta(days=ahead) for ahead in range(self.days)]
 
+    def since(self, field: str) -> Q:
+        """Rows whose `field` is of these days or later."""
+        return Q(**{f"{field}__gte": self._midnight(self.first)})
+
     @property
     def bounds(self) -> Q:
         """The orders of these days."""

@@ -191,7 +191,7 @@ def orders(
 
 
 def _orders_of(business_id: Any) -> QuerySet[Order]:
-    return _whole_orders().filter(business=business_id).order_by("-id")
+    return whole_orders().filter(business=business_id).order_by("-id")
 
 
 def order_by_id(business: Business, order_id: object) -> Order:
@@ -201,7 +201,7 @@ def order_by_id(business: Business, order_id: object) -> Order:
 
 def order_by_page_key(business: Business, key: str) -> Order | None:
     """The order placed by the checkout page with this key, or of a mailed link, with lines and payment; None without."""
-    placed = _whole_orders().filter(business=business, page_key_digest__isnull=False)
+    placed = whole_orders().filter(business=business, page_key_digest__isnull=False)
     order_id = order_of_key(key)
     found = placed.filter(pk=order_id) if order_id else placed.filter(page_key_digest=digest(key))
     return found.first()
@@ -212,7 +212,8 @@ def carts_of_key(key_digest: str) -> list[Cart]:
     return list(Cart.objects.filter(key_digest=key_digest))
 
 
-def _whole_orders() -> QuerySet[Order]:
+def whole_orders() -> QuerySet[Order]:
+    """With lines and payment, of whatever business."""
     return Order.objects.select_related("payment").prefetch_related(LINES)
 
 
@@ -289,7 +290,7 @@ def delivery_fee(business: Business, delivery_method: str) -> int:
 
 _ID = Param("id", UUIDField())
 _PRODUCT_BY_ID = Compiled(lambda: Product.objects.filter(business=BUSINESS, pk=_ID))
-_ORDER_BY_ID = Compiled(lambda: _whole_orders().filter(business=BUSINESS, pk=_ID))
+_ORDER_BY_ID = Compiled(lambda: whole_orders().filter(business=BUSINESS, pk=_ID))
 
 
 def _found(query: Compiled[Row], business: Business, row_id: object, noun: str) -> Row:

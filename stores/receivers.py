@@ -25,10 +25,12 @@ from stores.signals import order_created, order_status_changed, review_created, 
 
 
 @receiver(business_created)
-def open_store(sender: Any, *, business: Business, now: datetime, **kwargs: Any) -> None:
+def open_store(
+    sender: Any, *, business: Business, now: datetime, with_samples: bool = True, **kwargs: Any
+) -> None:
     """Every business has a store from the start; a sandbox store gets sample data."""
     StoreTotals.objects.create(business=business)
-    if business.is_sandbox:
+    if business.is_sandbox and with_samples:
         fill_store(business=business, now=now)
 
 

@@ -45,16 +45,20 @@ OPEN_ORDERS = [
 
 
 @transaction.atomic
-def fill_store(*, business: Business, busy: Sequence[datetime] = (), now: datetime | None = None) -> None:
+def fill_store(
+    *, business: Business, busy: Sequence[datetime] = (), at_least: int = 0, now: datetime | None = None
+) -> None:
     """Fill an empty store with products, past orders, reviews and pages. `busy` are times of more orders.
 
-    A store that has products stays unchanged. No row is dated in the future.
+    With `at_least` it has so many products and so many orders, the others spread over the days. A store that has products stays unchanged. No row is dated in the future.
     """
     if Product.objects.filter(business=business).exists():
         return
     now = now or timezone.now()
     chance = random.Random(SEED)  # noqa: S311  nothing here is secret
-    products = Product.objects.bulk_create(_products(business, now))
+    missing = at_least - PAST_ORDERS - len(OPEN_ORDERS) - len(busy)
+    busy = [*busy, *(now - timedelta(days=1 + (DAYS - 2) * number / missing) for number in range(missing))]
+    products = Product.objects.bulk_create(_products(business, at_least, now))
     orders = list(_orders(business, chance, busy, now))
     items = [item for order in orders for item in _items(order, products, chance)]
     Order.objects.bulk_create(orders)
@@ -71,12 +75,17 @@ def fill_store(*, business: Business, busy: Sequence[datetime] = (), now: dateti
     )
 
 
-def _products(business: Business, now: datetime) -> Iterator[Product]:
+def _products(business: Business, at_least: int, now: datetime) -> Iterator[Product]:
+    """What the shelves hold; then the same with a number, until there are enough."""
     moment = now - OPENED
-    for category, shelf in SHELVES.items():
-        for goods in shelf:
-            moment += timedelta(minutes=7)
-            yield _product(business, category, goods, moment)
+    stock = [(category, goods) for category, shelf in SHELVES.items() for goods in shelf]
+    for number in range(max(at_least, len(stock))):
+        category, goods = stock[number % len(stock)]
+        moment += timedelta(minutes=7)
+        product = _product(business, category, goods, moment)
+        if turn := number // len(stock):
+            product.name, product.slug = f"{product.name} {turn + 1}", f"{product.slug}-{turn + 1}"
+        yield product
 
 
 def _product(business: Business, category: str, goods: Goods, moment: datetime) -> Product:

@@ -123,7 +123,9 @@ class Page(HTMLParser):
             self._open.fields += [(name, value) for value in chosen]
             self._select = None
         elif tag in ("a", "textarea", "button") and self._texts:
-            self._ends.pop()(_plain("".join(self._texts.pop())))
+            text = "".join(self._texts.pop())
+            # A line break right behind the tag isn't part of a text field.
+            self._ends.pop()(text.removeprefix("\n") if tag == "textarea" else _plain(text))
 
     def handle_data(self, data: str) -> None:
         self._words.append(data)
@@ -137,7 +139,12 @@ class Page(HTMLParser):
     def _input(self, given: dict[str, str]) -> None:
         kind = given.get("type", "text")
         is_off = kind in ("checkbox", "radio") and "checked" not in given
-        if "name" in given and not is_off and kind not in ("submit", "button", "file"):
+        if (
+            "name" in given
+            and not is_off
+            and "disabled" not in given
+            and kind not in ("submit", "button", "file")
+        ):
             self._add(given, given.get("value", "on" if kind == "checkbox" else ""))
 
     def _add(self, given: dict[str, str], value: str) -> None:

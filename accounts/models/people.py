@@ -135,7 +135,7 @@ class Business(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text="Of a throwaway store for one check of an app (`conformance`). It is in no list, and deleted afterwards.",
+        help_text="Of a throwaway store for one check or test of an app (`conformance`, `teststores`). It is in no list, and deleted afterwards.",
     )
     created_at = models.DateTimeField(default=now, editable=False)
 

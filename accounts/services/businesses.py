@@ -56,11 +56,12 @@ def create_business(
     timezone: str = "UTC",
     is_sandbox: bool = False,
     expires_at: datetime | None = None,
+    with_samples: bool = True,
     now: datetime | None = None,
 ) -> Business:
     """Open a business under a free slug made from its name, and tell `business_created`.
 
-    With `expires_at` it is a throwaway store, of which an owner may have several.
+    With `expires_at` it is a throwaway store, of which an owner may have several. A sandbox gets sample data `with_samples`.
 
     Raises `Invalid` naming each bad field, and `Conflict` where the owner has a sandbox already. The name of a sandbox is
     made of its owner's, who chose none.
@@ -82,7 +83,9 @@ def create_business(
         _check_name(business.name)
     with transaction.atomic():
         _insert_under_free_slug(business)
-        business_created.send(sender=Business, business=business, now=business.created_at)
+        business_created.send(
+            sender=Business, business=business, with_samples=with_samples, now=business.created_at
+        )
     return business
 
 

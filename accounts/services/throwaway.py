@@ -1,4 +1,4 @@
-"""Stores that exist for one check of an app, and the account that owns them.
+"""Stores that exist for one check or test of an app, and the account that owns them.
 
 The account can't be used: it has no password, and no mail reaches its address. Neither it nor its stores are in a list.
 """
@@ -16,10 +16,18 @@ OWNER_EMAIL: Final = "app-checks@platform.invalid"  # RFC 2606: never a real add
 OWNER_NAME: Final = "App checks"
 
 
-def open_throwaway_store(*, expires_at: datetime, now: datetime | None = None) -> Business:
-    """A sandbox store with sample data. The caller deletes it."""
-    name = f"Check {get_random_string(10, SLUG_ALPHABET)}"
-    return create_business(owner=_owner(), name=name, is_sandbox=True, expires_at=expires_at, now=now)
+def open_throwaway_store(
+    *, purpose: str, expires_at: datetime, with_samples: bool = True, now: datetime | None = None
+) -> Business:
+    """A sandbox store whose name begins with `purpose`. The scheduler deletes it after its time."""
+    return create_business(
+        owner=_owner(),
+        name=f"{purpose} {get_random_string(10, SLUG_ALPHABET)}",
+        is_sandbox=True,
+        expires_at=expires_at,
+        with_samples=with_samples,
+        now=now,
+    )
 
 
 def _owner() -> User:

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods
 from accounts.models import Business, User, normalize_email
 from accounts.services.deletion import NotDeletableError, delete_account, obstacles_of
 from accounts.sign_in.step_up import step_up
-from common.web.methods import require_safe
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
 
-UNPROCESSABLE = 422
 CONFLICT = 409
 
 
@@ -38,7 +38,7 @@ class DeleteForm(forms.Form):
         return email
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @login_required
 @step_up
 def delete(request: HttpRequest) -> HttpResponse:

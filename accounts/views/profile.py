@@ -14,9 +14,10 @@ from accounts.sign_in import limits
 from accounts.sign_in.origins import origin_of
 from accounts.sign_in.step_up import step_up
 from common.errors import Conflict, Invalid, TooManyRequests
-from common.web.methods import require_safe
+from common.web.forms.edits import CONFLICT
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
 
-UNPROCESSABLE = 422
 GONE = 410
 TOO_MANY = 429
 
@@ -85,7 +86,7 @@ def change_name(request: HttpRequest) -> HttpResponse:
     return redirect("accounts:profile")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @login_required
 @step_up
 def ask_for_new_email(request: HttpRequest) -> HttpResponse:
@@ -116,7 +117,7 @@ def forget_new_email(request: HttpRequest) -> HttpResponse:
     return redirect("accounts:profile")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @login_required
 def confirm_new_email(request: HttpRequest, token: str) -> HttpResponse:
     """Asks with a button, because mail servers open links."""
@@ -139,6 +140,9 @@ def choose_notices(request: HttpRequest) -> HttpResponse:
     form = NoticesForm(request.POST, user=user)
     if not form.is_valid():
         return _page(request, form)
-    services.choose_mails(user=user, wanted=form.cleaned_data["mails"])
+    if form.show_conflicts():
+        return _page(request, form, CONFLICT)
+    if form.changes:
+        services.choose_mails(user=user, wanted=form.cleaned_data["mails"])
     messages.success(request, "Your notices are saved.")
     return redirect("accounts:profile")

@@ -18,9 +18,10 @@ from accounts.services.developer_tokens import IssuedToken, create_developer_tok
 from accounts.sign_in.origins import Origin, origin_of
 from accounts.sign_in.step_up import step_up
 from common.errors import Conflict, Invalid
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST
 
 LIFETIMES = [(30, "30 days"), (90, "90 days"), (365, "One year")]
-UNPROCESSABLE = 422
 
 
 class DeveloperTokenForm(forms.Form):
@@ -63,7 +64,7 @@ def _developer(request: HttpRequest) -> User:
     return request.user
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @login_required
 @step_up
 def tokens(request: HttpRequest) -> HttpResponse:

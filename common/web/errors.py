@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from common.errors import ERROR_CODE_HEADER, default_code, error_body, status_name
 from common.rest.errors import code_of, headers_of, status_and_message
+from common.web.forms.kept import shown_again
 from common.web.methods import PAGE_METHODS
 
 log = logging.getLogger(__name__)
@@ -61,11 +62,15 @@ def method_not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """For `CSRF_FAILURE_VIEW`. Usually the page was open while the person signed in or out in another tab.
+    """For `CSRF_FAILURE_VIEW`. Usually the page was open while the person signed in or out in another tab: the form is shown again.
 
     A method that no page has is a 405, with or without a token.
     """
     if request.method not in PAGE_METHODS:
         return method_not_allowed(request, ", ".join(PAGE_METHODS))
-    message = "This form has expired. Go back, reload the page and try again."
+    if (page := shown_again(request)) is not None:
+        return page
+    message = (
+        "This form has expired, and nothing was saved. Go back, copy what you typed, and open the page again."
+    )
     return error_response(request, 403, message, code="form_expired")

@@ -9,6 +9,7 @@ from django.views.decorators import csrf, http
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 PAGE_METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST")
+GET_OR_POST: Final = ("GET", "HEAD", "POST")  # of a page with a form, for `require_http_methods`
 
 
 def require_safe(view: View) -> View:

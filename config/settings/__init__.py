@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "stores.apps.StoresConfig",
     "accounts.apps.AccountsConfig",
     "common.apps.CommonConfig",
+    "teststores.apps.TestStoresConfig",
     "conformance.apps.ConformanceConfig",  # here, so that its receivers run after those of webhooks
     "accounts.admin_site.StaffConfig",
     "django.contrib.auth",
@@ -53,6 +54,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": ["common.templatetags.stamped_forms"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

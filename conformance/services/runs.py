@@ -76,7 +76,7 @@ def start(
         locked, "The app is suspended. It can be checked once a reviewer lifts the suspension."
     )
     deadline = now + lasts
-    store = open_throwaway_store(expires_at=deadline + GRACE, now=now)
+    store = open_throwaway_store(purpose="Check", expires_at=deadline + GRACE, now=now)
     run = Run.objects.create(
         app=locked, sender=sender, origin=origin, store=store, started_at=now, deadline_at=deadline
     )

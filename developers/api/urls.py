@@ -23,6 +23,15 @@ from developers.api.views.reviews import (
     WithdrawView,
 )
 from developers.api.views.test_installs import TestInstallView, TestStatusView, TestUninstallView
+from developers.api.views.test_stores import (
+    TestStoreCallsView,
+    TestStoreChangesView,
+    TestStoreDeliveriesView,
+    TestStoreInstallView,
+    TestStoresView,
+    TestStoreUninstallView,
+    TestStoreView,
+)
 from developers.api.views.testing import ActivityView, CheckManifestView, MakeTestChangeView, TestChangesView
 
 app_name = "developer_api"
@@ -52,6 +61,21 @@ urlpatterns = [
     path("apps/<str:app_id>/test-uninstall", TestUninstallView.as_view(), name="test_uninstall"),
     path("test-changes", TestChangesView.as_view(), name="test_changes"),
     path("apps/<str:app_id>/test-changes", MakeTestChangeView.as_view(), name="make_test_change"),
+    path("apps/<str:app_id>/test-stores", TestStoresView.as_view(), name="test_stores"),
+    path("test-stores/<str:store_id>", TestStoreView.as_view(), name="test_store"),
+    path("test-stores/<str:store_id>/changes", TestStoreChangesView.as_view(), name="test_store_changes"),
+    path("test-stores/<str:store_id>/install", TestStoreInstallView.as_view(), name="test_store_install"),
+    path(
+        "test-stores/<str:store_id>/uninstall",
+        TestStoreUninstallView.as_view(),
+        name="test_store_uninstall",
+    ),
+    path(
+        "test-stores/<str:store_id>/deliveries",
+        TestStoreDeliveriesView.as_view(),
+        name="test_store_deliveries",
+    ),
+    path("test-stores/<str:store_id>/calls", TestStoreCallsView.as_view(), name="test_store_calls"),
     path("apps/<str:app_id>/activity", ActivityView.as_view(), name="activity"),
     path("apps/<str:app_id>/test-events", TestEventsView.as_view(), name="test_events"),
     path("apps/<str:app_id>/listener", ListenView.as_view(), name="listen"),

@@ -33,6 +33,7 @@ from marketplace.models.members import LASTS
 from marketplace.services import apps, members, pictures
 from stores import hookpoints
 from stores.services import carts
+from teststores import services as test_stores
 from webhooks import health
 from webhooks.engine import claim_selection, listeners, retry
 from webhooks.messages import message
@@ -155,6 +156,8 @@ def _apps() -> list[Limit]:
         Limit("Checks at a time, for each developer", str(runs.MOST_AT_A_TIME), "409"),
         Limit("Checks started, for each developer", f"{runs.PER_MINUTE} a minute", "429"),
         Limit("A check", duration(runs.LONGEST), "the other rules count as not tried"),
+        Limit("Test stores at a time, for each developer", str(test_stores.MOST_AT_A_TIME), "409"),
+        Limit("A test store", f"{duration(test_stores.SHORTEST)} to {duration(test_stores.LONGEST)}, {duration(test_stores.USUAL)} if not given", "deleted"),
         Limit("Screenshots", str(rules.MAX_SCREENSHOTS), "400"),
         Limit("A picture", f"{size(pictures.MAX_BYTES)}, {pictures.MAX_PIXELS // 1_000_000} megapixels", "400"),
         Limit("How to test, scope reason", f"{rules.REMARKS['how_to_test']:,} and {rules.REMARKS['scope_reason']:,} characters", "400"),

@@ -2,21 +2,17 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final, cast
+from typing import Any, cast
 
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import User
+from common.web.forms.kept import signed_in
 from developers import limits
 from marketplace.access import require_role
 from marketplace.enums import AppRole
 from marketplace.queries import own_app_by_slug
-
-GET_OR_POST: Final = ["GET", "HEAD", "POST"]
-UNPROCESSABLE: Final = 422
-FORBIDDEN: Final = 403
 
 Page = Callable[..., HttpResponse]
 
@@ -24,7 +20,7 @@ Page = Callable[..., HttpResponse]
 def developer_page(view: Page) -> Page:
     """A page for developers. Redirects to sign-in without a session; answers 403 to other roles."""
 
-    @login_required
+    @signed_in
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not current_developer(request).is_developer:

@@ -9,8 +9,11 @@ from django.views.decorators.http import require_http_methods
 from accounts.services import device_grants
 from accounts.sign_in.step_up import step_up
 from common.errors import NotFound
+from common.web.forms.kept import typed
+from common.web.forms.pages import UNPROCESSABLE
 from common.web.limits.auth_limits import limit
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, current_developer, developer_page
+from common.web.methods import GET_OR_POST
+from developers.portal.access import current_developer, developer_page
 
 CODES_A_MINUTE = 10  # that one person may try
 
@@ -36,7 +39,8 @@ class UserCodeForm(forms.Form):
 @step_up
 def device(request: HttpRequest) -> HttpResponse:
     """Ask for the code, then whether to allow the command line that shows it."""
-    sent = request.POST if request.method == "POST" else request.GET
+    data = typed(request)
+    sent = request.GET if data is None else data
     form = UserCodeForm(sent if "user_code" in sent else None)
     if not form.is_valid():
         return _code_page(request, form)

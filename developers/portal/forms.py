@@ -11,7 +11,7 @@ from django.shortcuts import resolve_url
 from django.utils.text import slugify
 
 from common.http.url_policy import origin_of
-from common.web.forms.one_time import OneTimeForm
+from common.web.forms.one_time import OneTimeForm, SecretForm
 from common.web.forms.widgets import CheckboxLines, RadioLines
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
 from marketplace import rules
@@ -118,7 +118,7 @@ DEFAULT_SCOPES: Final = ("read_products", "read_orders", "write_orders")
 DEFAULT_DESCRIPTION: Final = "An app in development."
 
 
-class CreateAppForm(AppForm, OneTimeForm):
+class CreateAppForm(AppForm, SecretForm):
     """The name is enough: whatever else is left empty gets a value that works on the sandbox store."""
 
     example = forms.ChoiceField(
@@ -254,7 +254,7 @@ class SubmitForm(forms.Form):
             del self.fields["scope_reason"]
 
 
-class MessageForm(forms.Form):
+class MessageForm(OneTimeForm):
     """A message to the reviewers of an app."""
 
     text = Lines(
@@ -286,5 +286,5 @@ class SlugForm(forms.Form):
         return slug
 
 
-class RegenerateForm(SlugForm, OneTimeForm):
+class RegenerateForm(SlugForm, SecretForm):
     pass

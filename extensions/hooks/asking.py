@@ -105,7 +105,9 @@ class HookCalls:
             )
             pending: Pending
             if slot := listening.get(hook.app_id):
-                pending = relaying.begin(hook.app_id, slot, hook.url, composed, seconds=seconds)
+                pending = relaying.begin(
+                    hook.app_id, hook.installation_id, slot, hook.url, composed, seconds=seconds
+                )
             else:
                 pending = begin(request.point, hook.url, composed, seconds=seconds)
             under_way[hook.key] = hook, admission, seconds, composed.body, pending

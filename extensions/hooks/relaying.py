@@ -1,4 +1,4 @@
-"""Hook calls of a developer's sandbox store that the app's listener answers, on the developer's machine.
+"""Hook calls of a developer's sandbox and test stores that the app's listener answers, on the developer's machine.
 
 The call is a row. The checkout's thread writes it, wakes the listener's request, and waits for the answer in the row for
 as long as the hook may take. The listener's request, in any web process, hands it out once: a payment must not be made
@@ -33,6 +33,7 @@ class Handed:
     """A call for a listener. `timeout` is what is left of the hook's time, in seconds."""
 
     call_id: UUID
+    installation_id: UUID | None  # none where a server of the version before wrote it
     url: str
     headers: Mapping[str, str]
     body: str
@@ -73,15 +74,19 @@ def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
     if not business.is_sandbox or not apps:
         return {}
     own = Installation.objects.active().filter(app__in=apps, business=business, is_own=True)
-    found = listeners.of_apps(own.values_list("app_id", flat=True))
-    return {app: slot for (app, sandbox), slot in found.items() if sandbox == business.pk}
+    people = dict(own.values_list("app_id", "installed_by"))
+    found = listeners.of_apps(people)
+    return {app: found[app, person] for app, person in people.items() if (app, person) in found}
 
 
-def begin(app_id: UUID, slot: int, url: str, request: SignedRequest, *, seconds: float) -> Relayed:
+def begin(
+    app_id: UUID, installation_id: UUID, slot: int, url: str, request: SignedRequest, *, seconds: float
+) -> Relayed:
     """Have the listener make this call."""
     began = monotonic()
     call = RelayedCall.objects.create(
         app_id=app_id,
+        installation_id=installation_id,
         url=url,
         headers=list(request.headers.items()),
         body=request.body.decode(),
@@ -97,7 +102,7 @@ def take(app: App) -> list[Handed]:
     left = ExpressionWrapper(F("ends_at") - Now(), output_field=DurationField())
     rows = list(waiting.annotate(left=left).order_by("id"))
     return [
-        Handed(row.pk, row.url, dict(row.headers), row.body, row.left.total_seconds())
+        Handed(row.pk, row.installation_id, row.url, dict(row.headers), row.body, row.left.total_seconds())
         for row in rows
         if waiting.filter(pk=row.pk).update(taken_at=Now())
     ]

@@ -107,7 +107,7 @@ def try_hook(*, definition: Definition, installation: Installation, data: Mappin
     slot = relaying.listening(installation.business, [definition.app_id]).get(definition.app_id)
     pending: Pending
     if slot:
-        pending = relaying.begin(definition.app_id, slot, url, request, seconds=seconds)
+        pending = relaying.begin(definition.app_id, installation.pk, slot, url, request, seconds=seconds)
     else:
         pending = begin(hook.point, url, request, seconds=seconds)
     exchange = strangers.result(pending, definition.app_id)

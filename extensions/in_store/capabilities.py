@@ -38,7 +38,7 @@ _SWITCH: Final = "You can turn it off."
 class Capability:
     """What an app can do in a store, as one sentence with its details.
 
-    `is_sensitive`: it changes prices or payments, reads orders, or reads what customers type. `definitions` are the ids
+    `is_sensitive`: it changes prices or payments, or reads what customers type. `definitions` are the ids
     of the definitions behind it; the two payment hooks are one capability.
     """
 
@@ -118,7 +118,7 @@ def _at_checkout(rows: list[Definition]) -> Iterator[Capability]:
         behind = _PAYMENT if point in _PAYMENT else (point,)
         found = tuple(ids[each] for each in behind if each in ids)
         about = DESCRIPTIONS[point]
-        yield Capability(ExtensionType.HOOK, about.may, about.reads, True, found)
+        yield Capability(ExtensionType.HOOK, about.may, about.reads, point != HookPoint.VALIDATE, found)
 
 
 def _page(row: Definition) -> Capability:

@@ -68,6 +68,9 @@ class RelayedCall(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="+")
+    installation = models.ForeignKey(
+        Installation, on_delete=models.CASCADE, null=True, related_name="+", db_index=False
+    )
     url = models.CharField(max_length=4096)
     headers = models.JSONField(help_text="Pairs, since jsonb would sort the names of an object.")
     body = models.TextField()

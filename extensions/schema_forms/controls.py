@@ -158,7 +158,7 @@ class ColorControl(Control):
     UNSET: Final = "#000000"  # what a picker without a color shows
 
     def text_of(self, value: Any) -> str | None:
-        return value if isinstance(value, str) else ""
+        return value.lower() if isinstance(value, str) else ""
 
     def posted(self, data: Mapping[str, Any], name: str) -> str | None:
         """ "None" holds unless another color was picked after all."""

@@ -8,9 +8,11 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.forms import BoundField
 
+from common.web.forms.edits import CONFLICT, EMPTY, MEANWHILE, show_theirs
 from extensions.json_documents import path_of
 from extensions.queries import defaults_of, overlaid
 from extensions.schema_forms.controls import MISSING, ListControl
+from extensions.schema_forms.edits import SHOWN, Edits, words_of_setting
 from extensions.schema_forms.parts import Group, Leaf, ListPart, Part, part_of
 from extensions.schema_forms.state import (
     Entry,
@@ -104,8 +106,11 @@ class SettingsForm(forms.Form):
         self.defaults = overlaid(defaults_of(plain), dict(defaults or {}))
         self.part = part_of(plain, label="Settings", required=True, default=self.defaults)
         self.root_name = "" if isinstance(self.part, Group) else "settings"
-        state = self._state(data, f"{prefix}-" if prefix else "")
+        now = state_of(self.part, overlaid(self.defaults, self.kept), self.zone)
+        state = self._state(data, now, f"{prefix}-" if prefix else "")
         super().__init__(data={} if data is not None and not self.changed else None, prefix=prefix or None)
+        shown = (data or {}).get(self.shown_name, "")
+        self.edits = Edits.of(self._by_property(state), self._by_property(now), shown)
         self._texts: dict[str, Any] = {}
         self.root = self._node(self.part, state, self.root_name, self.kept)
         if self.is_bound:
@@ -130,13 +135,37 @@ class SettingsForm(forms.Form):
         return self.add_prefix(COMMAND)
 
     @property
+    def shown_name(self) -> str:
+        return self.add_prefix(SHOWN)
+
+    @property
     def list_prefix(self) -> str:
         return self.add_prefix("")
 
-    def _state(self, data: Mapping[str, Any] | None, prefix: str) -> State:
+    def show_conflicts(self) -> bool:
+        """Whether a property that the merchant changed was changed by somebody else, too. Then the form shows both."""
+        stale = [node for node in self.nodes if self.edits.is_stale(node.name)]
+        saved_now = overlaid(self.defaults, self.kept)
+        for node in stale:
+            self.edits.have_seen(node.name)
+            key = next((each for each in self.root.nodes if self.root.nodes[each] is node), None)
+            words = words_of_setting(saved_now.get(key, MISSING) if key else saved_now)
+            if node.name in self.fields:
+                show_theirs(self, node.name, words)
+            else:
+                self.status = CONFLICT
+                changed = MEANWHILE.replace("This field", node.part.label, 1)
+                self.add_error(None, f"{changed} Saved now: {words or EMPTY}")
+        return bool(stale)
+
+    def _by_property(self, state: State) -> dict[str, State]:
+        if isinstance(self.part, Group):
+            return {name_below(self.root_name, key): each for key, each in state.items()}
+        return {self.root_name: state}
+
+    def _state(self, data: Mapping[str, Any] | None, now: State, prefix: str) -> State:
         if data is None:
-            state = state_of(self.part, overlaid(self.defaults, self.kept), self.zone)
-            return _with_samples(self.part, state, self.zone) if self.preview else state
+            return _with_samples(self.part, now, self.zone) if self.preview else now
         own = {name.removeprefix(prefix): data[name] for name in data if name.startswith(prefix)}
         state = posted_state(self.part, own, self.root_name, self.zone)
         if COMMAND in own:
@@ -234,9 +263,19 @@ class SettingsForm(forms.Form):
     def _group_value(self, node: Node, steps: Steps, places: dict[str, Node]) -> Any:
         unknown = {name: value for name, value in _dict(node.kept).items() if name not in node.nodes}
         read = {name: self._value(each, (*steps, name), places) for name, each in node.nodes.items()}
+        if not steps:
+            read = {name: self._edited(node.nodes[name], name, value) for name, value in read.items()}
         if steps and not node.part.required and not unknown and self._is_blank(node):
             return MISSING
         return unknown | {name: value for name, value in read.items() if value is not MISSING}
+
+    def _edited(self, node: Node, key: str, value: Any) -> Any:
+        """What was typed, or what is kept of a property that the merchant left alone.
+
+        One that is required, has no default and was never saved is what the page showed: a checkbox that is off.
+        """
+        never_said = key not in self.kept and node.part.required and node.part.default is MISSING
+        return value if never_said or self.edits.is_changed(node.name) else self.kept.get(key, MISSING)
 
     def _list_value(self, node: Node, steps: Steps, places: dict[str, Node]) -> Any:
         values: list[Any] = []

@@ -11,7 +11,7 @@ from extensions.json_documents import path_of, problems_of_json
 from extensions.manifest.suggestions import closest, quoted
 from extensions.schemas.defaults import is_present, misfits
 from extensions.schemas.keywords import DIALECT, KEYWORDS, ROOT_KEYWORDS, Problem, Schema
-from extensions.schemas.messages import message_for
+from extensions.schemas.messages import message_for, words_for_merchants
 from extensions.schemas.patterns import InvalidPattern, compiled
 from extensions.schemas.references import MAX_SUBSCHEMAS, Resolution, resolved
 from extensions.schemas.validator import TooMuchWork, errors_of
@@ -77,8 +77,8 @@ def problems_of_values(
 ) -> list[ErrorDetail]:
     """Everything wrong with values under a `settingsSchema`, each with its path below `path`; at most 100.
 
-    `partial`: for a `defaultConfig`, which may leave out what is required, at every depth; what it holds must be
-    valid. Under a schema that `problems_of_schema` refuses, for other reasons than defaults, no values are valid.
+    `partial`: for a developer's `defaultConfig`, which may leave out what is required, at every depth; what it holds must be
+    valid. Other values are a merchant's. Under a schema that `problems_of_schema` refuses, for other reasons than defaults, no values are valid.
     """
     if problems := problems_of_json(values, path, what="Settings"):
         return problems
@@ -91,7 +91,8 @@ def problems_of_values(
     except TooMuchWork:
         return [{"field": path, "message": TOO_MUCH_WORK}]
     wrong = [error for error in errors if not partial or is_present(error)]
-    return _first_of_each_path(path, ((tuple(error.absolute_path), message_for(error)) for error in wrong))
+    say = message_for if partial else words_for_merchants
+    return _first_of_each_path(path, ((tuple(error.absolute_path), say(error)) for error in wrong))
 
 
 def _first_of_each_path(path: str, problems: Iterable[Problem]) -> list[ErrorDetail]:

@@ -43,6 +43,18 @@ _SENTENCES: Final = {
 }
 
 
+def words_for_merchants(error: ValidationError) -> str:
+    """Like `message_for`, but of what can't be read without knowing regular expressions, what the schema says in words."""
+    if error.validator != "pattern":
+        return message_for(error)
+    examples, description = (error.schema.get(name) for name in ("examples", "description"))
+    if example := next((each for each in _listed(examples) if isinstance(each, str) and each), None):
+        return f"Must look like {_shown(example)}."
+    if isinstance(description, str) and description.strip():
+        return f"Must be as described: {_shown(description.strip())}"
+    return "Must be written as the app expects it."
+
+
 def message_for(error: ValidationError) -> str:
     keyword, wanted = str(error.validator), error.validator_value
     if keyword in _COUNTS:

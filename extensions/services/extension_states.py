@@ -13,6 +13,7 @@ from extensions.enums import ExtensionType
 from extensions.models import Definition, ExtensionState, HookPreference
 from installations.models import Installation
 from installations.services.lifecycle import locked
+from installations.services.settings import require_unchanged
 
 SWITCHABLE: Final = (ExtensionType.HOOK, ExtensionType.EMBED)
 
@@ -49,11 +50,15 @@ def save_embed_settings(
     installation: Installation,
     definition: Definition,
     settings: dict[str, Any],
+    before: dict[str, Any] | None = None,
     now: datetime | None = None,
 ) -> None:
     """Save the merchant's values, which the caller has validated with the embed's schema. Raises like
-    `switch_extensions`.
+    `switch_extensions`, and `Conflict` if the values are no longer those of `before`.
     """
+    installation = locked(installation)
+    state = ExtensionState.objects.filter(installation=installation, definition=definition).first()
+    require_unchanged(state.settings if state else {}, settings, before)
     _change(installation, definition.pk, (ExtensionType.EMBED,), now, settings=settings)
 
 

@@ -17,6 +17,7 @@ from extensions.models import Definition, Placement
 from extensions.queries import runs_in
 from installations.models import Installation
 from installations.services.lifecycle import locked
+from installations.services.settings import require_unchanged
 from stores.models import SitePage
 
 MOST = 50  # blocks on one page
@@ -68,12 +69,17 @@ def move_block(*, placement: Placement, by: int) -> None:
 
 
 @transaction.atomic
-def save_block_settings(*, placement: Placement, settings: dict[str, Any]) -> None:
-    """Save the merchant's values, which the caller has validated with the block's schema. Raises `NotFound` if the block
-    was removed meanwhile.
+def save_block_settings(
+    *, placement: Placement, settings: dict[str, Any], before: dict[str, Any] | None = None
+) -> Placement:
+    """Save the merchant's values, which the caller has validated with the block's schema. Returns the block as it was.
+
+    Raises `NotFound` if it was removed meanwhile, and `Conflict` if its values are no longer those of `before`.
     """
-    if not Placement.objects.filter(pk=placement.pk).update(settings=settings):
-        raise NotFound("Block not found")
+    found = get_or_not_found(Placement.objects.select_for_update(), placement.pk, "Block not found")
+    require_unchanged(found.settings, settings, before)
+    Placement.objects.filter(pk=found.pk).update(settings=settings)
+    return found
 
 
 @transaction.atomic

@@ -14,12 +14,14 @@ from installations.services.settings import keep_settings
 
 
 @transaction.atomic
-def save_settings(*, installation: Installation, user: User, values: dict[str, Any]) -> Installation:
-    """Replace the values of the app's `settingsSchema` for this installation.
+def save_settings(
+    *, installation: Installation, user: User, values: dict[str, Any], before: dict[str, Any] | None = None
+) -> Installation:
+    """Replace the values of the app's `settingsSchema` for this installation; `before` are those that `values` were made of.
 
     The schema must accept its defaults with the values on top (contract, section 6).
     Raises `Invalid` with every problem, `NotAllowed` for another person's business, `Conflict` if the app is not
-    installed any more.
+    installed any more, and if the values are no longer those of `before`.
     """
     require_owner(installation.business, user, to="change an app's settings")
     schema = settings_schema_of(installation.app)
@@ -28,4 +30,4 @@ def save_settings(*, installation: Installation, user: User, values: dict[str, A
     in_force = overlaid(defaults_of(without_misfits(schema)), values)
     if problems := problems_of_values(schema, in_force, "settings"):
         raise Invalid.fields(problems)
-    return keep_settings(installation=installation, values=values)
+    return keep_settings(installation=installation, values=values, before=before)

@@ -14,6 +14,7 @@ from accounts.models import User
 from common.ids import new_id
 from marketplace.enums import AppRole, AppStatus, Category, ReviewKind, SubmissionStatus
 from marketplace.models.members import Membership
+from marketplace.scopes import READS_CUSTOMERS
 
 
 class Picture(models.Model):
@@ -116,6 +117,11 @@ class AppFields(models.Model):
     def screenshot_alts(self) -> list[str]:
         """The description of each screenshot, empty for one without."""
         return [self.alt_texts.get(picture_id, "") for picture_id in self.screenshot_ids]
+
+    @property
+    def sees_customers(self) -> bool:
+        """Whether it reads who a store's customers are. Then it should name a privacy policy and a support contact."""
+        return READS_CUSTOMERS in self.scopes
 
     @property
     def support_words(self) -> str:

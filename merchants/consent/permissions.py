@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from common.errors import ServiceError
+from common.web.methods import GET_OR_POST
 from installations.queries import granted_by
 from installations.services.consent import approve_scopes, decline_scopes
 from merchants.access import MerchantRequest, app_page
@@ -16,7 +17,7 @@ APPROVE, DECLINE = "approve", "decline"
 CHANGED = "The app has a newer version. Review what it asks for now."
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @app_page
 def reconsent(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """Shows the request; POST answers it. Without an open request, redirects to the app's page."""

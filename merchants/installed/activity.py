@@ -1,15 +1,24 @@
-"""What an installed app did in a store in the last seven days, in words for its owner."""
+"""What an installed app did in a store in the last seven days, in words and as a plot for its owner."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
+from activity.summaries import READ, Summary, done_in
+from common.web.charts import Chart, Point, Series, chart
 from extensions.hooks.health import NEWEST
+from extensions.models import HookCall
 from installations.models import Installation
 from merchants.installed.call_descriptions import deeds_of
 from merchants.installed.hook_descriptions import AtCheckout
+from stores.dashboard import Span
 from webhooks.queries import MANY, delivery_health
+
+DAYS: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +32,20 @@ class ActivityLine:
     problem: str = ""
 
 
-def done_by(installation: Installation, at_checkout: list[AtCheckout]) -> list[ActivityLine]:
-    """Calls of the app, what checkout asked it, and updates that it received, latest first."""
-    deeds, is_cut = deeds_of(installation)
-    lines = [ActivityLine(each.words, each.count, each.last, is_cut) for each in deeds]
+@dataclass(frozen=True, slots=True)
+class Activity:
+    lines: list[ActivityLine]  # latest first
+    chart: Chart
+
+
+def activity_of(installation: Installation, at_checkout: list[AtCheckout]) -> Activity:
+    """Calls of the app, what checkout asked it, and updates that it received. Three statements at most."""
+    calls = done_in(installation)
+    return Activity(_lines(installation, calls, at_checkout), _chart(installation, calls, bool(at_checkout)))
+
+
+def _lines(installation: Installation, calls: Summary, at_checkout: list[AtCheckout]) -> list[ActivityLine]:
+    lines = [ActivityLine(each.words, each.count, each.last, calls.is_cut) for each in deeds_of(calls)]
     lines += [_hook(each) for each in at_checkout if each.health.asked]
     health = delivery_health(installation, timezone.now())
     if health.last_at or health.given_up:
@@ -40,3 +59,27 @@ def _hook(part: AtCheckout) -> ActivityLine:
     health = part.health
     failed = f"{health.failed:,} failed" if health.failed else ""
     return ActivityLine(part.description.done, health.asked, health.last, health.asked >= NEWEST, failed)
+
+
+def _chart(installation: Installation, calls: Summary, has_hooks: bool) -> Chart:
+    """By days of the store. Of more calls than are read, the older days are left out: they would look too low."""
+    span = Span.until(timezone.now(), ZoneInfo(installation.business.timezone), DAYS)
+    oldest = calls.times[-1][0].astimezone(span.zone).date() if calls.is_cut and calls.times else span.first
+    known = [day > oldest or not calls.is_cut for day in span.dates]
+
+    def by_day(times: list[datetime], kept: list[bool]) -> list[int | None]:
+        found = Counter(at.astimezone(span.zone).date() for at in times)
+        return [found[day] if is_kept else None for day, is_kept in zip(span.dates, kept, strict=True)]
+
+    series = [
+        Series("Read", "first", by_day([at for at, changed in calls.times if not changed], known)),
+        Series("Changed", "second", by_day([at for at, changed in calls.times if changed], known)),
+    ]
+    if has_hooks:
+        asked = HookCall.objects.filter(span.since("called_at"), installation=installation)
+        times = list(asked.order_by("-called_at").values_list("called_at", flat=True)[:READ])
+        series.append(Series("Asked at checkout", "third", by_day(times, [True] * DAYS)))
+    points = [Point(day) for day in span.dates]
+    return chart(
+        "activity", "What it did by day", points, series, empty="Nothing in these days.", is_stacked=True
+    )

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from activity.summaries import done_in
-from installations.models import Installation
+from activity.summaries import Summary
 
 READS: Final = {
     "read_products": "Read your products",
@@ -34,15 +33,14 @@ class Deed:
     is_refused: bool = False
 
 
-def deeds_of(installation: Installation) -> tuple[list[Deed], bool]:
-    """The last seven days, latest first; and whether there was more than is counted. Housekeeping is left out."""
-    done, is_cut = done_in(installation)
+def deeds_of(calls: Summary) -> list[Deed]:
+    """Latest first. Housekeeping is left out."""
     deeds: dict[str, Deed] = {}
-    for each in done:
+    for each in calls.done:
         words = REFUSED if each.is_refused else ACTS.get((each.method, each.route)) or READS.get(each.scope)
         if words:
             earlier = deeds.get(words, Deed(words, 0, each.last))
             deeds[words] = Deed(
                 words, earlier.count + each.count, max(earlier.last, each.last), each.is_refused
             )
-    return sorted(deeds.values(), key=lambda deed: deed.last, reverse=True), is_cut
+    return sorted(deeds.values(), key=lambda deed: deed.last, reverse=True)

@@ -2,12 +2,15 @@
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST
 
+from common.web.forms.edits import EditForm
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
 from common.web.forms.widgets import RadioLines
-from common.web.methods import require_safe
+from common.web.methods import GET_OR_POST, require_safe
 from extensions.hooks import breaker, health
 from extensions.in_store.switches import switched_off
 from installations.models import Installation
@@ -16,15 +19,19 @@ from merchants.installed.app import InstalledApp
 from merchants.installed.hook_descriptions import at_checkout
 from stores.hookpoints import BUDGET_SECONDS, HookPoint
 
+TAKE, REFUSE = "take", "refuse"
+REFUSED = "From now on, orders that this app can't check are refused."
+TAKEN = "From now on, orders that this app can't check are accepted and marked."
 
-class RefusalForm(forms.Form):
+
+class RefusalForm(EditForm):
     """What to do with orders that the app could not check."""
 
     unchecked = forms.ChoiceField(
         label="If it can't check an order",
         choices=[
-            ("take", "Accept the order and mark it as not checked"),
-            ("refuse", "Refuse the order and ask the buyer to try again in a few minutes"),
+            (TAKE, "Accept the order and mark it as not checked"),
+            (REFUSE, "Refuse the order and ask the buyer to try again in a few minutes"),
         ],
         widget=RadioLines,
     )
@@ -33,33 +40,40 @@ class RefusalForm(forms.Form):
 @require_safe
 @app_page
 def checkout(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
-    refuses = health.refuses_unvalidated(app.installation)
+    return _page(request, app)
+
+
+@require_http_methods(GET_OR_POST)
+@app_page
+def refusal(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
+    health.own_hook(app.installation.app, HookPoint.VALIDATE)
+    data = typed(request)
+    return redirect("merchants:checkout", app.installation.pk) if data is None else _page(request, app, data)
+
+
+def _page(request: MerchantRequest, app: InstalledApp, data: QueryDict | None = None) -> HttpResponse:
+    installation = app.installation
+    refuses = health.refuses_unvalidated(installation)
+    form = RefusalForm(data, initial={"unchecked": REFUSE if refuses else TAKE})
+
+    def save() -> HttpResponse:
+        message = "Saved."
+        if form.changes:
+            refuse = form.cleaned_data["unchecked"] == REFUSE
+            health.prefer_refusal(installation=installation, refuse=refuse)
+            message = REFUSED if refuse else TAKEN
+        return done(request, message, "merchants:checkout", installation.pk)
+
+    if response := saved(request, form, save):
+        return response
     context = {
         "app": app,
-        "installation": app.installation,
+        "installation": installation,
         "budget": f"{BUDGET_SECONDS:g} seconds",
-        "parts": at_checkout(app, switched_off(app.installation), refuses=refuses),
-        "form": RefusalForm(initial={"unchecked": "refuse" if refuses else "take"}),
+        "parts": at_checkout(app, switched_off(installation), refuses=refuses),
+        "form": form,
     }
-    return render(request, "merchants/installed/checkout.html", context)
-
-
-@require_POST
-@active_page
-def refusal(request: MerchantRequest, installation: Installation) -> HttpResponse:
-    health.own_hook(installation.app, HookPoint.VALIDATE)
-    form = RefusalForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "Choose what happens to orders that the app can't check.")
-        return redirect("merchants:checkout", installation.pk)
-    refuse = form.cleaned_data["unchecked"] == "refuse"
-    health.prefer_refusal(installation=installation, refuse=refuse)
-    messages.success(request, REFUSED if refuse else TAKEN)
-    return redirect("merchants:checkout", installation.pk)
-
-
-REFUSED = "From now on, orders that this app can't check are refused."
-TAKEN = "From now on, orders that this app can't check are accepted and marked."
+    return form_page(request, "merchants/installed/checkout.html", context)
 
 
 @require_POST

@@ -6,6 +6,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.html import escape
 
+from common.web.forms.edits import EditForm
 from common.web.forms.widgets import SwitchInput
 from extensions.in_store.switches import Controls
 
@@ -13,19 +14,12 @@ MOST = "most_discount"
 CAP = "Most this app may take off an order (%)"
 
 
-class ControlsForm(forms.Form):
-    """One switch for each capability, labelled with its sentence.
-
-    A browser sends nothing for a switch that is off, so the form names those that it shows: a part that came after the
-    page was loaded stays as it is.
-    """
-
-    shown = forms.CharField(widget=forms.HiddenInput, required=False)
+class ControlsForm(EditForm):
+    """One switch for each capability, labelled with its sentence. A part that came after the page was loaded stays as it is."""
 
     def __init__(self, controls: Controls, data: QueryDict | None = None) -> None:
         super().__init__(data)
         self.controls = controls
-        self.fields["shown"].initial = " ".join(each.key for each in controls.switches)
         for each in controls.switches:
             self.fields[each.key] = forms.BooleanField(
                 label=each.capability.title,
@@ -53,13 +47,12 @@ class ControlsForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """For `change_controls`: what differs from what is saved."""
-        shown = self.cleaned_data["shown"].split()
+        """For `change_controls`."""
+        changed = super().changes
         switched = {
-            definition: self.cleaned_data[each.key]
+            definition: changed[each.key]
             for each in self.controls.switches
-            if each.key in shown and self.cleaned_data[each.key] != each.is_on
+            if each.key in changed
             for definition in each.capability.definitions
         }
-        most = self.cleaned_data.get(MOST)
-        return {"switched": switched, "most_discount": None if most == self.controls.most_discount else most}
+        return {"switched": switched, "most_discount": changed.get(MOST)}

@@ -1,13 +1,14 @@
 """An app's scripts and widgets in a store, and the settings of each."""
 
-from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from common.errors import NotFound
 from common.ids import parse_id
-from common.web.methods import require_safe
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
+from common.web.methods import GET_OR_POST, require_safe
 from extensions.in_store.embeds_and_blocks import StoreEmbed, embeds_among
 from extensions.models import Definition
 from extensions.schema_forms import settings_form
@@ -39,7 +40,7 @@ def embed_of(embeds: list[StoreEmbed], embed_id: object) -> StoreEmbed:
     raise NotFound("Embed not found")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @app_page
 def embed_settings(request: MerchantRequest, app: InstalledApp, embed_id: str) -> HttpResponse:
     """The form of an embed's `settingsSchema`. The buttons of a list change the form and save nothing."""
@@ -49,13 +50,20 @@ def embed_settings(request: MerchantRequest, app: InstalledApp, embed_id: str) -
         values=chosen.values,
         defaults=chosen.embed.default_config,
         timezone=request.business.timezone,
-        data=request.POST if request.method == "POST" else None,
+        data=typed(request),
     )
-    if form.is_valid():
-        definition = Definition.objects.get(pk=chosen.embed.id)
-        save_embed_settings(installation=installation, definition=definition, settings=form.values)
-        messages.success(request, f"Saved. {chosen.embed.name} has your new settings.")
-        return redirect("merchants:embeds", installation.pk)
+
+    def save() -> HttpResponse:
+        save_embed_settings(
+            installation=installation,
+            definition=Definition.objects.get(pk=chosen.embed.id),
+            settings=form.values,
+            before=form.kept,
+        )
+        message = f"Saved. {chosen.embed.name} has your new settings."
+        return done(request, message, "merchants:embeds", installation.pk)
+
+    if response := saved(request, form, save):
+        return response
     context = {"app": app, "installation": installation, "chosen": chosen, "form": form}
-    status = 422 if form.is_bound and form.errors else 200
-    return render(request, "merchants/installed/embed_settings.html", context, status=status)
+    return form_page(request, "merchants/installed/embed_settings.html", context)

@@ -13,19 +13,18 @@ from merchants.installed.hook_descriptions import AtCheckout
 
 @dataclass(frozen=True, slots=True)
 class StoreCost:
-    """`pages` is None if the app adds nothing to the store's pages. `waits` are those at checkout, in words."""
+    """`pages` is None if the app adds nothing to the store's pages. `wait` is the longest usual one at checkout, in words."""
 
     pages: Cost | None
-    waits: list[tuple[str, str]]
+    wait: str
 
 
 def cost_of(app: InstalledApp, at_checkout: list[AtCheckout], off: Set[UUID]) -> StoreCost:
-    waits = [
-        (each.description.title, each.usually)
-        for each in at_checkout
-        if each.is_on and each.health.p50 is not None
-    ]
-    return StoreCost(cost_in(app.installation) if _is_on_pages(app, off) else None, waits)
+    answered = [each for each in at_checkout if each.is_on and each.health.p50 is not None]
+    slowest = max(answered, key=lambda each: each.health.p50 or 0, default=None)
+    return StoreCost(
+        cost_in(app.installation) if _is_on_pages(app, off) else None, slowest.usually if slowest else ""
+    )
 
 
 def _is_on_pages(app: InstalledApp, off: Set[UUID]) -> bool:

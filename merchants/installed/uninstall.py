@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict
-from common.web.methods import require_safe
+from common.web.methods import GET_OR_POST, require_safe
 from extensions.in_store.capabilities import placed
 from installations import services
 from installations.enums import HistoryKind
@@ -22,7 +22,7 @@ from merchants.installed.app import InstalledApp
 from webhooks.queries import erasure_story
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @app_page
 def uninstall(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """Says what is removed now and later, and asks. Pressing twice uninstalls once."""

@@ -1,21 +1,22 @@
 """Installed and uninstalled apps of a business, with permissions, switches and activity."""
 
-from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from common.web.methods import require_safe
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
 from extensions.in_store.switches import controls_of, switched_off
 from extensions.services.extension_states import change_controls
 from installations.queries import granted_by, history_of, installations_of
-from marketplace.scopes import SCOPES
 from merchants.access import MerchantRequest, app_page, merchant_page
 from merchants.consent.question import question_of
-from merchants.installed.activity import done_by
+from merchants.installed.activity import activity_of
 from merchants.installed.app import InstalledApp
 from merchants.installed.controls_form import ControlsForm
+from merchants.installed.grants import grants_of
 from merchants.installed.hook_descriptions import at_checkout
 from merchants.installed.store_cost import cost_of
 
@@ -37,31 +38,32 @@ def installed(request: MerchantRequest) -> HttpResponse:
     return render(request, "merchants/installed/installed.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @app_page
 def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """What the app needs and did, what it costs and may do, with its switches; POST saves them."""
     installation, off = app.installation, switched_off(app.installation)
     controls = controls_of(installation, app.definitions, off)
-    form = ControlsForm(controls, request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid():
+    form = ControlsForm(controls, typed(request))
+
+    def save() -> HttpResponse:
         change_controls(installation=installation, **form.changes)
-        messages.success(request, "Saved.")
-        return redirect("merchants:installation", installation.pk)
+        return done(request, "Saved.", "merchants:installation", installation.pk)
+
+    if response := saved(request, form, save):
+        return response
     entries = granted_by(installation)
     parts = at_checkout(app, off)
     context = {
         "app": app,
         "form": form,
-        "done": done_by(installation, parts),
+        "activity": activity_of(installation, parts),
         "cost": cost_of(app, parts, off),
         "installation": installation,
         "question": question_of(app, entries),
-        "granted": [(SCOPES[name], entries.get(name)) for name in installation.effective_scopes],
+        "grants": grants_of(installation, entries),
     }
-    return render(
-        request, "merchants/installed/installation.html", context, status=422 if form.is_bound else 200
-    )
+    return form_page(request, "merchants/installed/installation.html", context)
 
 
 @require_safe

@@ -7,17 +7,19 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
 from accounts.models import User
+from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
 from common.web.pagination import page_request
-from extensions.in_store.capabilities import offered_capabilities
+from extensions.enums import ExtensionType
+from extensions.in_store.capabilities import Capability, offered_capabilities
 from marketplace import listing
 from marketplace.models import App, AppVersion
 from marketplace.queries import own_apps
+from marketplace.scopes import SCOPES, in_order
 from merchants.installed.cards import cards_of, install_panel
 from merchants.marketplace.facts import measured_facts
 from merchants.marketplace.forms import ListingForm
 
-UNPROCESSABLE: Final = 422
 APPS_PER_PAGE: Final = 24
 MORE_APPS: Final = 3
 
@@ -75,15 +77,26 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page_of(app: App, state: App | AppVersion) -> dict[str, Any]:
-    capabilities = offered_capabilities(state)
+    capabilities, scopes = offered_capabilities(state), [SCOPES[name] for name in in_order(state.scopes)]
     return {
         "app": app,
         "version": state,
         "screenshots": listing.screenshots_of(state),
-        "at_checkout": [each for each in capabilities if each.is_sensitive],
-        "elsewhere": [each for each in capabilities if not each.is_sensitive],
+        "sensitive": [
+            *(_in_short(each) for each in capabilities if each.is_sensitive),
+            *(scope.sentence for scope in scopes if scope.sensitive),
+        ],
+        "access": [scope.sentence for scope in scopes if not scope.sensitive],
+        "at_checkout": [each for each in capabilities if each.type == ExtensionType.HOOK],
+        "elsewhere": [each for each in capabilities if each.type != ExtensionType.HOOK],
         "facts": measured_facts(app, capabilities),
     }
+
+
+def _in_short(capability: Capability) -> str:
+    """Scripts have names of their developer's choice, which say little."""
+    is_script = capability.type == ExtensionType.EMBED
+    return f"Runs a script on every page: {capability.title}" if is_script else capability.title
 
 
 def _query(query: QueryDict, **changes: str) -> str:

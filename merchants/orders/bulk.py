@@ -4,15 +4,17 @@ from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict, Invalid
 from common.ids import parse_id
-from common.web.methods import require_safe
+from common.web.forms.kept import typed
+from common.web.methods import GET_OR_POST, require_safe
 from merchants.access import MerchantRequest, merchant_page
 from merchants.constants import ROWS
 from merchants.filter_forms import OrderFilter
 from merchants.orders.moves import STEPS
+from merchants.orders.views import list_page
 from merchants.store.queries import orders_found, orders_newer
 from stores.enums import OrderStatus, may_move
 from stores.models import Order
@@ -21,10 +23,16 @@ from stores.services.orders import change_order_status
 from stores.standing import is_unpaid_online
 
 
-@require_POST
+@require_http_methods(GET_OR_POST)
 @merchant_page
 def move_several(request: MerchantRequest) -> HttpResponse:
-    """Body: `order` (several), `status`. Orders that can't go there stay. Unpaid ones ask: `anyway` moves them, `only_paid` doesn't."""
+    """Body: `order` (several), `status`. Orders that can't go there stay. Unpaid ones ask: `anyway` moves them, `only_paid` doesn't.
+
+    GET shows a selection that was sent in vain.
+    """
+    if request.method != "POST":
+        data = typed(request)
+        return list_page(request, selected=data.getlist("order")) if data else _to_list(request)
     target = next((step for step in STEPS if step == request.POST.get("status")), None)
     if target is None:
         raise Invalid.field("status", "Choose what to do with the orders.")
@@ -37,6 +45,10 @@ def move_several(request: MerchantRequest) -> HttpResponse:
         able = [order for order in able if order not in unpaid]
     moved = sum(_move(request, order, target) for order in able)
     _say(request, moved, len(chosen) - moved, target)
+    return _to_list(request)
+
+
+def _to_list(request: MerchantRequest) -> HttpResponse:
     return redirect(f"{reverse('merchants:orders')}?{request.GET.urlencode()}")
 
 

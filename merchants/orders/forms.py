@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from common.web.forms.one_time import OneTimeForm
 from merchants.money_field import MoneyField
 from stores.models import Order
 from stores.standing import refundable
@@ -31,7 +32,7 @@ class RefundForm(forms.Form):
         self.order_fields(["known", "amount", "reason"])
 
 
-class NoteForm(forms.Form):
+class NoteForm(OneTimeForm):
     text = forms.CharField(
         label="Note for the staff",
         max_length=MAX_WORDS,

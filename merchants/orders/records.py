@@ -1,14 +1,16 @@
 """What a merchant records on an order: that money was given back, and notes for the staff."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.shortcuts import redirect, resolve_url
+from django.views.decorators.http import require_http_methods
 
-from common.errors import Conflict, Invalid
-from common.web.forms.pages import add_service_errors
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved, sent_again
+from common.web.methods import GET_OR_POST
 from merchants.access import MerchantRequest, merchant_page
-from merchants.constants import GET_OR_POST, UNPROCESSABLE
 from merchants.orders.forms import NoteForm, RefundForm
 from merchants.orders.views import order_page, own_order
 from stores.services.history import merchant
@@ -23,28 +25,30 @@ def refund(request: MerchantRequest, order_id: str) -> HttpResponse:
     if not refundable(order):
         messages.info(request, f"Nothing of order {order.number} is left to refund.")
         return redirect("merchants:order", order.pk)
-    form = RefundForm(request.POST if request.method == "POST" else None, order=order)
-    if form.is_valid():
-        try:
-            record_refund(order=order, by=merchant(request.user), **form.cleaned_data)
-        except (Invalid, Conflict) as error:
-            add_service_errors(form, error, names={}, conflict="amount")
-        else:
-            messages.success(request, "The refund is recorded.")
-            return redirect("merchants:order", order.pk)
+    form = RefundForm(typed(request), order=order)
+
+    def save() -> HttpResponse:
+        record_refund(order=order, by=merchant(request.user), **form.cleaned_data)
+        return done(request, "The refund is recorded.", "merchants:order", order.pk)
+
+    if response := saved(request, form, save):
+        return response
     context = {"order": order, "form": form, "refundable": refundable(order)}
-    return render(
-        request, "merchants/orders/refund.html", context, status=UNPROCESSABLE if form.errors else 200
-    )
+    return form_page(request, "merchants/orders/refund.html", context)
 
 
-@require_POST
+@require_http_methods(GET_OR_POST)
 @merchant_page
 def add_note(request: MerchantRequest, order_id: str) -> HttpResponse:
     """Body: `text`."""
-    order, form = own_order(request, order_id), NoteForm(request.POST)
-    if not form.is_valid():
-        return order_page(request, order, form, UNPROCESSABLE)
-    add_staff_note(order=order, text=form.cleaned_data["text"], by=merchant(request.user))
-    messages.success(request, "The note is added.")
-    return redirect("merchants:order", order.pk)
+    order, page = own_order(request, order_id), resolve_url("merchants:order", order_id)
+    if (data := typed(request)) is None:
+        return redirect(page)
+    form = NoteForm(data)
+
+    def save() -> HttpResponse:
+        add_staff_note(order=order, text=form.cleaned_data["text"], by=merchant(request.user))
+        return done(request, "The note is added.", page)
+
+    again = partial(sent_again, request, page)
+    return saved(request, form, save, again=again) or order_page(request, order, form)

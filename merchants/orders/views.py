@@ -1,5 +1,6 @@
 """Orders: the list, one order, and moving it along."""
 
+from collections.abc import Collection
 from typing import cast
 
 from django.contrib import messages
@@ -9,10 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import Conflict, Invalid
-from common.web.methods import require_safe
+from common.web.forms.pages import UNPROCESSABLE, form_page
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page
-from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
+from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.constants import ROWS
 from merchants.filter_forms import OrderFilter
 from merchants.orders.descriptions import history, parts
 from merchants.orders.export import lines
@@ -30,6 +32,10 @@ from stores.standing import is_unpaid_online, payment_of, refundable
 @require_safe
 @merchant_page
 def order_list(request: MerchantRequest) -> HttpResponse:
+    return list_page(request)
+
+
+def list_page(request: MerchantRequest, *, selected: Collection[str] = ()) -> HttpResponse:
     form = OrderFilter(request.GET)
     wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
     context = {"form": form, "page_request": wanted, "filtered": any(map(request.GET.get, form.fields))}
@@ -43,6 +49,7 @@ def order_list(request: MerchantRequest) -> HttpResponse:
         "query": _without_page(request.GET),
         "views": _views(form.cleaned_data["view"]),
         "steps": steps_of(orders),
+        "selected": selected,
     }
     return render(request, "merchants/orders/orders.html", context)
 
@@ -65,7 +72,7 @@ def export(request: MerchantRequest) -> HttpResponse:
     """The orders of the list with its filters, as CSV."""
     form = OrderFilter(request.GET)
     if not form.is_valid():
-        return order_list(request)
+        return list_page(request)
     rows = orders_found(request.business, **form.wanted).rows
     response = StreamingHttpResponse(
         lines(rows, request.business.timezone), content_type="text/csv; charset=utf-8"
@@ -80,9 +87,7 @@ def order(request: MerchantRequest, order_id: str) -> HttpResponse:
     return order_page(request, own_order(request, order_id), NoteForm())
 
 
-def order_page(
-    request: MerchantRequest, order: Order, note_form: NoteForm, status: int = 200
-) -> HttpResponse:
+def order_page(request: MerchantRequest, order: Order, note_form: NoteForm) -> HttpResponse:
     context = {
         "order": order,
         "still_sold": still_sold(order),
@@ -97,7 +102,7 @@ def order_page(
         "form": note_form,
         "note_form": note_form,
     }
-    return render(request, "merchants/orders/order.html", context, status=status)
+    return form_page(request, "merchants/orders/order.html", context)
 
 
 @require_safe
@@ -167,6 +172,4 @@ def _words(status: str) -> str:
 
 
 def own_order(request: MerchantRequest, order_id: str) -> Order:
-    found = queries.order_by_id(request.business, order_id)
-    found.business = request.business
-    return found
+    return own_row(request, queries.whole_orders(), order_id, "Order")

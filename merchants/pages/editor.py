@@ -16,17 +16,19 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
-from common.web.forms.pages import add_service_errors
+from common.web.forms.kept import typed
+from common.web.forms.one_time import sent_before
+from common.web.forms.pages import done, form_page, saved
+from common.web.methods import GET_OR_POST
 from extensions.in_store.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
 from extensions.models import Placement
 from extensions.schema_forms import SettingsForm, settings_form
 from extensions.services import placements
 from installations.models import Installation
-from merchants.access import MerchantRequest, active_page, merchant_page
+from merchants.access import MerchantRequest, active_page, merchant_page, own_row
 from merchants.pages import editor_undo
 from merchants.pages.block_picker import BlockOption, blocks_to_add, by_category
 from merchants.pages.forms import SitePageForm
-from merchants.store.queries import page_by_id
 from stores.models import SitePage
 from stores.services.pages import clean_html, create_page, update_page, written
 
@@ -35,7 +37,7 @@ NEW_PAGE = "new"
 
 
 def own_page(view: View) -> View:
-    """For a page of the business that is shown; another's is a 404."""
+    """For a page of one of the person's businesses; another's is a 404."""
 
     @merchant_page
     @wraps(view)
@@ -46,9 +48,7 @@ def own_page(view: View) -> View:
 
 
 def _own_page(request: MerchantRequest, page_id: str) -> SitePage:
-    page = page_by_id(request.business, page_id)
-    page.business = request.business
-    return page
+    return own_row(request, SitePage.objects.all(), page_id, "Page")
 
 
 def own_block(view: View) -> View:
@@ -64,7 +64,7 @@ def own_block(view: View) -> View:
     return with_block
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @own_page
 def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """GET: the page, and the chosen block's settings, or a block of the picker (`try`) on the page before it is added.
@@ -72,11 +72,11 @@ def editor(request: MerchantRequest, page: SitePage) -> HttpResponse:
     POST: the page's own title, address and text, with `preview` only on the canvas.
     """
     if request.method == "POST":
-        return _save_text(request, page)
+        return _text(request, page)
     if "try" in request.GET:
         return _shown(request, page, tried=_choice(request, request.GET["try"]))
     if "block" not in request.GET:
-        return _shown(request, page, text=SitePageForm(initial=SitePageForm.initial_of(page)))
+        return _text(request, page)
     try:
         chosen = _chosen(blocks_on(page), request.GET["block"])
     except NotFound:  # removed meanwhile, in another window or with its app
@@ -99,6 +99,8 @@ def _html(source: str) -> str:
 @own_page
 def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """Body: `choice`, one of the picker's."""
+    if sent_before(request):
+        return redirect("merchants:page_editor", page.pk)
     return _added(request, page, _choice(request, request.POST.get("choice", "")))
 
 
@@ -137,6 +139,8 @@ def place_block(request: MerchantRequest, installation: Installation) -> HttpRes
     choice = _choice(request, request.POST.get("choice", ""))
     if choice.installation.pk != installation.pk:
         raise NotFound("Block not found")
+    if sent_before(request):
+        return redirect("merchants:pages")
     if request.POST.get("page") != NEW_PAGE:
         return _added(request, _own_page(request, request.POST.get("page", "")), choice)
     page = create_page(business=installation.business, title=choice.block.name, is_published=False)
@@ -144,22 +148,24 @@ def place_block(request: MerchantRequest, installation: Installation) -> HttpRes
     return _added(request, page, choice)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @own_block
 def save_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) -> HttpResponse:
     """Keep the settings; a button of a list changes the form and keeps nothing."""
-    if request.method != "POST":  # a reload of the form that such a button changed
+    data = typed(request)
+    if data is None:  # a reload of the form that such a button changed
         return redirect(_address(page, chosen.id))
-    form = _form(request, chosen, request.POST)
-    if not form.is_valid():
-        status = 422 if form.is_bound else 200
-        return _shown(request, page, chosen=chosen, settings=form, status=status)
-    before = Placement.objects.filter(pk=chosen.id).first()
-    placements.save_block_settings(placement=Placement(pk=chosen.id), settings=form.values)
-    if before:
+    form = _form(request, chosen, data)
+
+    def save() -> HttpResponse:
+        before = placements.save_block_settings(
+            placement=Placement(pk=chosen.id), settings=form.values, before=form.kept
+        )
         editor_undo.remember(request, page, editor_undo.SAVED, before)
-    messages.success(request, f"Saved. {chosen.block.name} uses your settings in the store.")
-    return redirect(_address(page, chosen.id))
+        message = f"Saved. {chosen.block.name} uses your settings in the store."
+        return done(request, message, _address(page, chosen.id))
+
+    return saved(request, form, save) or _shown(request, page, chosen=chosen, settings=form)
 
 
 @require_POST
@@ -198,20 +204,18 @@ def remove_block(request: MerchantRequest, page: SitePage, chosen: PlacedBlock) 
     return redirect("merchants:page_editor", page.pk)
 
 
-def _save_text(request: MerchantRequest, page: SitePage) -> HttpResponse:
-    form = SitePageForm(request.POST)
+def _text(request: MerchantRequest, page: SitePage) -> HttpResponse:
+    form = SitePageForm(typed(request), page=page)
     if "preview" in request.POST:
         page.content = _html(request.POST.get("content", ""))
         return _shown(request, page, text=form)
-    if form.is_valid():
-        try:
-            update_page(page=page, **form.changes(page))
-        except ServiceError as error:
-            add_service_errors(form, error, conflict="slug" if error.status == 409 else None)
-        else:
-            messages.success(request, "Saved.")
-            return redirect("merchants:page_editor", page.pk)
-    return _shown(request, page, text=form, status=422)
+
+    def save() -> HttpResponse:
+        if form.changes:
+            update_page(page=page, **form.changes)
+        return done(request, "Saved.", "merchants:page_editor", page.pk)
+
+    return saved(request, form, save, conflict="slug") or _shown(request, page, text=form)
 
 
 def _shown(
@@ -222,7 +226,6 @@ def _shown(
     chosen: PlacedBlock | None = None,
     settings: SettingsForm | None = None,
     tried: BlockOption | None = None,
-    status: int = 200,
 ) -> HttpResponse:
     context = {
         "site_page": page,
@@ -235,7 +238,10 @@ def _shown(
         "tried": tried,
         "may_undo": editor_undo.may_undo(request, page),
     }
-    return render(request, "merchants/pages/editor.html", context, status=status)
+    form: Any = text or settings
+    if form is None:
+        return render(request, "merchants/pages/editor.html", context)
+    return form_page(request, "merchants/pages/editor.html", context, form=form)
 
 
 def _form(request: MerchantRequest, chosen: PlacedBlock, data: QueryDict | None = None) -> SettingsForm:

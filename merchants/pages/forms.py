@@ -4,11 +4,13 @@ from typing import Any
 
 from django import forms
 
+from common.web.forms.edits import EditForm
+from common.web.forms.one_time import OneTimeForm
 from stores.models import SitePage
 from stores.services import pages
 
 
-class SitePageForm(forms.Form):
+class _AboutPage(forms.Form):
     """Title, address and text of a site page; the services check and clean them."""
 
     title = forms.CharField(max_length=200, error_messages={"required": "Enter a title."})
@@ -32,12 +34,26 @@ class SitePageForm(forms.Form):
         label="Published", required=False, initial=True, help_text="If off, only you can see it."
     )
 
-    @classmethod
-    def initial_of(cls, page: SitePage) -> dict[str, object]:
-        return {name: getattr(page, name) for name in cls.base_fields} | {"content": pages.editable(page)}
 
-    def changes(self, page: SitePage | None = None) -> dict[str, Any]:
-        """For the services, without an address that was left empty and a text that `page` has already."""
-        given = {name: value for name, value in self.cleaned_data.items() if name != "slug" or value}
-        text = given.pop("content").replace("\r\n", "\n")
-        return given if page and text == pages.editable(page).strip() else given | pages.written(text)
+class SitePageForm(_AboutPage, EditForm):
+    def __init__(self, data: Any = None, *, page: SitePage) -> None:
+        initial = {"title": page.title, "slug": page.slug, "is_published": page.is_published}
+        super().__init__(data, initial=initial | {"content": pages.editable(page)})
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        return _for_service(super().changes)
+
+
+class NewSitePageForm(_AboutPage, OneTimeForm):
+    @property
+    def new_page(self) -> dict[str, Any]:
+        return _for_service({name: self.cleaned_data[name] for name in _AboutPage.base_fields})
+
+
+def _for_service(given: dict[str, Any]) -> dict[str, Any]:
+    """Without an address that was left empty, and with the text as it is written."""
+    fields = {name: value for name, value in given.items() if name != "content" and (name != "slug" or value)}
+    if "content" in given:
+        fields |= pages.written(given["content"].replace("\r\n", "\n"))
+    return fields

@@ -1,18 +1,21 @@
 """The storefront's pages besides its products. Their text and blocks are changed in the page editor."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from common.errors import Conflict, Invalid
-from common.web.forms.pages import add_service_errors
-from common.web.methods import require_safe
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved, sent_again
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page
-from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
-from merchants.pages.forms import SitePageForm
-from merchants.store.queries import page_by_id, pages_of
+from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.constants import ROWS
+from merchants.pages.forms import NewSitePageForm
+from merchants.store.queries import pages_of
+from stores.models import SitePage
 from stores.services.pages import create_page, delete_page
 
 
@@ -28,23 +31,22 @@ def page_list(request: MerchantRequest) -> HttpResponse:
 @require_http_methods(GET_OR_POST)
 @merchant_page
 def page_add(request: MerchantRequest) -> HttpResponse:
-    form = SitePageForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
-        try:
-            made = create_page(business=request.business, **form.changes())
-        except (Invalid, Conflict) as error:
-            add_service_errors(form, error, conflict="slug")
-        else:
-            messages.success(request, f"Page {made.title} added. Edit it to add blocks.")
-            return redirect("merchants:pages")
-    status = UNPROCESSABLE if form.errors else 200
-    return render(request, "merchants/pages/add.html", {"form": form}, status=status)
+    form = NewSitePageForm(typed(request))
+
+    def save() -> HttpResponse:
+        made = create_page(business=request.business, **form.new_page)
+        return done(request, f"Page {made.title} added. Edit it to add blocks.", "merchants:pages")
+
+    again = partial(sent_again, request, "merchants:pages")
+    if response := saved(request, form, save, conflict="slug", again=again):
+        return response
+    return form_page(request, "merchants/pages/add.html", {"form": form})
 
 
 @require_http_methods(GET_OR_POST)
 @merchant_page
 def delete(request: MerchantRequest, page_id: str) -> HttpResponse:
-    page = page_by_id(request.business, page_id)
+    page = own_row(request, SitePage.objects.all(), page_id, "Page")
     if request.method == "POST":
         delete_page(page=page)
         messages.success(request, f"Page {page.title} deleted.")

@@ -1,12 +1,14 @@
 """The forms of products and their stock."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django import forms
 
 from accounts.models import Business
+from common.web.forms.edits import EditForm
+from common.web.forms.one_time import OneTimeForm
 from common.web.forms.pictures import PicturesField
 from common.web.forms.widgets import SwitchInput
 from merchants.money_field import MoneyField
@@ -33,12 +35,13 @@ def _pieces(label: str, help_text: str = "") -> forms.IntegerField:
     )
 
 
-class ProductForm(forms.Form):
-    """A product's columns under their own names; the services check what only they can know.
+COLUMNS: Final = (
+    "name", "description", "price", "category", "stock", "low_stock_threshold", "is_available", "slug",
+)  # fmt: skip
 
-    With a `product` it is edited: the page carries what it has shown, so that only what the person changed is
-    written, and what others changed meanwhile stays.
-    """
+
+class ProductForm(EditForm):
+    """A product's columns under their own names, and its pictures. The services check what only they can know."""
 
     name = forms.CharField(max_length=200, error_messages={"required": "Enter a name."})
     slug = forms.SlugField(
@@ -71,10 +74,7 @@ class ProductForm(forms.Form):
     stock = _pieces("Stock", "Leave it empty to not track the stock.")
     low_stock_threshold = _pieces("Low stock threshold", "With fewer pieces, the product counts as low.")
 
-    field_order = (
-        "name", "description", "price", "pictures", "category", "stock", "low_stock_threshold",
-        "is_available", "slug",
-    )  # fmt: skip
+    field_order = ("name", "description", "price", "pictures", *COLUMNS[3:])
 
     def __init__(
         self,
@@ -84,9 +84,8 @@ class ProductForm(forms.Form):
         pictures: Sequence[ProductPicture] = (),
         **options: Any,
     ) -> None:
-        self.columns = ("price", *(name for name in self.base_fields if name != "pictures"))
         if product:
-            options["initial"] = {name: getattr(product, name) for name in self.columns}
+            options["initial"] = {name: getattr(product, name) for name in COLUMNS}
         super().__init__(*args, **options)
         self.fields["price"] = MoneyField(
             label=f"Price in {business.currency}",
@@ -98,8 +97,6 @@ class ProductForm(forms.Form):
             self.fields[
                 "slug"
             ].help_text = "The last part of the product's address. Leave it empty to keep it."
-        for name in self.columns:
-            self.fields[name].show_hidden_initial = product is not None
         self.own_pictures = pictures
         for position, picture in enumerate(pictures, 1):
             self._add_picture(picture, position)
@@ -142,35 +139,42 @@ class ProductForm(forms.Form):
 
     @property
     def picture_changes(self) -> PictureChanges | None:
-        """None if nothing about the pictures was changed."""
-        cleaned, before = self.cleaned_data, [picture.pk for picture in self.own_pictures]
-        alts = {pk: cleaned[f"alt_{pk}"] for pk in before if f"alt_{pk}" in self.data}
-        positions = {pk: cleaned[f"position_{pk}"] or place for place, pk in enumerate(before, 1)}
-        changes = PictureChanges(
+        """None if the person changed nothing about the pictures."""
+        cleaned, changed, before = (
+            self.cleaned_data,
+            self.changed_data,
+            [each.pk for each in self.own_pictures],
+        )
+        positions = {
+            pk: cleaned[f"position_{pk}"] or place if f"position_{pk}" in changed else place
+            for place, pk in enumerate(before, 1)
+        }
+        of_pictures = (name.rpartition("_")[0] in ("alt", "position", "remove") for name in changed)
+        if not cleaned["pictures"] and not any(of_pictures):
+            return None
+        return PictureChanges(
             new=cleaned["pictures"],
-            alts={picture.pk: picture.alt for picture in self.own_pictures} | alts,
+            alts={
+                each.pk: cleaned[name] if (name := f"alt_{each.pk}") in changed else each.alt
+                for each in self.own_pictures
+            },
             order=_reordered(before, positions),
             removed=frozenset(pk for pk in before if cleaned[f"remove_{pk}"]),
         )
-        unchanged = PictureChanges(new=[], alts={p.pk: p.alt for p in self.own_pictures}, order=before)
-        return None if changes == unchanged else changes
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What the person changed. An address that was emptied stays what it was."""
-        changed = {name: self.cleaned_data[name] for name in self.changed_data if name in self.columns}
+        """The columns that the person changed. An address that was emptied stays what it was."""
+        changed = {name: value for name, value in super().changes.items() if name in COLUMNS}
         if self.cleaned_data.get("remove_older_picture"):
             changed["image"] = ""
         return {name: value for name, value in changed.items() if name != "slug" or value}
 
+
+class NewProductForm(ProductForm, OneTimeForm):
     @property
     def new_product(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in (*self.columns, "pictures")}
-
-    @property
-    def stock_seen(self) -> int | None:
-        """The stock that the page had shown."""
-        return seen_stock(self.data.get(self["stock"].html_initial_name))
+        return {name: self.cleaned_data[name] for name in (*COLUMNS, "pictures")}
 
 
 def _reordered(before: list[UUID], positions: Mapping[UUID, int]) -> list[UUID]:
@@ -185,21 +189,11 @@ def _reordered(before: list[UUID], positions: Mapping[UUID, int]) -> list[UUID]:
     return sorted(before, key=rank)
 
 
-class StockForm(forms.Form):
-    """A product's stock, changed in the list. `seen` is what the list had shown."""
+class StockForm(EditForm):
+    """A product's stock, changed in the list."""
 
     stock = _pieces("Stock")
-    seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    @property
-    def stock_seen(self) -> int | None:
-        return seen_stock(self.cleaned_data["seen"])
-
-
-def seen_stock(text: str | None) -> int | None:
-    """The number that a page has carried along; None where it showed none."""
-    return (
-        int(text)
-        if text and text.isascii() and text.isdigit() and len(text) <= len(str(MOST_STOCK))
-        else None
-    )
+    def __init__(self, data: Any = None, *, product: Product) -> None:
+        auto_id = False if data is None else "id_%s"  # the list has a form for each row
+        super().__init__(data, initial={"stock": product.stock}, auto_id=auto_id)

@@ -1,25 +1,27 @@
 """Products: the list with their stock, one product, taking it off the shelf."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.errors import Conflict, Invalid
-from common.web.forms.pages import add_service_errors
-from common.web.methods import require_safe
+from common.web.forms.kept import typed
+from common.web.forms.pages import UNPROCESSABLE, done, form_page, saved, sent_again
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page
-from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
+from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.constants import ROWS
 from merchants.filter_forms import ProductFilter
-from merchants.products.forms import ProductForm, StockForm
+from merchants.products.forms import NewProductForm, ProductForm, StockForm
 from merchants.store.queries import categories_in_use, products_found
 from stores import queries
 from stores.enums import ProductStatus
 from stores.models import Product
 from stores.services.catalogue import products
 
-COLUMNS = {wire: column for column, wire in products.WIRE_NAMES.items()}
+FIELDS = {wire: column for column, wire in products.WIRE_NAMES.items()}
 
 
 @require_safe
@@ -28,36 +30,30 @@ def product_list(request: MerchantRequest) -> HttpResponse:
     return _list(request)
 
 
-@require_POST
+@require_http_methods(GET_OR_POST)
 @merchant_page
 def change_stock(request: MerchantRequest, product_id: str) -> HttpResponse:
-    """Body: `stock`, empty where it is not counted, and `seen`, the stock that the list had shown.
-
-    The address carries the list's filters, and the answer is the list."""
+    """Body: `stock`, empty where it is not counted. The address carries the list's filters, and the answer is the list."""
     found = _own(request, product_id)
-    form = StockForm(request.POST)
-    if form.is_valid():
-        try:
-            products.edit_product(product=found, stock_seen=form.stock_seen, stock=form.cleaned_data["stock"])
-        except Invalid as error:
-            add_service_errors(form, error)
-    if form.errors:
-        return _list(request, stock_form=form, changing=found)
-    stock = form.cleaned_data["stock"]
-    messages.success(
-        request,
-        f"The stock of {found.name} is no longer tracked."
-        if stock is None
-        else f"The stock of {found.name} is {stock}.",
-    )
     query = request.GET.urlencode()
-    return redirect(f"{resolve_url('merchants:products')}{'?' + query if query else ''}#product-{found.pk}")
+    row = f"{resolve_url('merchants:products')}{'?' + query if query else ''}#product-{found.pk}"
+    if (data := typed(request)) is None:
+        return redirect(row)
+    form = StockForm(data, product=found)
+
+    def save() -> HttpResponse:
+        products.edit_product(product=found, stock_seen=found.stock, **form.changes)
+        stock = form.cleaned_data["stock"]
+        is_now = "no longer tracked" if stock is None else stock
+        return done(request, f"The stock of {found.name} is {is_now}.", row)
+
+    return saved(request, form, save) or _list(request, stock_form=form, changing=found)
 
 
 def _list(
     request: MerchantRequest, *, stock_form: StockForm | None = None, changing: Product | None = None
 ) -> HttpResponse:
-    """The list, with what was wrong with the stock typed in one of its rows."""
+    """The list, with what was typed as the stock in one of its rows, and what is wrong with it."""
     form = ProductFilter(request.GET, categories=categories_in_use(request.business))
     wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
     context: dict[str, object] = {
@@ -65,38 +61,36 @@ def _list(
         "filter": form,
         "page_request": wanted,
         "filtered": any(map(request.GET.get, form.fields)),
-        "stock_form": stock_form,
-        "changing": changing,
     }
-    status = UNPROCESSABLE if stock_form else 200
     if not form.is_valid():
-        return render(
-            request, "merchants/products/products.html", context | {"form": form}, status=UNPROCESSABLE
-        )
+        context["form"] = form
+        return render(request, "merchants/products/products.html", context, status=UNPROCESSABLE)
     chosen = form.cleaned_data
     listing = products_found(
         request.business, search=chosen["q"], category=chosen["category"], shelf=chosen["show"]
     )
-    context |= {"products": listing.rows[wanted.window], "total": listing.total}
-    return render(request, "merchants/products/products.html", context, status=status)
+    rows = [
+        (each, stock_form if stock_form and each == changing else StockForm(product=each))
+        for each in listing.rows[wanted.window]
+    ]
+    context |= {"rows": rows, "total": listing.total}
+    return form_page(request, "merchants/products/products.html", context)
 
 
 @require_http_methods(GET_OR_POST)
 @merchant_page
 def product_add(request: MerchantRequest) -> HttpResponse:
-    sent = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = ProductForm(*sent, business=request.business)
-    if form.is_valid():
-        try:
-            made = products.create_product(business=request.business, **form.new_product)
-        except (Invalid, Conflict) as error:
-            add_service_errors(form, error, names=COLUMNS, conflict="slug")
-        else:
-            messages.success(request, f"{made.name} added to your store.")
-            return redirect("merchants:product", made.pk)
+    form = NewProductForm(typed(request), request.FILES or None, business=request.business)
+
+    def save() -> HttpResponse:
+        made = products.create_product(business=request.business, **form.new_product)
+        return done(request, f"{made.name} added to your store.", "merchants:product", made.pk)
+
+    again = partial(sent_again, request, "merchants:products")
+    if response := saved(request, form, save, names=FIELDS, conflict="slug", again=again):
+        return response
     context = {"form": form, "categories": categories_in_use(request.business)}
-    status = UNPROCESSABLE if form.errors else 200
-    return render(request, "merchants/products/add.html", context, status=status)
+    return form_page(request, "merchants/products/add.html", context)
 
 
 @require_http_methods(GET_OR_POST)
@@ -104,21 +98,22 @@ def product_add(request: MerchantRequest) -> HttpResponse:
 def product(request: MerchantRequest, product_id: str) -> HttpResponse:
     """A product with everything that can be changed about it."""
     found = _own(request, product_id)
-    sent = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = ProductForm(*sent, business=request.business, product=found, pictures=queries.pictures_of(found))
-    if form.is_valid():
-        try:
-            products.edit_product(
-                product=found,
-                stock_seen=form.stock_seen,
-                pictures=form.picture_changes,
-                **form.changes,
-            )
-        except (Invalid, Conflict) as error:
-            add_service_errors(form, error, names=COLUMNS, conflict="slug")
-        else:
-            messages.success(request, "Saved.")
-            return redirect("merchants:product", found.pk)
+    form = ProductForm(
+        typed(request),
+        request.FILES or None,
+        business=request.business,
+        product=found,
+        pictures=queries.pictures_of(found),
+    )
+
+    def save() -> HttpResponse:
+        products.edit_product(
+            product=found, stock_seen=found.stock, pictures=form.picture_changes, **form.changes
+        )
+        return done(request, "Saved.", "merchants:product", found.pk)
+
+    if response := saved(request, form, save, names=FIELDS, conflict="slug"):
+        return response
     context = {
         "form": form,
         "product": found,
@@ -126,8 +121,7 @@ def product(request: MerchantRequest, product_id: str) -> HttpResponse:
         "rating": queries.review_stats(request.business, product=found),
         "categories": categories_in_use(request.business),
     }
-    status = UNPROCESSABLE if form.errors else 200
-    return render(request, "merchants/products/product.html", context, status=status)
+    return form_page(request, "merchants/products/product.html", context)
 
 
 @require_POST
@@ -163,6 +157,4 @@ def delete(request: MerchantRequest, product_id: str) -> HttpResponse:
 
 
 def _own(request: MerchantRequest, product_id: str) -> Product:
-    found = queries.product_by_id(request.business, product_id)
-    found.business = request.business
-    return found
+    return own_row(request, Product.objects.all(), product_id, "Product")

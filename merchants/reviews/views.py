@@ -6,14 +6,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from common.errors import NotFound
-from common.web.methods import require_safe
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page
-from merchants.constants import GET_OR_POST, ROWS, UNPROCESSABLE
+from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.constants import ROWS
 from merchants.filter_forms import ReviewFilter
-from merchants.store.queries import review_by_id, reviews_found
+from merchants.store.queries import reviews_found
 from stores import queries
-from stores.models import Product
+from stores.models import Product, Review
 from stores.services.reviews import delete_review
 
 
@@ -53,7 +54,7 @@ def _product(request: MerchantRequest, form: ReviewFilter) -> Product | None:
 @merchant_page
 def delete(request: MerchantRequest, review_id: str) -> HttpResponse:
     """Shows the review, and asks."""
-    review = review_by_id(request.business, review_id)
+    review = own_row(request, Review.objects.select_related("product"), review_id, "Review")
     if request.method == "POST":
         delete_review(review=review)
         messages.success(request, f"The review of {review.product.name} by {review.author_name} removed.")

@@ -1,16 +1,19 @@
 """A merchant's businesses: which there are, another one, and which the pages show."""
 
-from django.contrib import messages
+from functools import partial
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Business
-from common.web.methods import require_safe
+from accounts.services import create_business
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved, sent_again
+from common.web.methods import GET_OR_POST, require_safe
+from common.web.own_pages import is_own_page
 from merchants.access import MerchantRequest, merchants_only, own_business, switch_to
 from merchants.store.forms import BusinessForm
-
-UNPROCESSABLE = 422
 
 
 @require_safe
@@ -20,20 +23,26 @@ def business_list(request: MerchantRequest) -> HttpResponse:
     return render(request, "merchants/store/businesses.html", {"businesses": businesses})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 @merchants_only
 def business_add(request: MerchantRequest) -> HttpResponse:
-    form = BusinessForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid() and (made := form.open_for(request.user)):
+    form = BusinessForm(typed(request))
+
+    def save() -> HttpResponse:
+        fields = {name: value for name, value in form.cleaned_data.items() if name != "form_token"}
+        made = create_business(owner=request.user, **fields)
         switch_to(request, made)
-        messages.success(request, f"{made.name} created.")
-        return redirect("merchants:home")
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "merchants/store/business_add.html", {"form": form}, status=status)
+        return done(request, f"{made.name} created.", "merchants:home")
+
+    if response := saved(request, form, save, again=partial(sent_again, request, "merchants:businesses")):
+        return response
+    return form_page(request, "merchants/store/business_add.html", {"form": form})
 
 
 @require_POST
 @merchants_only
 def business_switch(request: MerchantRequest) -> HttpResponse:
+    """Body: `business`, and `next`, a page to go on with."""
     switch_to(request, own_business(request.user, request.POST.get("business")))
-    return redirect("merchants:home")
+    page = request.POST.get("next", "")
+    return redirect(page if is_own_page(page, request) else "merchants:home")

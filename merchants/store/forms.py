@@ -4,12 +4,11 @@ from typing import Any
 
 from django import forms
 
-from accounts.models import Business, BusinessQuerySet, User
-from accounts.services import create_business
+from accounts.models import Business, BusinessQuerySet
 from accounts.validators import timezone_choices, timezone_label
 from common.currencies import currency_choices, currency_label
-from common.errors import Invalid
-from common.web.forms.pages import add_service_errors
+from common.web.forms.edits import EditForm
+from common.web.forms.one_time import OneTimeForm
 from common.web.forms.pictures import PictureField
 from merchants.money_field import MoneyField
 from stores.enums import Accent
@@ -43,8 +42,8 @@ class _AboutStore(forms.Form):
     )
 
 
-class StoreForm(_AboutStore):
-    """Settings of the store. Saving changes only what the person changed."""
+class StoreForm(_AboutStore, EditForm):
+    """Settings of the store."""
 
     logo = PictureField(decode=decode, label="Logo", help_text="PNG, JPEG or WebP, at most 5 MiB.")
     remove_logo = forms.BooleanField(label="Remove logo", required=False)
@@ -120,10 +119,6 @@ class StoreForm(_AboutStore):
             error_messages={"required": "Enter a fee, or 0 for free delivery."},
         )
 
-    @property
-    def changes(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in self.changed_data}
-
 
 class ShopForm(forms.Form):
     """The business to install on, for a merchant with several."""
@@ -135,8 +130,8 @@ class ShopForm(forms.Form):
         self.fields["business"].queryset = businesses  # type: ignore[attr-defined]
 
 
-class BusinessForm(_AboutStore):
-    """Another business of a merchant; what the service refuses becomes an error of its field."""
+class BusinessForm(_AboutStore, OneTimeForm):
+    """Another business of a merchant."""
 
     currency = forms.ChoiceField(
         label="Currency",
@@ -151,11 +146,3 @@ class BusinessForm(_AboutStore):
         help_text=ABOUT_TIME_ZONES,
         widget=forms.Select(attrs={"data-own-timezone": ""}),
     )
-
-    def open_for(self, owner: User) -> Business | None:
-        """The new business, or None with the errors added to their fields."""
-        try:
-            return create_business(owner=owner, **self.cleaned_data)
-        except Invalid as error:
-            add_service_errors(self, error)
-        return None

@@ -3,59 +3,57 @@
 from typing import Any
 
 from django import forms
-from django.contrib import messages
+from django.forms import BoundField
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts.enums import Frequency, StoreNotice
 from accounts.forms import NoticesForm
 from accounts.models import User
 from accounts.services.profile import choose_frequencies, choose_mails, frequency_of
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
+from common.web.methods import GET_OR_POST
 from merchants.access import MerchantRequest, merchant_page
 from merchants.attention import concerns_of, recent_news
-from merchants.constants import GET_OR_POST, UNPROCESSABLE
 from stores.services.merchant_mails import choices_changed
 
 
-class StoreNoticesForm(forms.Form):
-    """How often each kind of notice about the person's stores is mailed."""
+class MerchantNoticesForm(NoticesForm):
+    """The person's mails about apps, and how often each kind of notice about their stores is mailed."""
 
-    def __init__(self, data: Any = None, *, user: User) -> None:
-        super().__init__(data)
+    def __init__(self, data: Any, *, user: User) -> None:
+        super().__init__(data, user=user)
         for kind in StoreNotice:
             self.fields[kind.value] = forms.ChoiceField(
-                label=kind.label,
-                choices=Frequency.choices,
-                initial=frequency_of(user, kind).value,
+                label=kind.label, choices=Frequency.choices, initial=frequency_of(user, kind).value
             )
 
-    def chosen(self) -> dict[StoreNotice, Frequency]:
-        return {kind: Frequency(self.cleaned_data[kind.value]) for kind in StoreNotice}
+    @property
+    def how_often(self) -> list[BoundField]:
+        return [self[kind.value] for kind in StoreNotice]
+
+    def save(self, user: User) -> None:
+        changes = self.changes
+        if "mails" in changes:
+            choose_mails(user=user, wanted=changes["mails"])
+        chosen = {kind: Frequency(changes[kind.value]) for kind in StoreNotice if kind.value in changes}
+        if chosen:
+            choose_frequencies(user=user, chosen=chosen)
+            choices_changed(owner=user)
 
 
 @require_http_methods(GET_OR_POST)
 @merchant_page
 def notices(request: MerchantRequest) -> HttpResponse:
     """POST saves which notices are mailed. A developer's choice of mails is on their profile."""
-    chooses = request.method == "POST" and request.user.is_merchant
-    data = request.POST if chooses else None
-    form, store_form = NoticesForm(data, user=request.user), StoreNoticesForm(data, user=request.user)
-    if chooses and form.is_valid() and store_form.is_valid():
-        choose_mails(user=request.user, wanted=form.cleaned_data["mails"])
-        choose_frequencies(user=request.user, chosen=store_form.chosen())
-        choices_changed(owner=request.user)
-        messages.success(request, "Saved.")
-        return redirect("merchants:notices")
-    context = {
-        "form": form,
-        "store_form": store_form,
-        "concerns": concerns_of(request.apps),
-        "news": recent_news(request.business),
-    }
-    return render(
-        request,
-        "merchants/store/notices.html",
-        context,
-        status=UNPROCESSABLE if form.errors or store_form.errors else 200,
-    )
+    form = MerchantNoticesForm(typed(request) if request.user.is_merchant else None, user=request.user)
+
+    def save() -> HttpResponse:
+        form.save(request.user)
+        return done(request, "Saved.", "merchants:notices")
+
+    if response := saved(request, form, save):
+        return response
+    context = {"form": form, "concerns": concerns_of(request.apps), "news": recent_news(request.business)}
+    return form_page(request, "merchants/store/notices.html", context)

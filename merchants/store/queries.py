@@ -12,7 +12,6 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Business
-from common.db.finders import get_or_not_found
 from common.times import shifted
 from stores.enums import OPEN, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review, SitePage
@@ -160,20 +159,9 @@ def reviews_found(
     return Listing(business, rows, None if narrowed else "reviews")
 
 
-def review_by_id(business: Business, review_id: str) -> Review:
-    """With its product. Raises `NotFound`."""
-    rows = Review.objects.filter(business=business).select_related("product")
-    return get_or_not_found(rows, review_id, "Review not found")
-
-
 def pages_of(business: Business) -> Listing[SitePage]:
     """Those that are not published, too."""
     return Listing(business, SitePage.objects.filter(business=business).order_by("-id"), None)
-
-
-def page_by_id(business: Business, page_id: str) -> SitePage:
-    """A page of the business, published or not. Raises `NotFound`."""
-    return get_or_not_found(SitePage.objects.filter(business=business), page_id, "Page not found")
 
 
 # --- What waits -------------------------------------------------------------------------------------

@@ -2,18 +2,17 @@
 
 from typing import Any, cast
 
-from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from accounts.services.businesses import BusinessChanges
-from common.errors import Conflict, Invalid
-from common.web.forms.pages import add_service_errors
-from common.web.methods import require_safe
+from common.errors import ServiceError
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
+from common.web.methods import GET_OR_POST, require_safe
 from merchants.access import MerchantRequest, merchant_page
-from merchants.constants import GET_OR_POST, UNPROCESSABLE
 from merchants.store.forms import StoreForm
 from stores import queries
 from stores.addresses import store_url
@@ -26,7 +25,7 @@ from stores.services.settings import (
     mark_seen,
 )
 
-COLUMNS = {wire: column for column, wire in WIRE_NAMES.items()}
+FIELDS = {wire: column for column, wire in WIRE_NAMES.items()}
 OF_BUSINESS = BusinessChanges.__annotations__.keys()
 
 
@@ -35,23 +34,15 @@ OF_BUSINESS = BusinessChanges.__annotations__.keys()
 def settings(request: MerchantRequest) -> HttpResponse:
     current = queries.store_settings(request.business)
     form = StoreForm(
-        *((request.POST, request.FILES) if request.method == "POST" else ()),
+        typed(request),
+        request.FILES or None,
         business=request.business,
         current=current,
         currency_is_fixed=currency_is_fixed(request.business),
     )
-    if form.is_valid():
-        try:
-            _save(request, form)
-        except (Invalid, Conflict) as error:
-            add_service_errors(form, error, names=COLUMNS, conflict="currency")
-            request.business.refresh_from_db()  # the frame shows what is saved
-        else:
-            messages.success(request, "Saved.")
-            return redirect("merchants:store")
-    context = {"form": form, "current": current}
-    status = UNPROCESSABLE if form.errors else 200
-    return render(request, "merchants/store/store.html", context, status=status)
+    if response := saved(request, form, lambda: _save(request, form), names=FIELDS, conflict="currency"):
+        return response
+    return form_page(request, "merchants/store/store.html", {"form": form, "current": current})
 
 
 @require_safe
@@ -62,7 +53,7 @@ def view(request: MerchantRequest) -> HttpResponse:
     return redirect(store_url(request.business.slug))
 
 
-def _save(request: MerchantRequest, form: StoreForm) -> None:
+def _save(request: MerchantRequest, form: StoreForm) -> HttpResponse:
     changes = form.changes
     for name in ("logo", "hero_picture"):
         if changes.pop(f"remove_{name}", False):
@@ -71,8 +62,13 @@ def _save(request: MerchantRequest, form: StoreForm) -> None:
         changes["hero_alt"] = form.cleaned_data["hero_alt"]
     of_business = {name: value for name, value in changes.items() if name in OF_BUSINESS}
     look = {name: value for name, value in changes.items() if name not in OF_BUSINESS}
-    with transaction.atomic():
-        if look:
-            change_look(business=request.business, **cast(Look, look))
-        if of_business:
-            change_business(business=request.business, **cast(Any, of_business))
+    try:
+        with transaction.atomic():
+            if look:
+                change_look(business=request.business, **cast(Look, look))
+            if of_business:
+                change_business(business=request.business, **cast(Any, of_business))
+    except ServiceError:
+        request.business.refresh_from_db()  # the frame shows what is saved
+        raise
+    return done(request, "Saved.", "merchants:store")

@@ -24,12 +24,6 @@ def access_in_short(scopes: Sequence[str]) -> str:
     return words[:1].upper() + words[1:]
 
 
-@register.filter
-def access_sentences(scopes: Sequence[str]) -> list[str]:
-    """What the scopes let an app do, in the table's order."""
-    return [scope.sentence for scope in _chosen(scopes)]
-
-
 def _chosen(scopes: Sequence[str]) -> list[Scope]:
     return [SCOPES[name] for name in in_order(scopes)]
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.utils import timezone
@@ -13,6 +14,7 @@ from accounts.validators import timezone_label
 from common.currencies import currency_label
 from common.templatetags.ui import pill
 from common.times import iso
+from merchants.constants import NAMED_BY
 from merchants.orders.descriptions import paid_look, payment_detail, payment_method
 from merchants.store.overview import SetupStep
 from stores.enums import OrderStatus, is_low
@@ -51,6 +53,20 @@ def shop_time(moment: datetime) -> SafeString:
     day = "j M" if local.year == now.year else "j M Y"
     words = "Today" if local.date() == now.date() else date_format(local, day)
     return format_html('<time datetime="{}">{}</time>', iso(moment), f"{words}, {local:%H:%M}")
+
+
+@register.simple_tag(takes_context=True)
+def store_field(context: Any) -> str:
+    """In a form that filters a list: the store, if the address names it."""
+    named = context["request"].GET.get(NAMED_BY)
+    return format_html('<input type="hidden" name="{}" value="{}">', NAMED_BY, named) if named else ""
+
+
+@register.simple_tag(takes_context=True)
+def store_query(context: Any, joint: str = "?") -> str:
+    """After the address of a link: the store, if that of this page names it."""
+    named = context["request"].GET.get(NAMED_BY)
+    return f"{joint}{urlencode({NAMED_BY: named})}" if named else ""
 
 
 register.filter("is_paid", is_paid)

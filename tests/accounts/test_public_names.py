@@ -12,6 +12,7 @@ from accounts.services.businesses import create_business
 from stores.models import StoreSettings
 from tests import factories
 from tests.accounts.api import post
+from tests.forms import form_at, send
 from tests.pages import signed_in, text_of
 
 DOORS = "Contract 15 Doors"
@@ -92,7 +93,7 @@ def test_every_door_refuses_a_misleading_name(client: Client, mira: User, dana: 
         merchant.post("/merchant/businesses/add/", {"name": name, "currency": "USD", "timezone": "UTC"})
     )
     settings = {"name": name, "accent": "teal", "delivery_fee": "1", "currency": "USD", "timezone": "UTC"}
-    assert_refused(merchant.post("/merchant/store/", settings))
+    assert_refused(send(merchant, form_at(merchant, "/merchant/store/"), **settings))
     assert_refused(signed_in(dana).post("/merchant/store/", settings))
     assert User.objects.filter(email="eve@example.com").count() == 0
     assert set(Business.objects.values_list("pk", "name")) == set(before)

@@ -43,7 +43,9 @@ class Controls(HTMLParser):
         return {
             name: attrs.get("value") or ""
             for name, attrs in self.attrs.items()
-            if attrs["tag"] == "input" and (attrs["type"] != "checkbox" or "checked" in attrs)
+            if name != ":shown"
+            and attrs["tag"] == "input"
+            and (attrs["type"] != "checkbox" or "checked" in attrs)
         }
 
 
@@ -101,6 +103,9 @@ def test_empty_is_left_out_or_asked_for(part: dict[str, Any]) -> None:
         ({"type": "string", "format": "uri"}, "javascript:alert(1)", "This field must be a web address that starts with http:// or https://."),
         ({"type": "string", "format": "color"}, "red", "This field must be a color such as #1a2b3c."),
         ({"type": "string", "format": "date-time"}, "tomorrow", "Enter a date and a time."),
+        ({"type": "string", "pattern": "^[A-Z]{2}$"}, "a", "This field must be written as the app expects it."),
+        ({"type": "string", "pattern": "^[A-Z]{2}$", "description": " Such as AB. "}, "a", "This field must be as described: Such as AB."),
+        ({"type": "string", "pattern": "^[A-Z]{2}$", "description": "A", "examples": ["AB"]}, "a", "This field must look like AB."),
         ({"type": "integer"}, "1.5", "This field must be a whole number."),
         ({"type": "number"}, "many", "Enter a number."),
         ({"type": "number"}, "nan", "Enter a number."),
@@ -141,7 +146,7 @@ def test_defaults_are_shown_under_the_merchants_values() -> None:
     assert Controls(form).sent == {"a": "A", "b": "mine", "c": "C"}
     cleared = settings_form(schema, values={}, timezone="UTC", data={"a": "", "b": "B"})
     assert cleared.is_valid()
-    assert cleared.values == {"a": "", "b": "B"}  # else the default would come back
+    assert cleared.values == {"a": ""}  # else the default would come back
 
 
 def test_values_that_the_schema_does_not_name_survive() -> None:

@@ -292,8 +292,14 @@ PROTECTIONS: Final = {
     "number of apps": Change("marketplace.services.apps", "        _require_room(developer)\n", ""),
     "listeners of a developer": Change(
         "webhooks.engine.listeners",
-        "    if others.filter(sandbox=sandbox).count() >= MOST_OF_DEVELOPER:\n",
+        "    if others.filter(person=person).count() >= MOST_OF_DEVELOPER:\n",
         "    if False:\n",
+    ),
+    "person of a form": Change(
+        "common.web.forms.kept", "if stamp and stamp.person != str(request.user.pk):", "if False:"
+    ),
+    "person of a kept form": Change(
+        "common.web.forms.kept", 'if kept and kept["person"] != str(request.user.pk):', "if False:"
     ),
     "network of a guess": Change(
         "accounts.sign_in.limits",

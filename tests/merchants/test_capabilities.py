@@ -35,7 +35,7 @@ def test_each_kind_has_its_sentence(app: App) -> None:
         {
             "blocks": [block(description="In stars.")],
             "embeds": [widget(position="bottom_left"), script()],
-            "hooks": [hook(), hook(hookPoint="checkout.shipping_rates")],
+            "hooks": [hook(), hook(hookPoint="checkout.shipping_rates"), hook(hookPoint="order.validate")],
             "adminPages": [admin_page()],
         },
     )
@@ -43,6 +43,7 @@ def test_each_kind_has_its_sentence(app: App) -> None:
         ("Sets the delivery price", True),
         ("Takes discounts off orders", True),
         ("Visit counter", True),
+        ("Can refuse orders", False),
         ("Chat", False),
         ("Star rating", False),
         ("Stars", False),

@@ -15,6 +15,7 @@ from stores.hookpoints import PaymentMethod
 from tests import factories
 from tests.extensions.cast import define
 from tests.extensions.hooks import asking
+from tests.forms import form_on, send
 from tests.hooking import Hooked, Hooking
 from tests.merchants.pages import page_of
 from tests.pages import signed_in, text_of
@@ -30,17 +31,16 @@ class Page:
 
     def __init__(self, browser: Client, installation: Installation) -> None:
         self.browser, self.address = browser, page_of(installation)
-        self.form = browser.get(self.address).context["form"]
+        page = browser.get(self.address)
+        self.form, self.sent = page.context["form"], form_on(page, self.address)
         self.switches = {
             field.label: field.name for field in self.form.visible_fields() if field.label != CAP
         }
         self.on = {label for label, name in self.switches.items() if self.form.fields[name].initial}
 
     def save(self, **cap: Any) -> Any:
-        values = {name: "on" for label, name in self.switches.items() if label in self.on}
-        shown = {"shown": self.form.fields["shown"].initial}
-        caps = {name: field.initial for name, field in self.form.fields.items() if field.label == CAP}
-        return self.browser.post(self.address, shown | caps | values | cap, follow=True)
+        switched = {name: "on" if label in self.on else None for label, name in self.switches.items()}
+        return send(self.browser, self.sent, follow=True, **switched | cap)
 
 
 @pytest.mark.spec(SWITCHES, "Each hook, script and widget has a switch with the sentence of the consent page")
@@ -71,6 +71,7 @@ def test_script_and_widget(browser: Client, shop: Business, hooking: Hooking) ->
     page.save()
     assert "stars.js" not in Shopper(shop).see("")
     assert "app.example.com/widget" in Shopper(shop).see("")
+    page = Page(browser, hooked.installation)
     page.on = {"Stars", "Can refuse orders"}
     page.save()
     assert "stars.js" in Shopper(shop).see("")

@@ -105,7 +105,8 @@ def test_app_page_tells_each_permission_with_when_and_by_whom(browser: Client, a
     page = text_of(browser.get(page_of(active)))
     assert "See your products, their prices and stock" in page
     assert "See your orders with your customers&#x27; names and contact details" in page
-    assert page.count("20 Nov 2026, 15:31 UTC</time> by Mira") == 3  # two permissions and the install
+    assert page.count("Allowed by Mira") == 1  # both permissions at once
+    assert "20 Nov 2026, 15:31 UTC</time> by Mira" in page  # the install
     assert "Place orders" not in page
 
 
@@ -116,9 +117,18 @@ def test_permission_agreed_to_later_has_its_own_date(
     later = NOW + timedelta(days=3)
     installed(App.objects.get(pk=stars.pk), active.business, now=later)
     page = text_of(browser.get(page_of(active)))
-    assert page.count("Allowed <time") == 2
-    assert page.index("See your products") < page.index("20 Nov 2026") < page.index("See what customers say")
-    assert page.index("See what customers say") < page.index("23 Nov 2026, 15:31 UTC</time> by Mira")
+    assert page.count("Allowed by Mira") == 2
+    assert page.index("See what customers say") < page.index("23 Nov 2026") < page.index("See your products")
+    assert page.index("See your products") < page.index("20 Nov 2026")
+
+
+def test_plot_shows_what_the_app_read_and_changed_by_day(browser: Client, active: Installation) -> None:
+    client_of(active).get("/app-api/orders")
+    client_of(active).get("/app-api/orders")
+    log.flush()
+    page = text_of(browser.get(page_of(active)))
+    assert f"{timezone.now():%-d %b}: read 2, changed 0" in page
+    assert "asked at checkout" not in page  # it has no hooks
 
 
 def test_test_install_is_marked_so(dana: User, app: App, sandbox: Business) -> None:
@@ -299,9 +309,12 @@ def test_list_leaves_out_other_businesses_apps(
     second = factories.business(mira, name="Corner Café")
     on_second = installed(stars, second)
     assert "Loyalty Stars" not in text_of(browser.get(LIST))
-    # Its address leads there, and the pages show that business from then on.
-    assert "Corner Café" in text_of(browser.get(page_of(on_second)))
-    assert "Loyalty Stars" in text_of(browser.get(LIST))
+    # Its address shows that business, and chooses it for no other page.
+    assert 'This page is about <span dir="auto">Corner Café</span>' in text_of(
+        browser.get(page_of(on_second))
+    )
+    assert "Loyalty Stars" not in text_of(browser.get(LIST))
+    assert "Loyalty Stars" in text_of(browser.get(f"{LIST}?store={second.slug}"))
 
 
 def test_calls_by_each_permission_have_words() -> None:

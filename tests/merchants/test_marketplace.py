@@ -395,8 +395,9 @@ def test_app_page_says_what_it_may_do_before_install(client: Client, dana: User)
             ">Install<",
         )
     )
-    assert reads < writes < button
-    assert "customers" not in html[reads:writes]
+    assert writes < reads < button  # what changes orders comes first
+    assert "No privacy policy" not in html  # it doesn't see customers
+    assert "customers" not in html[writes:reads]
     assert "Stars &amp; &lt;b&gt;points&lt;/b&gt;" in html
     for fact in ('by <span dir="auto">Dana', "0.1.0, updated", "Other", "app.example.com"):
         assert fact in html

@@ -49,10 +49,11 @@ def press(browser: Client, installation: Installation, button: str) -> str:
     return text_of(browser.post(address, follow=True))
 
 
-def test_page_says_what_waits_and_then_that_the_app_is_paused(browser: Client, stars: Installation) -> None:
-    assert "Updates for it wait, for up to 30 days" in text_of(browser.get(page_of(stars)))
+def test_page_says_that_the_app_is_paused_and_what_waits(browser: Client, stars: Installation) -> None:
     page = press(browser, stars, "Pause")
     assert "Loyalty Stars is paused in Mira" in page
+    assert "Updates for it are held, for up to 30 days, until you resume it." in page
+    assert "</svg>Pause</button>" not in page
     assert "</svg>Paused</span>" in text_of(browser.get("/merchant/apps/"))
     assert "</svg>Working</span>" in press(browser, stars, "Resume")
     history = text_of(browser.get(page_of(stars, "activity/")))

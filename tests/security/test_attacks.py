@@ -10,7 +10,7 @@ from django.db import connections
 from django.db.models.functions import Now
 from django.test import Client
 
-from accounts.models import Business, DeveloperToken, User
+from accounts.models import Business, DeveloperToken, Session, User
 from accounts.services import choose_new_password
 from accounts.services.developer_tokens import create_developer_token
 from accounts.sign_in import tokens
@@ -20,7 +20,7 @@ from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
 from marketplace.services import apps, members
-from stores.models import SitePage
+from stores.models import SitePage, StoreSettings
 from stores.services.pages import create_page
 from tests import factories
 from tests.accounts.passkeys import Passkey
@@ -28,6 +28,7 @@ from tests.accounts.second_factor import set_up_app
 from tests.clients import BODY, client_of
 from tests.extensions.hooks import asking
 from tests.extensions.manifests import block, script
+from tests.forms import form_at, send
 from tests.hooking import Hooking
 from tests.installations import oauth_client
 from tests.merchants.pages import installed
@@ -104,6 +105,29 @@ def test_app_points_the_webhook_of_another_at_itself(
     )
     assert answer.status_code == 404
     assert Webhook.objects.get(pk=foreign.pk).url == "https://127.0.0.1:9/"
+
+
+@pytest.mark.attack("person of a form")
+def test_form_of_a_page_changes_the_store_of_the_next_person_at_the_browser(
+    mira: User, shop: Business
+) -> None:
+    form = form_at(signed_in(mira), "/merchant/store/")
+    tom = factories.merchant("tom@example.com")
+    assert send(signed_in(tom), form, tagline="From Mira").status_code == 403
+    assert not StoreSettings.objects.filter(tagline="From Mira").exists()
+
+
+@pytest.mark.attack("person of a kept form")
+def test_next_person_at_a_browser_reads_what_was_typed_before(mira: User, shop: Business) -> None:
+    browser = signed_in(mira)
+    form = form_at(browser, "/merchant/store/")
+    Session.objects.all().delete()
+    answer = send(browser, form, tagline="A secret plan")
+    tom = factories.merchant("tom@example.com")
+    browser.post("/accounts/login/", {"email": tom.email, "password": factories.PASSWORD})
+    for path in ("/merchant/", "/merchant/store/"):
+        assert "A secret plan" not in browser.get(path).text
+    assert answer["Location"] == "/accounts/login/?next=/merchant/store/"
 
 
 # Apps use up what is for all

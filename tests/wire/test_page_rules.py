@@ -4,10 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import resolve
 
 from common.web.methods import methods_of
 from tests.wire.pages import ADMIN_OF_DJANGO, APIS, NOT_SHOWN, ONLY_POST, STORES, Route, Subject
@@ -34,6 +36,7 @@ NAMED_BY_THE_FORM = {"merchants:add_block", "merchants:place_block", "portal:rev
 OF_SOMEBODY = ("portal/", "merchant/")
 COUNTED = ("portal:", "merchants:", "admin:marketplace_submission_")
 MOST, MOST_OF_AN_APP = 20, 15  # statements of a page
+ASIDE = re.compile(r'SAVEPOINT|^UPDATE "accounts_session" SET "last_seen_at"')  # the latter once a minute
 
 
 def pages(sweep: Sweep) -> Iterator[tuple[Route, Subject]]:
@@ -98,12 +101,25 @@ def test_page_takes_few_statements(sweep: Sweep) -> None:
             sweep.ask(route, each, "GET")
             with CaptureQueriesContext(connection) as queries:
                 sweep.ask(route, each, "GET")
-            asked = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
+            asked = [query["sql"] for query in queries if not ASIDE.search(query["sql"])]
             most = MOST_OF_AN_APP if of_an_app else MOST
             sweep.expect(len(asked) <= most, f"{len(asked)} statements: {sweep.url(route, each.values)}")
             twice = [sql[:300] for sql, number in Counter(asked).items() if number > 1 and of_an_app]
             sweep.expect(not twice, f"the same statement twice: {sweep.url(route, each.values)} {twice}")
     assert sweep.asked > 200
+
+
+@pytest.mark.spec("Contract 15 Doors", "A form that was sent after its session ended")
+def test_what_was_sent_signed_out_leads_to_sign_in_and_then_to_a_page(sweep: Sweep) -> None:
+    for route, subject in pages(sweep):
+        if "POST" not in methods_of(route.view) or not route.name.startswith(COUNTED):
+            continue
+        answer = sweep.ask(route, replace(subject, person=None), "POST")
+        location = urlsplit(answer.headers.get("location", ""))
+        after = parse_qs(location.query).get("next", [""])[0]
+        is_page = after and "GET" in methods_of(resolve(urlsplit(after).path).func)
+        sweep.expect(location.path == "/accounts/login/" and bool(is_page), f"leads to {after!r}: {route}")
+    assert sweep.asked > 50
 
 
 @pytest.mark.spec("Contract 0 Conventions", "404 for what is another tenant's")

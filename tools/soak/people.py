@@ -157,7 +157,7 @@ class People:
         ledger.changed("product.created", product, merchant.business, began)
         self._look(session, merchant.open(path), product, color)
         began, renamed = monotonic(), f"{name} renamed"
-        fields = {"name": renamed, "initial-name": name, "price": "5", "initial-price": "5"}
+        fields = {"name": renamed, "price": "5", "is_available": "on"}
         answer = merchant.press(path, merchant.open(path), fields)
         if answer.status_code != 302:
             self._load.failed("A product's name", answer)

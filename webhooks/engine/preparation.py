@@ -126,9 +126,9 @@ def prepare(claims: Sequence[Claim], *, by_listener: bool = False) -> PreparedBa
 def _listening(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
     """The slot of the listener of each installation that has one. Only a developer's own sandbox store can."""
     sandboxed = {
-        webhook.installation_id: (webhook.installation.app_id, sandbox)
+        webhook.installation_id: (webhook.installation.app_id, webhook.installation.installed_by_id)
         for webhook in webhooks
-        if (sandbox := webhook.installation.own_sandbox_id)
+        if webhook.installation.is_own
     }
     found = listeners.of_apps({app for app, _ in sandboxed.values()}) if sandboxed else {}
     return {installation: found[key] for installation, key in sandboxed.items() if key in found}

@@ -13,7 +13,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.models import Business
+from accounts.models import User
 from common.http.exchanges import Exchange
 from common.ids import parse_id
 from marketplace.models import App
@@ -62,13 +62,19 @@ def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Me
     return prepared.messages
 
 
-def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App, sandbox: Business) -> int:
-    """Record the answers as attempts. Returns how many counted: not those of leases that have ended."""
+def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App, person: User) -> int:
+    """Record the answers as attempts. Returns how many counted: not those of leases that have ended, nor for stores that aren't
+    the person's own sandbox and test stores."""
     now = timezone.now()
     by_lease = {outcome.lease: outcome for outcome in outcomes}
     ids = [found for lease in by_lease if (found := parse_id(lease.partition(":")[0]))]
     rows = Delivery.objects.filter(
-        pk__in=ids, leased_by=slot, app_id=app.pk, business_id=sandbox.pk, status__in=WAITING
+        pk__in=ids,
+        leased_by=slot,
+        app_id=app.pk,
+        status__in=WAITING,
+        webhook__installation__is_own=True,
+        webhook__installation__installed_by=person,
     )
     claims = [claim_of(row, Pace.UNKNOWN) for row in rows.values_list(*COLUMNS)]
     results = []

@@ -52,7 +52,12 @@ def delivery_to(webhook: Webhook, delivery_id: object) -> Delivery:
 
 
 def deliveries_of_app(
-    app: App, *, status: str | None = None, event_type: str | None = None, installation_id: object = None
+    app: App,
+    *,
+    status: str | None = None,
+    event_type: str | None = None,
+    installation_id: object = None,
+    business_id: UUID | None = None,
 ) -> History:
     """The deliveries of all installations of the app, including ended ones and deleted webhooks.
 
@@ -62,6 +67,8 @@ def deliveries_of_app(
     if installation_id is not None:
         own = Webhook.objects.filter(installation=parse_id(installation_id), installation__app=app)
         rows = rows.filter(webhook__in=list(own.values_list("pk", flat=True)))
+    if business_id is not None:
+        rows = rows.filter(business_id=business_id)
     if status is not None:
         rows = rows.filter(status=status)
     return _one_list(rows if event_type is None else rows.filter(event_type=event_type))

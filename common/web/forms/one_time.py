@@ -8,17 +8,21 @@ import hashlib
 import logging
 import secrets
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.cache import cache
+from django.http import HttpRequest
 from django.utils import timezone
 from redis import RedisError
 
 log = logging.getLogger(__name__)
 
 LIFETIME: Final = 24 * 3600  # seconds
+FIELD: Final = "form_token"
+SENT_BEFORE: Final = "This form had been sent before, so it was saved once."
 
 
 def new_token() -> str:
@@ -28,7 +32,24 @@ def new_token() -> str:
 class OneTimeForm(forms.Form):
     """A form that is processed once."""
 
-    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, initial=new_token)
+    form_token = forms.CharField(widget=forms.HiddenInput, max_length=64, required=False, initial=new_token)
+
+
+class SecretForm(OneTimeForm):
+    """A form that is answered with a secret. Without its token it is refused."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields[FIELD].required = True
+
+
+def sent_before(request: HttpRequest) -> bool:
+    """Whether a button with `{% form_token %}` was pressed before, which the next page then says."""
+    user, token = request.user, request.POST.get(FIELD, "")
+    if not token or not user.is_authenticated or claim(user, token) is None:
+        return False
+    messages.info(request, SENT_BEFORE)
+    return True
 
 
 def claim(user: AbstractBaseUser, token: str) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Installations of stores that don't exist. Their tokens were never issued, so they open no API."""
+"""Installations of stores that don't exist. Their tokens were never issued, so no call of the API can use them."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A second developer and six merchants with a store each. None of them has a password, so no sign-in is possible."""
+"""A second developer and six merchants with a store each. None of them has a password to sign in with."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -79,11 +79,13 @@ class _RequestSerializer(serializers.Serializer):
 class RelayedDeliverySerializer(_RequestSerializer):
     lease = Lease()
     id = DeliveryId()
+    installationId = InstallationId()
     event = Text("The event's name.", "order.created")
 
 
 class RelayedCallSerializer(_RequestSerializer):
     id = CallId()
+    installationId = InstallationId(allow_null=True)
     timeoutMs = Integer("How long the checkout still waits.", 1950, min_value=0)
 
 

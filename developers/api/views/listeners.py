@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.models import Business, User
+from accounts.models import User
 from accounts.sign_in.authentication import DeveloperAuthentication
 from common.errors import Coded, Conflict, NotFound
 from common.http.transport import usual_headers
@@ -36,6 +36,7 @@ from installations.queries import sandbox_installation
 from webhooks.engine import listeners
 from webhooks.engine import relaying as deliveries
 from webhooks.engine.relaying import RelayedAttempt, lease_of
+from webhooks.models import Webhook
 from webhooks.queries import webhooks_of
 from webhooks.services.deliveries import recover
 
@@ -70,7 +71,7 @@ class ListenView(_View):
         if installation is None:
             raise Conflict(NOT_THERE)
         since = validated(ListenBody, request).get("since")
-        slot = listeners.attach(app=app, sandbox=installation.business)
+        slot = listeners.attach(app=app, person=self.developer)
         body = {
             "listenerId": str(slot),
             "installationId": str(installation.pk),
@@ -119,11 +120,14 @@ class WorkView(_PollView):
             authenticate=partial(DeveloperAuthentication().authenticate, request),
             has_left=partial(has_hung_up, cast(HttpRequest, request)),
         )
+        asked = {claim.webhook_id for claim, _ in work.deliveries}
+        installations = dict(Webhook.objects.filter(pk__in=asked).values_list("pk", "installation_id"))
         answer = {
             "deliveries": [
                 {
                     "lease": lease_of(claim),
                     "id": str(claim.delivery_id),
+                    "installationId": str(installations[claim.webhook_id]),
                     "event": message.headers["X-Webhook-Event"],
                     "url": message.url,
                     "headers": _sent(message.headers),
@@ -134,6 +138,7 @@ class WorkView(_PollView):
             "hookCalls": [
                 {
                     "id": str(call.call_id),
+                    "installationId": str(call.installation_id) if call.installation_id else None,
                     "url": call.url,
                     "headers": _sent(call.headers),
                     "body": call.body,
@@ -164,8 +169,7 @@ class AnswersView(_PollView):
         )
         outcomes = [RelayedAttempt(each["lease"], exchange_of(each)) for each in body.get("deliveries", ())]
         if outcomes:
-            sandbox = Business.objects.sandbox_of(self.developer)
-            recorded += deliveries.answer(slot, outcomes, app=app, sandbox=sandbox)
+            recorded += deliveries.answer(slot, outcomes, app=app, person=self.developer)
         return Response({"recorded": recorded}, headers=NO_STORE)
 
 

@@ -7,6 +7,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.models import Business, User
 from activity import feed
 from activity.models import ApiCall
 from common.errors import Conflict
@@ -33,12 +34,13 @@ from extensions.manifest.save_plan import in_words
 from extensions.manifest.text import read
 from extensions.models import HookCall
 from extensions.queries import manifest_document
+from installations.models import Installation
 from installations.queries import sandbox_installation
 from marketplace.enums import AppRole
 from marketplace.models import App
 from webhooks.catalogue import DATA_ERASURE
 from webhooks.insight.headlines import headline
-from webhooks.models import Delivery
+from webhooks.models import Delivery, Erasure
 from webhooks.services.sandbox import changes as sandbox_changes
 from webhooks.services.sandbox.changes import CHANGES, SCENARIOS, StepResult
 
@@ -83,29 +85,46 @@ class MakeTestChangeView(DeveloperView):
         A real change on your sandbox store that causes the event, or all changes of a scenario.
         `business.data_erasure` uninstalls the app.
         """
-        wanted = validated(TestChangeBody, request)
-        app = self.own_app(app_id)
-        scenario = SCENARIOS.get(wanted.get("scenario", ""))
-        limits.count_changes(self.developer, len(scenario.acts) if scenario else 1)
-        if wanted.get("event") == DATA_ERASURE:
-            return Response({"steps": [self._erase(app)]})
+        wanted, app = validated(TestChangeBody, request), self.own_app(app_id)
         installation = sandbox_installation(app=app, developer=self.developer)
-        if installation is None:
-            raise Conflict("The app is not installed on your sandbox.", code="not_on_sandbox")
-        acts = scenario.acts if scenario else [_act_of(wanted["event"])]
-        run = sandbox_changes.play(installation, acts, "")
-        return Response({"steps": [_step(each) for each in sandbox_changes.results(run, installation)]})
+        store = Business.objects.sandbox_of(self.developer)
+        absent = Conflict("The app is not installed on your sandbox.", code="not_on_sandbox")
+        return Response(steps_of_change(wanted, app, store, installation, by=self.developer, absent=absent))
 
-    def _erase(self, app: App) -> dict[str, Any]:
-        erasure = sandbox_changes.uninstall_and_erase(app, self.developer)
-        deliveries = list(Delivery.objects.filter(event=erasure.event_id, app_id=app.pk))
-        event = _event(DATA_ERASURE, erasure.event_id, deliveries, "")
-        return {
-            "title": ERASURE_TITLE,
-            "result": "The app was uninstalled, and business.data_erasure is being sent.",
-            "problem": None,
-            "events": [event],
-        }
+
+def steps_of_change(
+    wanted: dict[str, Any],
+    app: App,
+    store: Business,
+    installation: Installation | None,
+    *,
+    by: User,
+    absent: Conflict,
+) -> dict[str, Any]:
+    """Make what a `TestChangeBody` asks for, on a sandbox or test store, and return the body of the response.
+
+    Raises `absent` where the app isn't installed, `TooManyRequests`, and `strangers.NoPlace`.
+    """
+    scenario = SCENARIOS.get(wanted.get("scenario", ""))
+    limits.count_changes(by, len(scenario.acts) if scenario else 1)
+    if wanted.get("event") == DATA_ERASURE:
+        erasure = sandbox_changes.uninstall_and_erase(app, store, by=by)
+        return {"steps": [_erasure_step(app, erasure)]}
+    if installation is None:
+        raise absent
+    acts = scenario.acts if scenario else [_act_of(wanted["event"])]
+    run = sandbox_changes.play(installation, acts, "")
+    return {"steps": [_step(each) for each in sandbox_changes.results(run, installation)]}
+
+
+def _erasure_step(app: App, erasure: Erasure) -> dict[str, Any]:
+    deliveries = list(Delivery.objects.filter(event=erasure.event_id, app_id=app.pk))
+    return {
+        "title": ERASURE_TITLE,
+        "result": "The app was uninstalled, and business.data_erasure is being sent.",
+        "problem": None,
+        "events": [_event(DATA_ERASURE, erasure.event_id, deliveries, "")],
+    }
 
 
 class ActivityView(DeveloperView):

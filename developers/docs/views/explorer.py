@@ -6,14 +6,14 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from common.errors import NotFound
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST
 from developers.docs import explorer, reference
 from developers.docs.views.pages import docs_page
 from installations.models import Installation
 
-UNPROCESSABLE = 422
 
-
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 def run(request: HttpRequest, slug: str, operation: str) -> HttpResponse:
     """GET shows the form, to everyone. POST runs the call, for a developer's own app."""
     group = reference.group_of(slug)

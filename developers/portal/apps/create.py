@@ -1,6 +1,7 @@
 """Creating an app: one form, and one page with everything for the first call and the first webhook."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -8,21 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
 from django.views.decorators.http import require_http_methods
 
-from accounts.services.confirmation import must_confirm
 from common.db.finders import first_or_not_found
-from common.errors import ServiceError
+from common.errors import Invalid, ServiceError
 from common.secrets import standard_webhooks_secret
-from common.web.forms import one_time
-from common.web.forms.pages import add_service_errors
-from common.web.methods import require_safe
-from developers.portal.access import (
-    FORBIDDEN,
-    GET_OR_POST,
-    UNPROCESSABLE,
-    app_page,
-    current_developer,
-    developer_page,
-)
+from common.web.forms.kept import typed
+from common.web.forms.pages import form_page, saved
+from common.web.methods import GET_OR_POST, require_safe
+from developers.portal.access import app_page, current_developer, developer_page
 from developers.portal.apps.secrets import already_shown
 from developers.portal.forms import CreateAppForm
 from developers.portal.sandbox.first_calls import exchange_call, first_calls, first_path
@@ -38,37 +31,29 @@ from webhooks.services.inboxes import open_inbox
 @require_http_methods(GET_OR_POST)
 @developer_page
 def app_create(request: HttpRequest) -> HttpResponse:
-    form = CreateAppForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid():
-        response = _create(request, form)
-        if response is not None:
-            return response
-    status = UNPROCESSABLE if form.is_bound else 200
-    if form.is_bound and must_confirm(current_developer(request)):
-        status = FORBIDDEN
-    return render(request, "developers/portal/apps/create.html", {"form": form}, status=status)
+    form = CreateAppForm(typed(request))
 
-
-def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse | None:
-    """Create the app and install it on the sandbox store. Returns None if the app was refused, with its problems in the
-    form.
-    """
-    developer = current_developer(request)
-    fields = {name: value for name, value in form.cleaned_data.items() if name != "example"}
-    token = fields.pop("form_token")
-    if earlier := one_time.claim(developer, token):
-        app = first_or_not_found(own_apps(developer).filter(name=fields["name"]), "App not found")
+    def again(first: datetime) -> HttpResponse:
+        named = own_apps(current_developer(request)).filter(name=form.cleaned_data["name"])
+        app = first_or_not_found(named, "App not found")
         create_url = resolve_url("portal:client_secret", app.slug)
-        return already_shown(request, app, what="client secret", at=earlier, create_url=create_url)
+        return already_shown(request, app, what="client secret", at=first, create_url=create_url)
+
+    if response := saved(request, form, lambda: _create(request, form), again=again):
+        return response
+    return form_page(request, "developers/portal/apps/create.html", {"form": form})
+
+
+def _create(request: HttpRequest, form: CreateAppForm) -> HttpResponse:
+    """Create the app and install it on the sandbox store."""
+    developer = current_developer(request)
+    fields = {
+        name: value for name, value in form.cleaned_data.items() if name not in ("example", "form_token")
+    }
     try:
         created = create_app(developer=developer, **fields)
-    except ServiceError as error:
-        one_time.release(developer, token)
-        if isinstance(error, SlugTaken):
-            form.add_error("slug", error.message)
-        else:
-            add_service_errors(form, error)
-        return None
+    except SlugTaken as taken:
+        raise Invalid.field("slug", taken.message) from taken
     if (document := form.manifest()) is not None:
         _attempt(request, lambda: save_manifest(app=created.app, developer=developer, document=document))
     installed = test_install(app=created.app, developer=developer)

@@ -8,6 +8,7 @@ from django import forms
 from django.shortcuts import resolve_url
 
 from common.files.pictures import Decoded
+from common.web.forms.edits import SHOWN, EditForm
 from common.web.forms.pictures import PictureField, PicturesField
 from common.web.forms.widgets import CheckboxLines
 from developers.portal.forms import AppForm, Lines, address, event_group, text, validator
@@ -55,7 +56,7 @@ def field_url(app: App, field: str) -> str:
     return f"{section_url(app, section_of(field))}#id_{field}"
 
 
-class EditAppForm(AppForm):
+class EditAppForm(AppForm, EditForm):
     """One section of what a developer can edit. New screenshots are added to those that aren't removed."""
 
     slug = None  # type: ignore[assignment]
@@ -119,7 +120,7 @@ class EditAppForm(AppForm):
         self.app = app
         super().__init__(data, files, initial=_initial(app))
         self._add_screenshots(app)
-        for name in [name for name in self.fields if section_of(name) != section]:
+        for name in [name for name in self.fields if name != SHOWN and section_of(name) != section]:
             del self.fields[name]
 
     def _add_screenshots(self, app: App) -> None:
@@ -154,16 +155,21 @@ class EditAppForm(AppForm):
             self.add_error("screenshots", f"Choose at most {rules.MAX_SCREENSHOTS} screenshots in total.")
         return cleaned
 
+    @property
     def changes(self) -> dict[str, Any]:
-        """For `marketplace.services.apps.update_app`: the section's fields only."""
-        cleaned = self.cleaned_data
-        changes = {field: cleaned[field] for field in _initial(self.app) if field in cleaned}
-        if "icon" not in cleaned:
-            return changes
-        changes["screenshot_alts"] = [cleaned[_alt(str(each))] for each in self._kept()]
-        if cleaned["icon"] is not None or cleaned["remove_icon"]:
-            changes["icon"] = cleaned["icon"]
-        return changes | {"screenshots": self._screenshots()}
+        """For `marketplace.services.apps.update_app`."""
+        changed = super().changes
+        changes = {field: value for field, value in changed.items() if field in _initial(self.app)}
+        if "icon" in changed or changed.get("remove_icon"):
+            changes["icon"] = changed.get("icon")
+        if any(name in ("screenshots", "remove_screenshots") or name.startswith(ALT) for name in changed):
+            alts = {
+                each: changed.get(_alt(each), self.app.alt_texts.get(each, ""))
+                for each in self.app.screenshot_ids
+            }
+            changes["screenshot_alts"] = [alts[str(each)] for each in self._kept()]
+            changes["screenshots"] = self._screenshots()
+        return changes
 
     def _screenshots(self) -> list[Decoded | UUID]:
         return [*self._kept(), *self.cleaned_data.get("screenshots", ())]

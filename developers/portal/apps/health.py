@@ -28,12 +28,15 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class AppHealth:
-    """`faults` are those of the newest 200 deliveries and 200 API calls. `skipped` are hooks that a breaker skips."""
+    """`faults` are those of the newest 200 deliveries and 200 API calls. `skipped` are hooks that a breaker skips. `is_in_stores`:
+    a merchant has ever installed it.
+    """
 
     row: AppRow
     faults: Sequence[Fault]
     hooks: Sequence[Definition]
     skipped: Sequence[Breaker]
+    is_in_stores: bool
 
     @property
     def success_rate(self) -> float | None:
@@ -51,6 +54,7 @@ def app_health(app: App) -> AppHealth:
         )[:SHOWN],
         hooks=hooks,
         skipped=health.troubled(hooks)[:SHOWN] if problems_of(found) else (),
+        is_in_stores=has_merchants(app),
     )
 
 

@@ -23,7 +23,9 @@ from installations.models import Installation
 from marketplace.enums import AppStatus, SubmissionStatus
 from marketplace.models import App
 from marketplace.queries import own_apps, with_last_submission
-from webhooks.models import DailyDeliveryCount, Webhook
+from webhooks.catalogue import WEBHOOK_TEST
+from webhooks.enums import DeliveryStatus
+from webhooks.models import DailyDeliveryCount, Delivery, Webhook
 
 DAYS: Final = 7
 SEARCH_FROM: Final = 9  # apps
@@ -36,6 +38,7 @@ class AppProblem:
     text: str
     page: str
     kind: str = "bad"
+    in_sandbox: bool = False  # on the developer's own sandbox store
 
 
 PROBLEMS: Final[dict[str, AppProblem]] = {
@@ -43,6 +46,11 @@ PROBLEMS: Final[dict[str, AppProblem]] = {
     "has_failing": AppProblem("A webhook endpoint is failing", "portal:webhooks"),
     "has_disabled": AppProblem("A webhook endpoint is disabled", "portal:webhooks"),
     "has_open_breaker": AppProblem("A hook is skipped after failures", "portal:hooks"),
+    "has_failing_sandbox": AppProblem("A webhook endpoint is failing", "portal:deliveries", in_sandbox=True),
+    "has_disabled_sandbox": AppProblem("A webhook endpoint is disabled", "portal:webhooks", in_sandbox=True),
+    "has_open_breaker_sandbox": AppProblem(
+        "A hook is skipped after failures", "portal:hooks", in_sandbox=True
+    ),
     "is_rejected": AppProblem("Changes requested", "portal:review"),
     "has_open_consent": AppProblem("Stores haven't agreed to the new permissions", "portal:review", "warn"),
     "calls_deprecated": AppProblem("Makes calls that will stop working", "portal:requests", "warn"),
@@ -96,14 +104,22 @@ def with_problems(apps: Any, now: datetime | None = None) -> Any:
     """Annotate a flag for each of `PROBLEMS`, and the number of installs."""
     now = now or timezone.now()
     # Not correlated: each is read once, from the partial index of the few rows that match.
-    webhooks = Webhook.objects.kept().filter(installation__uninstalled_at=None).order_by()
+    active = Webhook.objects.kept().filter(installation__uninstalled_at=None).order_by()
+    webhooks = active.filter(installation__business__is_sandbox=False)
     failing = webhooks.filter(failing_since__isnull=False, is_active=True).values("installation__app")
     disabled = webhooks.filter(disabled_at__isnull=False).values("installation__app")
     asked = Installation.objects.active().filter(
         app=OuterRef("pk"), needs_reconsent=True, reconsent_declined_at=None
     )
-    open_breakers = Breaker.objects.filter(
+    breakers = Breaker.objects.filter(
         definition__app=OuterRef("pk"), installation__uninstalled_at=None, open_until__gt=now
+    )
+    open_breakers = breakers.filter(installation__business__is_sandbox=False)
+    # A developer's own store is one, so its failures are looked for as they come, before a webhook counts as failing.
+    own = {"installation__business__is_sandbox": True, "installation__business__owner": OuterRef("developer")}
+    at_work = active.filter(installation__app=OuterRef("pk"), **own)
+    retrying = Delivery.objects.filter(webhook=OuterRef("pk"), status=DeliveryStatus.RETRYING).exclude(
+        event_type=WEBHOOK_TEST
     )
     return with_last_submission(apps).annotate(
         installs=Coalesce(F("totals__installs"), 0),
@@ -111,6 +127,11 @@ def with_problems(apps: Any, now: datetime | None = None) -> Any:
         has_failing=Q(pk__in=failing),
         has_disabled=Q(pk__in=disabled),
         has_open_breaker=Exists(open_breakers),
+        has_failing_sandbox=Exists(
+            at_work.filter(Q(failing_since__isnull=False) | Q(Exists(retrying)), is_active=True)
+        ),
+        has_disabled_sandbox=Exists(at_work.filter(disabled_at__isnull=False)),
+        has_open_breaker_sandbox=Exists(breakers.filter(**own)),
         is_rejected=Q(status=AppStatus.DRAFT, last_submission_status=SubmissionStatus.REJECTED),
         has_open_consent=Exists(asked),
         calls_deprecated=Exists(recent_use().filter(app=OuterRef("pk"))),

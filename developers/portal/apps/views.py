@@ -1,30 +1,23 @@
 """A developer's apps: list, overview, details, credentials and deletion."""
 
 from datetime import datetime
+from functools import partial
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render, resolve_url
+from django.shortcuts import render, resolve_url
 from django.views.decorators.http import require_http_methods
 
 from accounts.sign_in.step_up import step_up
-from common.errors import ServiceError
-from common.web.forms import one_time
-from common.web.forms.pages import add_service_errors
-from common.web.methods import require_safe
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from developers.portal.access import (
-    GET_OR_POST,
-    UNPROCESSABLE,
-    app_page,
-    current_developer,
-    developer_page,
-    developers_page,
-    owners_page,
-)
+from developers.portal.access import app_page, current_developer, developer_page, developers_page, owners_page
+from developers.portal.apps.axis import Place
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
-from developers.portal.apps.health import app_health, has_merchants
+from developers.portal.apps.health import app_health
+from developers.portal.apps.plots import plots_of
 from developers.portal.apps.rows import SEARCH_FROM, apps_by_attention, rows_of
 from developers.portal.apps.secrets import already_shown, client_secret_page
 from developers.portal.forms import RegenerateForm, SlugForm
@@ -60,13 +53,20 @@ def app_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @app_page
 def app_overview(request: HttpRequest, app: App) -> HttpResponse:
+    health = app_health(app)
+    made = progress(app)
+    first = Place.STORES if app.approved_version_id else Place.SANDBOX
+    place = next((each for each in Place if each == request.GET.get("in")), first)
     context = {
         "app": app,
+        "place": place,
+        "places": list(Place),
+        "plots": plots_of(app, place, health.hooks) if made.installed_at or health.is_in_stores else (),
         "scopes": [SCOPES[name] for name in app.scopes],
-        "progress": progress(app),
+        "progress": made,
         "has_pictures": bool(app.icon_id and app.screenshot_ids),
         "has_own_url": not app.redirect_url.startswith(f"{settings.BASE_URL}/"),
-        "health": app_health(app) if has_merchants(app) else None,
+        "health": health,
         "offered": is_offered_to(current_developer(request), app),
     }
     return render(request, "developers/portal/apps/overview.html", context)
@@ -78,30 +78,22 @@ def app_edit(request: HttpRequest, app: App, section: str = LISTING) -> HttpResp
     """A section of the details. The first has no name in the URL."""
     if section not in SECTIONS:
         raise Http404
-    is_post = request.method == "POST"
-    files = request.FILES if is_post else None
-    form = EditAppForm(request.POST if is_post else None, files, app=app, section=section)
-    if form.is_bound and form.is_valid() and (updated := _save(form)):
+    form = EditAppForm(typed(request), request.FILES or None, app=app, section=section)
+
+    def save() -> HttpResponse:
+        updated = update_app(app=app, changes=form.changes)
         is_draft = updated.status == AppStatus.DRAFT and updated.approved_version_id is not None
-        messages.success(request, SAVED_AS_DRAFT if is_draft else SAVED)
-        return redirect(section_url(app, section))
+        return done(request, SAVED_AS_DRAFT if is_draft else SAVED, section_url(app, section))
+
+    if response := saved(request, form, save):
+        return response
     context = {
         "app": app,
         "form": form,
         "section": section,
         "sections": [(key, name, section_url(app, key)) for key, name in SECTIONS.items()],
     }
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/apps/edit.html", context, status=status)
-
-
-def _save(form: EditAppForm) -> App | None:
-    """The updated app. Returns None if the service refused, with its problems in the form."""
-    try:
-        return update_app(app=form.app, changes=form.changes())
-    except ServiceError as error:
-        add_service_errors(form, error)
-        return None
+    return form_page(request, "developers/portal/apps/edit.html", context)
 
 
 @require_safe
@@ -115,18 +107,15 @@ def credentials(request: HttpRequest, app: App) -> HttpResponse:
 @step_up
 def client_secret(request: HttpRequest, app: App) -> HttpResponse:
     """Asks for confirmation, then replaces the client secret and shows the new one."""
-    form = RegenerateForm(request.POST if request.method == "POST" else None, app=app)
-    if form.is_bound and form.is_valid():
-        if earlier := one_time.claim(current_developer(request), form.cleaned_data["form_token"]):
-            return _secret_already_shown(request, app, earlier)
+    form = RegenerateForm(typed(request), app=app)
+
+    def save() -> HttpResponse:
         return client_secret_page(request, app, rotate_client_secret(app=app, by=current_developer(request)))
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(
-        request,
-        "developers/portal/apps/client_secret_confirm.html",
-        {"app": app, "form": form},
-        status=status,
-    )
+
+    if response := saved(request, form, save, again=partial(_secret_already_shown, request, app)):
+        return response
+    context = {"app": app, "form": form}
+    return form_page(request, "developers/portal/apps/client_secret_confirm.html", context)
 
 
 def _secret_already_shown(request: HttpRequest, app: App, at: datetime) -> HttpResponse:
@@ -137,10 +126,12 @@ def _secret_already_shown(request: HttpRequest, app: App, at: datetime) -> HttpR
 @require_http_methods(GET_OR_POST)
 @owners_page
 def app_delete(request: HttpRequest, app: App) -> HttpResponse:
-    form = SlugForm(request.POST if request.method == "POST" else None, app=app)
-    if form.is_bound and form.is_valid():
+    form = SlugForm(typed(request), app=app)
+
+    def save() -> HttpResponse:
         delete_app(app=app)
-        messages.success(request, f"{app.name} was deleted.")
-        return redirect("portal:app_list")
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/apps/delete.html", {"app": app, "form": form}, status=status)
+        return done(request, f"{app.name} was deleted.", "portal:app_list")
+
+    if response := saved(request, form, save):
+        return response
+    return form_page(request, "developers/portal/apps/delete.html", {"app": app, "form": form})

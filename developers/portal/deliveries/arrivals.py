@@ -8,8 +8,9 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from accounts.models import Business, User
+from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
-from developers.portal.access import UNPROCESSABLE, app_page, current_developer
+from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.arrival_descriptions import explained
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MomentField

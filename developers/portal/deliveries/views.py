@@ -14,8 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.errors import Conflict
 from common.ids import parse_id
 from common.times import duration
-from common.web.methods import require_safe
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page
+from common.web.forms.kept import typed
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
+from developers.portal.access import app_page
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.comparison import differing_fields, differing_headers
@@ -43,7 +45,7 @@ def delivery_list(request: HttpRequest, app: App) -> HttpResponse:
 
 
 def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = None) -> HttpResponse:
-    """The list. `selection` is an invalid form whose errors are shown."""
+    """The list. `selection` is a form that resent nothing: the rows that it selects, or what is wrong."""
     webhooks = _choices(app, request.GET)
     form = FilterForm(request.GET, webhooks=webhooks)
     filters = form.filters() if form.is_valid() else None
@@ -53,6 +55,7 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "app": app,
         "form": form,
         "selection": selection,
+        "selected": selection.cleaned_data.get("delivery", ()) if selection and selection.is_valid() else (),
         "page": page,
         "rows": [_row(each) for each in page.deliveries] if page else [],
         "choices": [form[name] for name in ("status", "event", "webhook", "installation", "range")],
@@ -68,7 +71,7 @@ def _list(request: HttpRequest, app: App, *, selection: SelectionForm | None = N
         "oldest": delivery_log.oldest_time(app),
         "plan": delivery_descriptions.retry_schedule(),
     }
-    status = 200 if form.is_valid() and selection is None else UNPROCESSABLE
+    status = 200 if form.is_valid() and not (selection and selection.errors) else UNPROCESSABLE
     return render(request, "developers/portal/deliveries/list.html", context, status=status)
 
 
@@ -211,12 +214,14 @@ def delivery_resend(request: HttpRequest, app: App, delivery_id: str) -> HttpRes
     return redirect("portal:delivery", app.slug, delivery_id)
 
 
-@require_POST
+@require_http_methods(GET_OR_POST)
 @app_page
 def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
     """Resends the selected deliveries, at most a page of them, and returns to the list with its filters."""
-    form = SelectionForm(request.POST, most=delivery_log.PAGE)
-    if not form.is_valid():
+    if (data := typed(request)) is None:
+        return _back_to_list(request, app)
+    form = SelectionForm(data, most=delivery_log.PAGE)
+    if request.method != "POST" or not form.is_valid():
         return _list(request, app, selection=form)
     selected = form.cleaned_data["delivery"]
     refused = ""
@@ -232,9 +237,12 @@ def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
         messages.success(request, f"{sent} {'delivery is' if sent == 1 else 'deliveries are'} being resent.")
     if refused:
         messages.error(request, f"{len(selected) - sent} not resent: {refused}")
-    return redirect(
-        f"{resolve_url('portal:deliveries', app.slug)}?{FilterForm.given_in(request.GET).urlencode()}"
-    )
+    return _back_to_list(request, app)
+
+
+def _back_to_list(request: HttpRequest, app: App) -> HttpResponse:
+    query = FilterForm.given_in(request.GET).urlencode()
+    return redirect(f"{resolve_url('portal:deliveries', app.slug)}?{query}")
 
 
 @require_http_methods(GET_OR_POST)
@@ -242,7 +250,8 @@ def deliveries_resend(request: HttpRequest, app: App) -> HttpResponse:
 def recover_failed(request: HttpRequest, app: App) -> HttpResponse:
     """Counts failed and held deliveries since a time, then resends them."""
     is_post = request.method == "POST"
-    data = request.POST if is_post else _recover_data(request.GET)
+    sent = typed(request)
+    data = _recover_data(request.GET) if sent is None else sent
     form = RecoverForm(data, webhooks=_choices(app, data))
     if not form.is_valid():
         return render(

@@ -19,8 +19,10 @@ from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
 from common.text.nesting import MAX_DEPTH, is_too_deep
-from common.web.methods import require_safe
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from common.web.forms.kept import typed
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
+from developers.portal.access import app_page, current_developer
 from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.definitions import hook as read_hook
@@ -214,7 +216,7 @@ def hook_try(request: HttpRequest, app: App, point: str) -> HttpResponse:
     installation = sandbox_installation(app=app, developer=current_developer(request))
     hook_point = HookPoint(point)
     example = _pretty(simulator.example_data(hook_point, installation))
-    form = TrialForm(request.POST if request.method == "POST" else None, initial={"request_data": example})
+    form = TrialForm(typed(request), initial={"request_data": example})
     context = {
         "app": app,
         "hook_status": hook_statuses(app, [definition])[0],
@@ -223,7 +225,7 @@ def hook_try(request: HttpRequest, app: App, point: str) -> HttpResponse:
         "expected": _pretty(simulator.example_answer(hook_point)),
     }
     status = 200
-    if form.is_bound:
+    if request.method == "POST":
         status = _try(context, form, definition, installation) if installation else UNPROCESSABLE
     return render(request, "developers/portal/hooks/try.html", context, status=status)
 

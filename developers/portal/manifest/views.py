@@ -1,21 +1,24 @@
 """An app's manifest: editor, plan before a save, history, and restoring an earlier one."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from csp.constants import NONCE, SELF
 from csp.decorators import csp_update
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, ServiceError
-from common.web.methods import require_safe
+from common.web.forms.edits import CONFLICT, digest
+from common.web.forms.kept import typed
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, computing_page, current_developer
+from developers.portal.access import app_page, computing_page, current_developer
 from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.differences import about, manifest_differences
@@ -26,6 +29,7 @@ from extensions.models import ManifestSave
 from extensions.queries import manifest_document, waiting_in
 from extensions.schema_forms import SettingsForm
 from extensions.services.manifests import restore_manifest, save_manifest, why_locked
+from marketplace.differences import Difference
 from marketplace.models import App
 
 MAX_EXCERPT: Final = 120  # characters of a line
@@ -69,17 +73,18 @@ class OutlineGroup:
 @app_page
 def manifest(request: HttpRequest, app: App) -> HttpResponse:
     """Every button of the page sends the text, so that nothing typed is lost. The button's name decides what happens."""
-    if request.method != "POST":
+    data = typed(request)
+    if data is None:
         return _editor(request, app, written(manifest_document(app)))
-    text = _text(request)
+    text = _text(request, data)
     reading = read(text)
-    if reading.problems or reading.document is None:
-        return _editor(request, app, text, reading)
+    if request.method != "POST" or reading.problems or reading.document is None:
+        return _editor(request, app, text, reading, shown=data.get("shown", ""))
     if "save" in request.POST or "confirm" in request.POST:
         return _save(request, app, text, reading.document)
     if "format" in request.POST:
         text = written(reading.document)
-    return _editor(request, app, text, read(text))
+    return _editor(request, app, text, read(text), shown=data.get("shown", ""))
 
 
 @require_POST
@@ -98,7 +103,7 @@ def manifest_check(request: HttpRequest, app: App) -> HttpResponse:
             "length": each.end - each.start,
             "fix": each.fix,
         }
-        for each in read(_text(request)).problems
+        for each in read(_text(request, request.POST)).problems
     ]
     return JsonResponse({"problems": problems})
 
@@ -161,12 +166,12 @@ def manifest_restore(request: HttpRequest, app: App, save_id: str) -> HttpRespon
     return render(request, "developers/portal/manifest/restore.html", context)
 
 
-def _text(request: HttpRequest) -> str:
+def _text(request: HttpRequest, data: QueryDict) -> str:
     """The text of the form, or of the uploaded file. Browsers send line breaks as CR LF."""
     file = request.FILES.get("file")
-    if file is not None and "upload" in request.POST:
+    if file is not None and "upload" in data:
         return file.read(MAX_TEXT + 1).decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
-    return request.POST.get("manifest", "").replace("\r\n", "\n")
+    return data.get("manifest", "").replace("\r\n", "\n")
 
 
 def _save(request: HttpRequest, app: App, text: str, document: dict[str, Any]) -> HttpResponse:
@@ -176,6 +181,9 @@ def _save(request: HttpRequest, app: App, text: str, document: dict[str, Any]) -
     if same(before, document):
         messages.info(request, NO_CHANGES)
         return redirect("portal:manifest", app.slug)
+    if request.POST.get("shown", digest(before)) != digest(before):
+        theirs = manifest_differences(before, document)
+        return _editor(request, app, text, read(text), status=CONFLICT, theirs=theirs)
     changes = plan(app, document)
     locked = why_locked(app)
     if "confirm" in request.POST or not (locked or changes):
@@ -194,6 +202,7 @@ def _save(request: HttpRequest, app: App, text: str, document: dict[str, Any]) -
         "text": text,
         "plan": in_words(app, document),
         "differences": manifest_differences(before, document),
+        "shown": digest(before),
     }
     return render(request, "developers/portal/manifest/save.html", context)
 
@@ -205,8 +214,12 @@ def _editor(
     reading: Reading | None = None,
     *,
     status: int = 200,
-    **more: Any,
+    shown: str = "",
+    theirs: Sequence[Difference] = (),
 ) -> HttpResponse:
+    """`shown` is a digest of the saved manifest that the person has seen, if not the one that is saved now. `theirs` is how the text
+    differs from what somebody else saved meanwhile.
+    """
     earlier = request.GET.get("save") if reading is None else None
     if earlier:
         text = written(_own_save(app, earlier).document)
@@ -228,7 +241,8 @@ def _editor(
         "previews": _previews(document),
         "locked": why_locked(app),
         "newest": ManifestSave.objects.filter(app=app).select_related("saved_by").order_by("-id").first(),
-        **more,
+        "shown": shown or digest(live),
+        "theirs": theirs,
     }
     wrong = UNPROCESSABLE if problems and request.method == "POST" else status
     return render(request, "developers/portal/manifest/manifest.html", context, status=wrong)

@@ -15,8 +15,8 @@ from accounts.models import User
 from accounts.services import confirmation, register
 from accounts.sign_in import limits
 from common.errors import Conflict, Invalid, NotFound
-from common.web.forms.pages import add_service_errors
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE
+from common.web.forms.pages import UNPROCESSABLE, add_service_errors
+from common.web.methods import GET_OR_POST
 from marketplace.models import Membership
 from marketplace.services import members
 

@@ -11,13 +11,13 @@ from django.views.decorators.http import require_http_methods
 from common.db.finders import get_or_not_found
 from common.errors import ServiceError
 from common.strangers import may_wait_for_strangers
-from common.web.methods import require_safe
+from common.web.methods import GET_OR_POST, require_safe
 from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
 from conformance.results import by_reason, results_of, summary_of
 from conformance.services.disposal import KEPT
 from conformance.services.sending import check_for_developer
-from developers.portal.access import GET_OR_POST, app_page
+from developers.portal.access import app_page
 from marketplace.models import App
 
 SHOWN: Final = 30  # runs

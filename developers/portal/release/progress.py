@@ -58,7 +58,7 @@ class Progress:
 
 def progress(app: App) -> Progress:
     """Counts every install on the sandbox store, including ended ones."""
-    tests = Installation.objects.filter(app=app, is_own=True)
+    tests = Installation.objects.filter(app=app, is_own=True, is_review=False)
     times = tests.aggregate(installed=Min("installed_at"), called=Max("last_used_at"))
     answered = Attempt.objects.filter(
         delivery__webhook__installation__in=tests, http_status__range=(200, 299)
@@ -259,6 +259,26 @@ def _quality(app: App) -> list[ChecklistItem]:
 
 
 def _policy(app: App, seen: Progress) -> list[ChecklistItem]:
+    return [*_contacts(app), *_erasure(app, seen)]
+
+
+def _contacts(app: App) -> list[ChecklistItem]:
+    """An app may be submitted without them, but merchants and reviewers see what is missing."""
+    if not app.sees_customers:
+        return []
+    wanted = (
+        ("privacy_url", "privacy policy", "It sees customers' names and addresses. Merchants read it before they install."),
+        ("support_url", "support contact", "It sees customers' names and addresses. Merchants need somebody to ask."),
+    )  # fmt: skip
+    return [
+        ChecklistItem("ok", f"Names a {name}")
+        if getattr(app, field)
+        else ChecklistItem("warn", f"No {name}", about, field_url(app, field), f"Add a {name}")
+        for field, name, about in wanted
+    ]
+
+
+def _erasure(app: App, seen: Progress) -> list[ChecklistItem]:
     if seen.erasure_confirmed_at:
         return [ChecklistItem("ok", "Has confirmed a data erasure")]
     if not app.webhook_url:

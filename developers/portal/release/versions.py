@@ -10,9 +10,9 @@ from django.views.decorators.http import require_http_methods
 
 from common.db.finders import first_or_not_found
 from common.errors import ServiceError
-from common.web.methods import require_safe
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import PageRequest, page_request
-from developers.portal.access import GET_OR_POST, app_page, current_developer
+from developers.portal.access import app_page, current_developer
 from developers.portal.release.progress import rollout
 from extensions.manifest.differences import manifest_differences
 from extensions.models import ApprovedManifest

@@ -1,17 +1,19 @@
 """An app's review: checklist, submission, waiting, withdrawal, decision."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
-from common.errors import Conflict, NotFound, ServiceError
-from common.web.forms.pages import add_service_errors
-from common.web.methods import require_safe
+from common.errors import Conflict, NotFound
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved, sent_again
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from developers.portal.access import app_page, current_developer
 from developers.portal.forms import MessageForm, SubmitForm
 from developers.portal.release.progress import readiness
 from extensions.queries import manifest_document, waiting_in
@@ -46,26 +48,27 @@ def review(request: HttpRequest, app: App) -> HttpResponse:
     return _page(request, app, MessageForm())
 
 
-@require_POST
+@require_http_methods(GET_OR_POST)
 @app_page
 def send(request: HttpRequest, app: App) -> HttpResponse:
     """Send a message to the app's reviewers, about its newest submission."""
-    form = MessageForm(request.POST)
+    page = resolve_url("portal:review", app.slug)
+    if (data := typed(request)) is None:
+        return redirect(page)
     latest = latest_submission(app)
     if latest is None:
         raise NotFound("The app has never been submitted.")
-    if form.is_valid():
-        try:
-            send_message(submission=latest, author=current_developer(request), text=form.cleaned_data["text"])
-        except ServiceError as error:
-            form.add_error("text", error.message)
-        else:
-            messages.success(request, MESSAGE_SENT)
-            return redirect(f"{resolve_url('portal:review', app.slug)}#messages")
-    return _page(request, app, form, status=UNPROCESSABLE)
+    form, author = MessageForm(data), current_developer(request)
+
+    def save() -> HttpResponse:
+        send_message(submission=latest, author=author, text=form.cleaned_data["text"])
+        return done(request, MESSAGE_SENT, f"{page}#messages")
+
+    again = partial(sent_again, request, page)
+    return saved(request, form, save, conflict="text", again=again) or _page(request, app, form)
 
 
-def _page(request: HttpRequest, app: App, form: MessageForm, status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, app: App, form: MessageForm) -> HttpResponse:
     wanted = page_request(request.GET, default=20, maximum=100)
     submissions = submissions_of(app)
     latest = latest_submission(app)
@@ -82,7 +85,7 @@ def _page(request: HttpRequest, app: App, form: MessageForm, status: int = 200) 
         "has_messages": any(turn.step is None for turn in turns),
         **_review_status(app, latest),
     }
-    return render(request, "developers/portal/release/review.html", context, status=status)
+    return form_page(request, "developers/portal/release/review.html", context, form=form)
 
 
 def _review_status(app: App, latest: Submission | None) -> dict[str, Any]:
@@ -114,13 +117,16 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
     """Explains what a review locks and what an approval changes, asks for notes, and submits."""
     changes = reviews.scope_changes(app)
     scopes_grow = app.approved_version is not None and bool(changes["added_scopes"])
-    form = SubmitForm(
-        request.POST if request.method == "POST" else None,
-        previous=latest_submission(app),
-        scopes_grow=scopes_grow,
-    )
-    if not may_submit(app) or (form.is_bound and form.is_valid() and _submit(request, app, form)):
+    if not may_submit(app):
         return redirect("portal:review", app.slug)
+    form = SubmitForm(typed(request), previous=latest_submission(app), scopes_grow=scopes_grow)
+
+    def save() -> HttpResponse:
+        submit_app(app=app, developer=current_developer(request), **form.cleaned_data)
+        return done(request, SUBMITTED, "portal:review", app.slug)
+
+    if response := saved(request, form, save):
+        return response
     context = {
         "app": app,
         "form": form,
@@ -130,19 +136,7 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
         "waiting": waiting_in(app, manifest_document(app)),
         "lookalikes": listed_lookalikes(app),
     }
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/release/submit.html", context, status=status)
-
-
-def _submit(request: HttpRequest, app: App, form: SubmitForm) -> bool:
-    """Whether the app was submitted. If not, the form shows the problems."""
-    try:
-        submit_app(app=app, developer=current_developer(request), **form.cleaned_data)
-    except ServiceError as error:
-        add_service_errors(form, error)
-        return False
-    messages.success(request, SUBMITTED)
-    return True
+    return form_page(request, "developers/portal/release/submit.html", context)
 
 
 @require_http_methods(GET_OR_POST)

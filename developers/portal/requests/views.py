@@ -14,8 +14,10 @@ from activity.threads import thread_of
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.text.nesting import indented
-from common.web.methods import require_safe
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from common.web.forms.kept import typed
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
+from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MAX_NEW, news
 from developers.portal.hooks.views import OUTCOMES
@@ -109,6 +111,7 @@ def thread(request: HttpRequest, app: App, thread_id: str) -> HttpResponse:
 def scopes(request: HttpRequest, app: App) -> HttpResponse:
     """What each scope was used for. POST takes scopes out of the working copy."""
     usage = scope_use(app)
+    data = typed(request)
     if request.method == "POST":
         dropped = [each.scope.name for each in usage if each.scope.name in request.POST.getlist("scope")]
         kept = [name for name in app.scopes if name not in dropped]
@@ -122,10 +125,12 @@ def scopes(request: HttpRequest, app: App) -> HttpResponse:
         else:
             messages.success(request, f"Your draft no longer asks for {', '.join(dropped)}.")
         return redirect("portal:scopes", app.slug)
+    unused = [each for each in usage if not each.is_used]
     context = {
         "app": app,
         "usage": usage,
-        "unused": [each for each in usage if not each.is_used],
+        "unused": unused,
+        "selected": [each.scope.name for each in unused] if data is None else data.getlist("scope"),
         "approved": app.approved_scopes if app.approved_version else [],
     }
     return render(request, "developers/portal/apps/scopes.html", context)

@@ -1,6 +1,8 @@
 """An app on its developer's sandbox store: install, token, changes that cause events, test events, uninstall."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from django.conf import settings
@@ -13,12 +15,13 @@ from accounts.models import Business
 from accounts.services.confirmation import require_confirmed
 from common.errors import Conflict, Invalid, ServiceError
 from common.strangers import NoPlace, may_wait_for_strangers
-from common.web.forms import one_time
-from common.web.forms.one_time import OneTimeForm
+from common.web.forms.kept import typed
+from common.web.forms.one_time import SecretForm
+from common.web.forms.pages import form_page, saved
 from common.web.live import live_part, live_version
-from common.web.methods import require_safe
+from common.web.methods import GET_OR_POST, require_safe
 from developers import limits
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from developers.portal.access import app_page, current_developer
 from developers.portal.apps.secrets import already_shown
 from developers.portal.deliveries.forms import TestEventForm
 from developers.portal.sandbox import changes as test_store
@@ -44,33 +47,36 @@ NOTHING_SENT: Final = (
 @app_page
 def test_install(request: HttpRequest, app: App) -> HttpResponse:
     """The test store. POST installs the app, or issues a new token if it is installed already."""
-    form = OneTimeForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid():
-        return _install(request, app, form.cleaned_data["form_token"])
+    form = SecretForm(request.POST if request.method == "POST" else None)
+    again = partial(_already_installed, request, app)
+    if response := saved(request, form, lambda: _install(request, app), again=again):
+        return response
     developer = current_developer(request)
     effects = _effects(request, app)
     installation = effects["installation"]
     held = app.scopes if installation is None else installation.effective_scopes
+    sandbox = Business.objects.sandbox_of(developer)
     context = effects | {
         "form": form,
         "scopes": [SCOPES[name] for name in held],
         "lacking": in_order(set(app.scopes) - set(held)),
-        "sandbox": Business.objects.sandbox_of(developer),
+        "sandbox": sandbox,
         "groups": test_store.groups(),
         "scenarios": sandbox_changes.SCENARIOS.values(),
-        "erasure": None if installation else sandbox_changes.waiting_erasure(app, developer),
+        "erasure": None if installation else sandbox_changes.waiting_erasure(app, sandbox),
         "erasure_delay": settings.DATA_ERASURE_DELAY,
     }
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/sandbox/install.html", context, status=status)
+    return form_page(request, "developers/portal/sandbox/install.html", context)
 
 
-def _install(request: HttpRequest, app: App, token: str) -> HttpResponse:
+def _already_installed(request: HttpRequest, app: App, first: datetime) -> HttpResponse:
+    create_url = resolve_url("portal:test_install", app.slug)
+    return already_shown(request, app, what="access token", at=first, create_url=create_url)
+
+
+def _install(request: HttpRequest, app: App) -> HttpResponse:
     developer = current_developer(request)
     require_confirmed(developer)
-    if earlier := one_time.claim(developer, token):
-        create_url = resolve_url("portal:test_install", app.slug)
-        return already_shown(request, app, what="access token", at=earlier, create_url=create_url)
     try:
         issued = services.test_install(app=app, developer=developer)
     except ServiceError as error:
@@ -133,7 +139,7 @@ def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
     run = test_store.last_run(request, app)
     results = sandbox_changes.results(run, installation) if run else []
     entries = newest_entries(inbox, limit=5) if inbox else []
-    is_listened = installation is not None and (app.pk, installation.business_id) in listeners.of_apps(
+    is_listened = installation is not None and (app.pk, current_developer(request).pk) in listeners.of_apps(
         [app.pk]
     )
     states = [
@@ -161,7 +167,7 @@ def erase_now(request: HttpRequest, app: App) -> HttpResponse:
     """Send the data erasure of the last test install now instead of in 48 hours."""
     limits.count_changes(current_developer(request))
     try:
-        sandbox_changes.erase_now(app, current_developer(request))
+        sandbox_changes.erase_now(app, Business.objects.sandbox_of(current_developer(request)))
     except Conflict as error:
         messages.error(request, error.message)
     else:
@@ -197,13 +203,12 @@ def _uninstall(request: HttpRequest, app: App) -> HttpResponse:
 @app_page
 def test_event(request: HttpRequest, app: App) -> HttpResponse:
     """Asks which event to send, then shows its deliveries in the list."""
-    form = TestEventForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid():
-        return _send(request, app, form.cleaned_data["event"])
+    form = TestEventForm(typed(request))
+    if response := saved(request, form, lambda: _send(request, app, form.cleaned_data["event"])):
+        return response
     installation = sandbox_installation(app=app, developer=current_developer(request))
     context = {"app": app, "form": form, "installation": installation}
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/sandbox/test_event.html", context, status=status)
+    return form_page(request, "developers/portal/sandbox/test_event.html", context)
 
 
 def _send(request: HttpRequest, app: App, event_type: str) -> HttpResponse:

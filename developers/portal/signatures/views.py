@@ -11,7 +11,10 @@ from django.views.decorators.http import require_http_methods
 
 from common.ids import parse_id
 from common.times import duration
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, computing_page
+from common.web.forms.kept import never_kept
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST
+from developers.portal.access import computing_page
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.deliveries import log as delivery_log
 from developers.portal.deliveries.forms import SignatureForm
@@ -28,6 +31,7 @@ class SignatureVerdict:
     text: str
 
 
+@never_kept
 @sensitive_post_parameters("headers", "body", "secret", "computed")
 @require_http_methods(GET_OR_POST)
 @computing_page

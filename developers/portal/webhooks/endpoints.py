@@ -1,6 +1,7 @@
 """Adding, editing and deleting the webhook endpoints of an app's installation on its developer's sandbox store."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from django.contrib import messages
@@ -8,12 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods
 
-from common.errors import Conflict, Invalid, NotFound, ServiceError
+from common.errors import NotFound, ServiceError
 from common.strangers import may_wait_for_strangers
-from common.web.forms import one_time
-from common.web.forms.pages import add_service_errors
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
-from developers.portal.webhooks.forms import NewWebhookForm, WebhookForm
+from common.web.forms.kept import typed
+from common.web.forms.pages import form_page, saved
+from common.web.methods import GET_OR_POST
+from developers.portal.access import app_page, current_developer
+from developers.portal.webhooks.forms import EditWebhookForm, NewWebhookForm
 from developers.portal.webhooks.last_day_strip import Strip
 from developers.portal.webhooks.views import MAX_COUNTED, redirect_to_webhook, test_result
 from installations.models import Installation
@@ -40,35 +42,23 @@ def webhook_add(request: HttpRequest, app: App) -> HttpResponse:
     installation = sandbox_installation(app=app, developer=current_developer(request))
     if installation is None:
         return redirect("portal:webhooks", app.slug)
-    form = NewWebhookForm(request.POST if request.method == "POST" else None, installation=installation)
-    if form.is_bound and form.is_valid():
-        response = _add(request, app, installation, form)
-        if response is not None:
-            return response
-    context = {"app": app, "form": form, "installation": installation, "most": MAX_WEBHOOKS}
-    return _form_page(request, form, "developers/portal/webhooks/add.html", context)
+    form = NewWebhookForm(typed(request), installation=installation)
 
-
-def _add(
-    request: HttpRequest, app: App, installation: Installation, form: NewWebhookForm
-) -> HttpResponse | None:
-    """None if the form has problems, which it then shows."""
-    given = form.cleaned_data
-    developer = current_developer(request)
-    if one_time.claim(developer, given["form_token"]):
+    def again(first: datetime) -> HttpResponse:
         messages.warning(request, ALREADY_ADDED)
         return redirect("portal:webhooks", app.slug)
-    try:
-        webhook, secret = create_webhook(
-            installation=installation,
-            url=given["url"],
-            events=given["events"],
-            description=given["description"],
-        )
-    except (Invalid, Conflict) as error:
-        one_time.release(developer, given["form_token"])
-        add_service_errors(form, error)
-        return None
+
+    if response := saved(request, form, lambda: _add(request, app, installation, form), again=again):
+        return response
+    context = {"app": app, "form": form, "installation": installation, "most": MAX_WEBHOOKS}
+    return form_page(request, "developers/portal/webhooks/add.html", context)
+
+
+def _add(request: HttpRequest, app: App, installation: Installation, form: NewWebhookForm) -> HttpResponse:
+    given = form.cleaned_data
+    webhook, secret = create_webhook(
+        installation=installation, url=given["url"], events=given["events"], description=given["description"]
+    )
     webhook.installation = installation
     context = {
         "app": app,
@@ -87,20 +77,19 @@ def _add(
 def webhook_edit(request: HttpRequest, app: App, webhook_id: str) -> HttpResponse:
     """Sends `webhook.test` after a change, and shows the response beside the endpoint."""
     installation, webhook = _own_endpoint(request, app, webhook_id)
-    data = request.POST if request.method == "POST" else None
-    form = WebhookForm(data, installation=installation, webhook=webhook)
-    if form.is_bound and form.is_valid():
-        try:
-            changed = change_webhook(webhook=webhook, changes=form.changes())
-        except (Invalid, Conflict) as error:
-            add_service_errors(form, error)
-        else:
-            messages.success(request, f"{changed.url} was saved.")
-            tested = _ping(request, changed)
-            return redirect_to_webhook(app, changed, **({"tested": tested} if tested else {}))
+    form = EditWebhookForm(typed(request), installation=installation, webhook=webhook)
+
+    def save() -> HttpResponse:
+        changed = change_webhook(webhook=webhook, changes=form.changes)
+        messages.success(request, f"{changed.url} was saved.")
+        tested = _ping(request, changed)
+        return redirect_to_webhook(app, changed, **({"tested": tested} if tested else {}))
+
+    if response := saved(request, form, save):
+        return response
     strip = Strip(last_days([webhook.pk])[webhook.pk])
     context = {"app": app, "form": form, "installation": installation, "webhook": webhook, "strip": strip}
-    return _form_page(request, form, "developers/portal/webhooks/edit.html", context)
+    return form_page(request, "developers/portal/webhooks/edit.html", context)
 
 
 @require_http_methods(GET_OR_POST)
@@ -145,9 +134,3 @@ def _ping(request: HttpRequest, webhook: Webhook) -> str | None:
 def _count(webhook: Webhook, statuses: Sequence[DeliveryStatus]) -> int:
     rows = Delivery.objects.filter(webhook=webhook, status__in=statuses)
     return len(rows.values_list("pk")[:MAX_COUNTED])
-
-
-def _form_page(
-    request: HttpRequest, form: WebhookForm, template: str, context: dict[str, object]
-) -> HttpResponse:
-    return render(request, template, context, status=UNPROCESSABLE if form.errors else 200)

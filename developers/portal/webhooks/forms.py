@@ -8,7 +8,8 @@ import orjson
 from django import forms
 from django.utils import timezone
 
-from common.web.forms.one_time import OneTimeForm
+from common.web.forms.edits import EditForm
+from common.web.forms.one_time import SecretForm
 from common.web.forms.widgets import CheckboxLines
 from installations.models import Installation
 from marketplace.scopes import SCOPE_OF_EVENT
@@ -75,11 +76,15 @@ class WebhookForm(forms.Form):
     def __init__(
         self, data: Any = None, *, installation: Installation, webhook: Webhook | None = None
     ) -> None:
-        self.webhook = webhook
-        self.current = events_of(webhook, installation) if webhook else []
-        initial: dict[str, Any] = {"events": self.current}
-        if webhook:
-            initial |= {"url": webhook.url, "description": webhook.description}
+        initial = (
+            {
+                "events": events_of(webhook, installation),
+                "url": webhook.url,
+                "description": webhook.description,
+            }
+            if webhook
+            else {}
+        )
         super().__init__(data, initial=initial)
         events: Any = self.fields["events"]
         events.template_name = "developers/portal/apps/event_boxes.html"
@@ -90,13 +95,10 @@ class WebhookForm(forms.Form):
         if webhook and webhook.is_app_defined:
             del self.fields["url"]
 
-    def changes(self) -> dict[str, Any]:
-        """For `change_webhook`. An unchanged list is left out, so that an app-defined webhook goes on following the app's."""
-        changed = dict(self.cleaned_data)
-        if set(changed["events"]) == set(self.current):
-            del changed["events"]
-        return changed
+
+class EditWebhookForm(WebhookForm, EditForm):
+    """An unchanged list of events is left alone, so that an app-defined webhook goes on following the app's."""
 
 
-class NewWebhookForm(WebhookForm, OneTimeForm):
-    """Answered with a secret, so it's processed once."""
+class NewWebhookForm(WebhookForm, SecretForm):
+    pass

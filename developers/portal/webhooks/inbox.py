@@ -5,14 +5,17 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from common.errors import ServiceError
+from common.web.forms.edits import EditForm
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
 from common.web.forms.widgets import RadioLines
 from common.web.live import live_part, live_version
-from common.web.methods import require_safe
-from developers.portal.access import GET_OR_POST, UNPROCESSABLE, app_page, current_developer
+from common.web.methods import GET_OR_POST, require_safe
+from developers.portal.access import app_page, current_developer
 from developers.portal.webhooks.inbox_entries import newest_entries
 from installations.models import Installation
 from installations.queries import sandbox_installation
@@ -30,7 +33,7 @@ ABOUT = {
 }
 
 
-class AnswerForm(forms.Form):
+class AnswerForm(EditForm):
     answer = forms.ChoiceField(
         choices=InboxAnswer.choices,
         widget=RadioLines(about={str(answer): about for answer, about in ABOUT.items()}),
@@ -45,21 +48,22 @@ def inbox_page(request: HttpRequest, app: App) -> HttpResponse:
     """Shows the inbox. POST opens it, clears it, or chooses its answer."""
     installation = sandbox_installation(app=app, developer=current_developer(request))
     inbox = inboxes.inbox_of(app)
-    form = AnswerForm(initial={"answer": inbox.answer} if inbox else None)
-    if request.method == "POST":
-        action = request.POST.get("action")
-        if action == "answer" and inbox:
-            form = AnswerForm(request.POST)
-            if form.is_valid():
-                inboxes.choose_answer(inbox=inbox, answer=form.cleaned_data["answer"])
-                messages.success(request, "Saved. The inbox now returns this response.")
-                return redirect("portal:inbox", app.slug)
-        else:
-            _carry_out(request, action, inbox, installation)
-            return redirect("portal:inbox", app.slug)
+    data = typed(request)
+    if data is not None and (data.get("action") != "answer" or inbox is None):
+        if request.method == "POST":
+            _carry_out(request, data.get("action"), inbox, installation)
+        return redirect("portal:inbox", app.slug)
+    form = AnswerForm(data, initial={"answer": inbox.answer} if inbox else None)
+
+    def save() -> HttpResponse:
+        if inbox and form.changes:
+            inboxes.choose_answer(inbox=inbox, **form.changes)
+        return done(request, "Saved. The inbox now returns this response.", "portal:inbox", app.slug)
+
+    if response := saved(request, form, save):
+        return response
     context = _entries(app, inbox) | _subscription(inbox, installation) | {"form": form}
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/webhooks/inbox.html", context, status=status)
+    return form_page(request, "developers/portal/webhooks/inbox.html", context)
 
 
 def _carry_out(

@@ -21,9 +21,9 @@ from common.errors import ServiceError
 from common.ids import parse_id
 from common.strangers import may_wait_for_strangers
 from common.times import duration
-from common.web.methods import require_safe
+from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from developers.portal.access import GET_OR_POST, app_page, current_developer
+from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.sandbox.first_calls import registration_call
 from developers.portal.webhooks.last_day_strip import Strip

@@ -45,6 +45,7 @@ def _page(view: Page, permission: str, find: Callable[[str], Row], home: str) ->
             messages.error(request, error.message)
             return redirect(home, row.pk)
 
+    guarded.shows_forms_again = True  # type: ignore[attr-defined]
     return cast(Page, admin.site.admin_view(guarded))
 
 

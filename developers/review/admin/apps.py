@@ -17,6 +17,9 @@ from django.views.decorators.http import require_http_methods
 from common.errors import Conflict
 from common.templatetags.ui import moment
 from common.web.admin import ReadOnly
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, may_save
+from common.web.methods import GET_OR_POST
 from developers.review import decision_effects
 from developers.review.admin.access import app_page, context, current_user, find_app
 from developers.review.admin.forms import SuspensionForm
@@ -28,9 +31,7 @@ from installations.models import Installation
 from marketplace.models import App
 from marketplace.services import reviews
 
-UNPROCESSABLE = 422
 PAGE = "admin:marketplace_app_change"
-METHODS = ["GET", "HEAD", "POST"]
 MAX_SAVES = 20  # of the manifest, on an app's page
 
 
@@ -114,23 +115,21 @@ def show(request: HttpRequest, app: App) -> HttpResponse:
 
 
 @app_page
-@require_http_methods(METHODS)
+@require_http_methods(GET_OR_POST)
 def suspend(request: HttpRequest, app: App) -> HttpResponse:
-    form = SuspensionForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid():
+    form = SuspensionForm(typed(request))
+    if may_save(request, form):
         reviews.suspend(app=app, reviewer=current_user(request), reason=form.cleaned_data["reason"])
-        messages.success(request, f"{app} is suspended.")
-        return redirect(PAGE, app.pk)
+        return done(request, f"{app} is suspended.", PAGE, app.pk)
     if app.suspended_at is not None:
         raise Conflict("The app is already suspended.")
     effects = list(decision_effects.of_suspension(app))
     values = context(request, f"Suspend {app}", app=app, form=form, effects=effects)
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/review/suspend.html", values, status=status)
+    return form_page(request, "developers/review/suspend.html", values)
 
 
 @app_page
-@require_http_methods(METHODS)
+@require_http_methods(GET_OR_POST)
 def lift_suspension(request: HttpRequest, app: App) -> HttpResponse:
     if request.method == "POST":
         reviews.reinstate(app=app, reviewer=current_user(request))

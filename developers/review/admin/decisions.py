@@ -3,20 +3,23 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render, resolve_url
+from django.shortcuts import redirect, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common import strangers
 from common.errors import Conflict
 from common.strangers import may_wait_for_strangers
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, may_save, saved, sent_again
 from common.web.live import live_part, live_version
-from common.web.methods import require_safe
+from common.web.methods import GET_OR_POST, require_safe
 from conformance.enums import Outcome
 from developers.review import check_runs, checks, criteria, decision_effects, submissions
 from developers.review.admin.access import context, current_user, find_submission, submission_page
@@ -34,7 +37,6 @@ from marketplace.services.findings import record_findings
 from marketplace.services.notifications import criteria_notes, decision_mail
 from marketplace.services.review_messages import may_write, send_message
 
-UNPROCESSABLE = 422
 NEWEST_SHOWN = 4  # turns of the conversation; earlier ones are folded
 PAGE = "admin:marketplace_submission_change"
 
@@ -67,14 +69,16 @@ def release(request: HttpRequest, submission: Submission) -> HttpResponse:
 
 @submission_page
 @may_wait_for_strangers
-@require_POST
+@require_http_methods(GET_OR_POST)
 def findings(request: HttpRequest, submission: Submission) -> HttpResponse:
     """Every button of the page saves the form. The button's name decides which page follows."""
-    form = FindingsForm(request.POST, submission=submission)
-    if not form.is_valid():
-        return _page(request, submission, form, status=UNPROCESSABLE)
-    record_findings(submission=submission, reviewer=current_user(request), findings=form.findings())
-    return _next_page(request, submission)
+    if (data := typed(request)) is None:
+        return redirect(PAGE, submission.pk)
+    form = FindingsForm(data, submission=submission)
+    if may_save(request, form):
+        record_findings(submission=submission, reviewer=current_user(request), findings=form.findings())
+        return _next_page(request, submission)
+    return _page(request, submission, form)
 
 
 @submission_page
@@ -110,20 +114,20 @@ def _checks(submission: Submission) -> dict[str, Any]:
 
 
 @submission_page
-@require_POST
+@require_http_methods(GET_OR_POST)
 def message(request: HttpRequest, submission: Submission) -> HttpResponse:
-    form = ReviewerMessageForm(request.POST)
-    if not form.is_valid():
-        return _page(
-            request,
-            submission,
-            FindingsForm(submission=submission),
-            status=UNPROCESSABLE,
-            message_form=form,
-        )
-    send_message(submission=submission, author=current_user(request), text=form.cleaned_data["text"])
-    messages.success(request, f"Message sent to {submission.app.developer.name}.")
-    return redirect(_at(submission, "conversation"))
+    if (data := typed(request)) is None:
+        return redirect(PAGE, submission.pk)
+    form, place = ReviewerMessageForm(data), _at(submission, "conversation")
+
+    def save() -> HttpResponse:
+        send_message(submission=submission, author=current_user(request), text=form.cleaned_data["text"])
+        return done(request, f"Message sent to {submission.app.developer.name}.", place)
+
+    again = partial(sent_again, request, place)
+    return saved(request, form, save, conflict="text", again=again) or _page(
+        request, submission, FindingsForm(submission=submission), message_form=form
+    )
 
 
 @submission_page
@@ -170,21 +174,20 @@ def _check(request: HttpRequest, submission: Submission) -> None:
 
 
 @submission_page
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 def approve(request: HttpRequest, submission: Submission) -> HttpResponse:
     """Lists the effects and asks for confirmation. POST with `preview` shows the e-mail with the notes so far."""
     _require_open(request, submission)
-    form = DecisionForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid() and "preview" not in request.POST:
+    form = DecisionForm(typed(request))
+    if _is_decided(request) and form.is_valid():
         reviews.approve(
             submission=submission,
             reviewer=current_user(request),
             notes=form.cleaned_data["notes"],
             objections=checks.objections(submission),
         )
-        messages.success(request, f"{submission} is approved.")
-        return redirect(PAGE, submission.pk)
-    notes = form.cleaned_data.get("notes", "") if form.is_bound else ""
+        return done(request, f"{submission} is approved.", PAGE, submission.pk)
+    notes = form.cleaned_data["notes"] if form.is_valid() else ""
     return _confirm(
         request,
         "Approve",
@@ -201,20 +204,19 @@ def approve(request: HttpRequest, submission: Submission) -> HttpResponse:
 
 
 @submission_page
-@require_http_methods(["GET", "HEAD", "POST"])
+@require_http_methods(GET_OR_POST)
 def reject(request: HttpRequest, submission: Submission) -> HttpResponse:
     """Like `approve`. Selected common reasons are added to the notes."""
     _require_open(request, submission)
-    preview = "preview" in request.POST
-    needs_notes = not preview and not criteria_notes(submission)
-    form = RejectionForm(request.POST if request.method == "POST" else None, notes_required=needs_notes)
+    decided = _is_decided(request)
+    needs_notes = decided and not criteria_notes(submission)
+    form = RejectionForm(typed(request), notes_required=needs_notes)
     notes = ""
-    if form.is_bound and form.is_valid():
+    if form.is_valid():
         notes = form.cleaned_data["notes"]
-        if not preview:
+        if decided:
             reviews.reject(submission=submission, reviewer=current_user(request), notes=notes)
-            messages.success(request, f"{submission} is rejected.")
-            return redirect(PAGE, submission.pk)
+            return done(request, f"{submission} is rejected.", PAGE, submission.pk)
         form = RejectionForm(initial={"notes": notes})  # the notes now contain the reasons
     return _confirm(
         request,
@@ -224,6 +226,10 @@ def reject(request: HttpRequest, submission: Submission) -> HttpResponse:
         effects=decision_effects.of_rejection(submission),
         mail=_mail(submission, SubmissionStatus.REJECTED, notes),
     )
+
+
+def _is_decided(request: HttpRequest) -> bool:
+    return request.method == "POST" and "preview" not in request.POST
 
 
 def _require_open(request: HttpRequest, submission: Submission) -> None:
@@ -254,12 +260,8 @@ def _confirm(
         "effects": list(effects),
         **more,
     }
-    return render(
-        request,
-        f"developers/review/{verb.lower()}.html",
-        context(request, f"{verb} {submission}", **values),
-        status=UNPROCESSABLE if form.is_bound and form.errors else 200,
-    )
+    values = context(request, f"{verb} {submission}", **values)
+    return form_page(request, f"developers/review/{verb.lower()}.html", values)
 
 
 def _mail(submission: Submission, status: SubmissionStatus, notes: str) -> EmailMultiAlternatives:
@@ -273,7 +275,6 @@ def _page(
     request: HttpRequest,
     submission: Submission,
     form: FindingsForm,
-    status: int = 200,
     message_form: ReviewerMessageForm | None = None,
 ) -> HttpResponse:
     user = current_user(request)
@@ -313,6 +314,5 @@ def _page(
         "next": submissions.next_after(submission),
         **_checks(submission),
     }
-    return render(
-        request, "developers/review/page.html", context(request, str(submission), **values), status=status
-    )
+    values = context(request, str(submission), **values)
+    return form_page(request, "developers/review/page.html", values, form=message_form or form)

@@ -9,6 +9,8 @@ from django import forms
 from django.forms import BoundField
 from django.forms.boundfield import BoundWidget
 
+from common.web.forms.edits import EditForm
+from common.web.forms.one_time import OneTimeForm
 from developers.review.criteria import COMMON_REASONS, INSTRUCTIONS
 from marketplace.enums import Criterion, Verdict
 from marketplace.models import App, ReviewMessage, Submission
@@ -25,11 +27,12 @@ class CriterionFields:
     note: BoundField
 
 
-class FindingsForm(forms.Form):
+class FindingsForm(EditForm):
     """A verdict and a note for each criterion. All are optional until the decision."""
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, submission: Submission) -> None:
         super().__init__(data)
+        self.saved = submission.findings
         for criterion in Criterion:
             finding = submission.findings.get(criterion, {})
             self.fields[f"{criterion}-verdict"] = forms.ChoiceField(
@@ -58,10 +61,11 @@ class FindingsForm(forms.Form):
 
     def findings(self) -> dict[str, dict[str, str]]:
         """The value of `Submission.findings`. Criteria without verdict and note are left out."""
+        changes = self.changes
         findings = {
             criterion.value: {
-                "verdict": self.cleaned_data[f"{criterion}-verdict"],
-                "note": self.cleaned_data[f"{criterion}-note"],
+                part: changes.get(f"{criterion}-{part}", self.saved.get(criterion, {}).get(part, ""))
+                for part in ("verdict", "note")
             }
             for criterion in Criterion
         }
@@ -122,7 +126,7 @@ class SuspensionForm(forms.Form):
     )
 
 
-class ReviewerMessageForm(forms.Form):
+class ReviewerMessageForm(OneTimeForm):
     text = forms.CharField(
         max_length=ReviewMessage._meta.get_field("text").max_length,
         widget=forms.Textarea({"rows": 3}),

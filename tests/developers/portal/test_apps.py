@@ -436,7 +436,7 @@ def test_edit_in_review_is_locked(browser: Client, app: App) -> None:
     assert re.search(r"<fieldset[^>]* disabled", page)
     assert ">Save<" not in page
     response = browser.post(path, edit_form(app, name="New"))
-    assert response.status_code == 422
+    assert response.status_code == 409
     assert "in review" in text_of(response)
     assert App.objects.get().name == app.name
 

@@ -17,7 +17,7 @@ from marketplace.services import reviews
 from marketplace.services.apps import update_app
 from marketplace.services.pictures import decode
 from tests import factories
-from tests.pages import main_words_of, signed_in
+from tests.pages import main_words_of, signed_in, text_of
 from tests.pictures import upload
 
 NOW = datetime(2026, 11, 20, 15, 31, 8, tzinfo=UTC)
@@ -104,6 +104,26 @@ def test_checklist_of_a_complete_app_has_no_open_items(
     assert "Problem:" not in page
     assert "All checks passed." in page
     assert "OK: Scopes and events match" in page
+
+
+def test_checklist_names_what_an_app_that_sees_customers_lacks(
+    browser: Client, stars: App, client: Client
+) -> None:
+    missing = ("No privacy policy", "No support contact")
+    App.objects.update(scopes=["read_products"], privacy_url="", support_url="")
+    assert not any(text in page_of(browser, stars) for text in missing)
+    App.objects.update(scopes=["read_orders"])
+    page = page_of(browser, stars)
+    assert all(text in page for text in missing)
+    assert "Submit for review" in page  # nothing is refused for it
+    factories.approve(App.objects.get(pk=stars.pk))
+    listing = text_of(client.get(f"/marketplace/{stars.slug}/"))
+    assert all(text in listing for text in missing)
+    App.objects.update(
+        privacy_url="https://app.example.com/privacy", support_url="https://app.example.com/help"
+    )
+    page = page_of(browser, stars)
+    assert all(text not in page for text in missing)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_twenty_first_endpoint_is_refused_and_may_be_sent_again(
 ) -> None:
     for number in range(20):
         helpers.webhook(installation, f"https://{number}.example.com/", ["order.created"])
-    assert "at most 20 webhooks" in unescaped(browser.post(at(app, "new/"), form()), 422)
+    assert "at most 20 webhooks" in unescaped(browser.post(at(app, "new/"), form()), 409)
     Webhook.objects.first().delete()  # type: ignore[union-attr]
     assert "The endpoint was added" in unescaped(browser.post(at(app, "new/"), form()))
 

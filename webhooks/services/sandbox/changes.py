@@ -13,15 +13,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Business, User
 from common import strangers
 from common.errors import Conflict, ServiceError
 from common.ids import id_at
 from common.times import iso
 from common.tracing import current_request_id
 from installations.models import Installation
-from installations.queries import sandbox_installation
-from installations.services import test_uninstall
+from installations.services import lifecycle
 from marketplace.models import App
 from stores.services import sandbox_changes
 from webhooks import catalogue
@@ -217,31 +216,24 @@ def _why_not(event: str, installation: Installation | None) -> str:
     return "Not sent: none of the app's webhooks listens to it."
 
 
-def waiting_erasure(app: App, developer: User) -> Erasure | None:
-    """The newest erasure of the developer's sandbox store that hasn't ended."""
-    return (
-        erasures_of(app)
-        .filter(
-            installation__business__owner=developer,
-            installation__business__is_sandbox=True,
-            state__in=OPEN_ERASURES,
-        )
-        .first()
-    )
+def waiting_erasure(app: App, business: Business) -> Erasure | None:
+    """The newest erasure of a sandbox store that hasn't ended."""
+    return erasures_of(app).filter(installation__business=business, state__in=OPEN_ERASURES).first()
 
 
-def erase_now(app: App, developer: User) -> Erasure:
+def erase_now(app: App, business: Business) -> Erasure:
     """Send `business.data_erasure` of an uninstalled app now instead of in 48 hours. Raises `Conflict` if none waits."""
-    erasure = waiting_erasure(app, developer)
+    erasure = waiting_erasure(app, business)
     if erasure is None:
-        raise Conflict("No data erasure of your sandbox store is waiting.", code="no_erasure")
+        raise Conflict("No data erasure of this sandbox store is waiting.", code="no_erasure")
     bring_forward(erasure=erasure)
     return erasure
 
 
 @transaction.atomic
-def uninstall_and_erase(app: App, developer: User) -> Erasure:
+def uninstall_and_erase(app: App, business: Business, *, by: User) -> Erasure:
     """The same, also for an app that is still installed. If the erasure is refused, the app stays installed."""
-    if sandbox_installation(app=app, developer=developer) is not None:
-        test_uninstall(app=app, developer=developer)
-    return erase_now(app, developer)
+    installed = Installation.objects.active().filter(app=app, business=business).first()
+    if installed is not None:
+        lifecycle.uninstall(installation=installed, by=by)
+    return erase_now(app, business)

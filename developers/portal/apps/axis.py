@@ -1,0 +1,74 @@
+"""The axis that all plots of an overview share: hours of the sandbox store, or days of merchants' stores, both in UTC."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from common.web.charts import Point
+
+HOURS: Final = 24
+DAYS: Final = 7
+
+
+class Place(StrEnum):
+    """Whose use of an app is shown."""
+
+    SANDBOX = "sandbox"
+    STORES = "stores"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """`begins` of each point, the oldest first. The last one is still running."""
+
+    begins: tuple[datetime, ...]
+    step: timedelta
+
+    @classmethod
+    def of(cls, place: Place, now: datetime) -> "Axis":
+        hour = now.replace(minute=0, second=0, microsecond=0)
+        last, step, number = hour.replace(hour=0), timedelta(days=1), DAYS
+        if place == Place.SANDBOX:
+            last, step, number = hour, timedelta(hours=1), HOURS
+        return cls(tuple(last - ago * step for ago in range(number - 1, -1, -1)), step)
+
+    @property
+    def first(self) -> datetime:
+        return self.begins[0]
+
+    @property
+    def ranges(self) -> list[tuple[datetime, datetime]]:
+        return [(begin, begin + self.step) for begin in self.begins]
+
+    @property
+    def range_name(self) -> str:
+        """Of the lists' filters, for all of it."""
+        return "24h" if self.step < timedelta(days=1) else "7d"
+
+    def number_of(self, moment: datetime) -> int | None:
+        """The point that a moment belongs to, if it is on the axis."""
+        number = (moment - self.first) // self.step
+        return number if 0 <= number < len(self.begins) else None
+
+    def at(self, begin: datetime) -> date:
+        """As plots name it: hours by a time, days by a date."""
+        return begin if self.step < timedelta(days=1) else begin.date()
+
+    def points(self, link: Callable[[dict[str, Any]], str]) -> list[Point]:
+        """Each leads to `link` with its range as filters."""
+        return [
+            Point(self.at(begin), link({"since": _minute(begin), "until": _minute(end)}))
+            for begin, end in self.ranges
+        ]
+
+
+def filtered(url: str, **filters: Any) -> Callable[[dict[str, Any]], str]:
+    """A list's address with filters, to which each point adds its range."""
+    return lambda more: f"{url}?{urlencode(filters | more)}"
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M}"

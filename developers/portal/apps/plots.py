@@ -1,0 +1,220 @@
+"""Five plots of an app on one axis: on its developer's sandbox store by the hour, in merchants' stores by the day.
+
+Each is one statement. Deliveries to stores are counted hourly. Of all else the newest rows of each hour or day are read, so a plot
+costs the same however much an app does.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import ceil
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import IntegerField, Q, QuerySet, Value
+from django.shortcuts import resolve_url
+from django.utils import timezone
+
+from activity.feed import API, HOOK
+from activity.models import ApiCall
+from common.db.samples import of_each
+from common.ids import first_id_at
+from common.web.charts import Chart, Mark, Number, Series, chart
+from developers.portal.apps.axis import Axis, Place, filtered
+from extensions.enums import SKIPPED
+from extensions.models import Definition, HookCall
+from installations.models import Installation
+from marketplace.models import App
+from webhooks.insight.last_day import last_days
+from webhooks.models import Attempt, DailyDeliveryCount, Delivery, Webhook
+
+TIMED: Final = 150  # attempts or calls of an hour or day whose durations are read
+COUNTED: Final = 1000  # API calls of an hour or day
+MOST_SANDBOXES: Final = 200  # whose rows are left out of merchants' stores
+MOST_INSTALLS: Final = 5000  # installs and uninstalls of all seven days
+
+Values = list[Number | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the plots are about. `sandboxes` are installations of the app on sandbox stores, with their businesses."""
+
+    app: App
+    place: Place
+    axis: Axis
+    own: Installation | None
+    sandboxes: dict[UUID, UUID]
+
+    @property
+    def is_sandbox(self) -> bool:
+        return self.place == Place.SANDBOX
+
+
+def plots_of(
+    app: App, place: Place, hooks: Sequence[Definition], now: datetime | None = None
+) -> tuple[Chart, ...]:
+    axis = Axis.of(place, (now or timezone.now()).astimezone(UTC))
+    on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
+    rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
+    own = next((each for each in rows if each.business.owner_id == app.developer_id), None)
+    subject = Subject(app, place, axis, own, {each.pk: each.business_id for each in rows})
+    releases = app.versions.filter(approved_at__gte=axis.first).values_list("approved_at", "version")
+    marks = [Mark(axis.at(axis.begins[number]), f"Version {version} approved")
+             for at, version in releases if (number := axis.number_of(at)) is not None]  # fmt: skip
+    return (
+        _deliveries(subject, marks),
+        _latency(subject, marks),
+        _calls(subject, marks),
+        _hooks(subject, hooks, marks),
+        _installs(subject, marks),
+    )
+
+
+def _deliveries(subject: Subject, marks: Sequence[Mark]) -> Chart:
+    ok, failed = _hourly(subject) if subject.is_sandbox else _daily(subject)
+    return _chart(
+        subject, "deliveries", "Webhook deliveries", marks,
+        [Series("Delivered", "ok", ok), Series("Failed", "bad", failed)], empty="No deliveries.", is_stacked=True,
+    )  # fmt: skip
+
+
+def _hourly(subject: Subject) -> tuple[Values, Values]:
+    webhooks = _own_webhooks(subject)
+    ok, failed = _zeros(subject), _zeros(subject)
+    for day in last_days(list(webhooks), subject.axis.begins[-1]).values():
+        for number, hour in enumerate(day.hours):
+            ok[number] += hour.succeeded
+            failed[number] += hour.failed
+    return list(ok), list(failed)
+
+
+def _daily(subject: Subject) -> tuple[Values, Values]:
+    counts = DailyDeliveryCount.objects.filter(app=subject.app, date__gte=subject.axis.first.date())
+    days = {day: (good, bad) for day, good, bad in counts.values_list("date", "successful", "failed")}
+    rows = [days.get(begin.date(), (0, 0)) for begin in subject.axis.begins]
+    return [good for good, _ in rows], [bad for _, bad in rows]
+
+
+def _latency(subject: Subject, marks: Sequence[Mark]) -> Chart:
+    found: QuerySet[Delivery] = Delivery.objects.filter(app_id=subject.app.pk).exclude(
+        business_id__in=subject.sandboxes.values()
+    )
+    if subject.is_sandbox:
+        found = Delivery.objects.filter(webhook__in=_own_webhooks(subject))
+    parts = []
+    for number, (begin, end) in enumerate(subject.axis.ranges):
+        bounds = {"gte": first_id_at(begin), "lt": first_id_at(end)}
+        newest = found.filter(**{f"id__{name}": value for name, value in bounds.items()}).order_by("-id")
+        answered = Attempt.objects.filter(
+            delivery__in=newest.values("pk")[:TIMED],
+            http_status__isnull=False,
+            **{f"delivery_id__{name}": value for name, value in bounds.items()},
+        )
+        parts.append(answered.order_by("-delivery_id").values_list(_is(number), "duration_ms")[:TIMED])
+    return _chart(
+        subject, "latency", "Webhook latency", marks, _durations(subject, of_each(parts)),
+        empty="No response yet.", write=_milliseconds,
+    )  # fmt: skip
+
+
+def _calls(subject: Subject, marks: Sequence[Mark]) -> Chart:
+    parts = [
+        _mine(subject, ApiCall.objects.filter(at__gte=begin, at__lt=end))
+        .order_by("-at")
+        .values_list(_is(number), "status")[:COUNTED]
+        for number, (begin, end) in enumerate(subject.axis.ranges)
+    ]
+    by_class = Counter((number, max(status // 100, 2)) for number, status in of_each(parts))
+    names = {2: ("Succeeded", "ok"), 4: ("Refused (4xx)", "warn"), 5: ("Failed (5xx)", "bad")}
+    series = [
+        Series(name, css, [by_class[number, digit] for number in range(len(subject.axis.begins))])
+        for digit, (name, css) in names.items()
+    ]
+    return _chart(subject, "calls", "API calls", marks, series, empty="No calls.", kind=API, is_stacked=True)
+
+
+def _hooks(subject: Subject, hooks: Sequence[Definition], marks: Sequence[Mark]) -> Chart:
+    made = HookCall.objects.exclude(outcome__in=SKIPPED).filter(definition__in=[each.pk for each in hooks])
+    parts = [
+        _mine(subject, made.filter(called_at__gte=begin, called_at__lt=end), has_app=False)
+        .order_by("-called_at")
+        .values_list(_is(number), "duration_ms")[:TIMED]
+        for number, (begin, end) in enumerate(subject.axis.ranges)
+    ]
+    return _chart(
+        subject, "hooks", "Hook time", marks, _durations(subject, of_each(parts) if hooks else []),
+        empty="No calls." if hooks else "The manifest has no hooks.", kind=HOOK, write=_milliseconds,
+    )  # fmt: skip
+
+
+def _installs(subject: Subject, marks: Sequence[Mark]) -> Chart:
+    since = Q(installed_at__gte=subject.axis.first) | Q(uninstalled_at__gte=subject.axis.first)
+    counted = Installation.objects.filter(since, app=subject.app, business__is_sandbox=False, is_test=False)
+    if subject.is_sandbox:
+        owned = {"business__is_sandbox": True, "business__owner": subject.app.developer_id}
+        counted = Installation.objects.filter(since, app=subject.app, **owned)
+    made, ended = _zeros(subject), _zeros(subject)
+    for moments in counted.order_by().values_list("installed_at", "uninstalled_at")[:MOST_INSTALLS]:
+        for moment, counts in zip(moments, (made, ended), strict=True):
+            number = subject.axis.number_of(moment) if moment else None
+            if number is not None:
+                counts[number] += 1
+    series = [Series("Installs", "first", list(made)), Series("Uninstalls", "second", list(ended))]
+    return _chart(subject, "installs", "Installs", marks, series, empty="No installs.")
+
+
+def _mine(subject: Subject, rows: QuerySet[Any], *, has_app: bool = True) -> QuerySet[Any]:
+    """Rows of the sandbox store, or of all others."""
+    if subject.is_sandbox:
+        return rows.filter(installation=subject.own)
+    of_app = rows.filter(app=subject.app) if has_app else rows
+    return of_app.exclude(installation__in=list(subject.sandboxes))
+
+
+def _own_webhooks(subject: Subject) -> QuerySet[Webhook, UUID]:
+    return Webhook.objects.filter(installation=subject.own).values_list("pk", flat=True)
+
+
+def _durations(subject: Subject, rows: Iterable[Any]) -> list[Series]:
+    """The median, and what one in twenty takes longer than."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for number, duration in rows:
+        found[number].append(duration)
+    times = [sorted(found[number]) for number in range(len(subject.axis.begins))]
+    return [
+        Series(
+            name, css, [each[ceil(share * len(each)) - 1] if each else None for each in times], is_line=True
+        )
+        for name, css, share in (("p50", "first", 0.5), ("p95", "second", 0.95))
+    ]
+
+
+def _chart(
+    subject: Subject, ident: str, title: str, marks: Sequence[Mark], series: Sequence[Series], *, kind: str = "",
+    **options: Any,
+) -> Chart:  # fmt: skip
+    """Each point leads to its rows, and the title to all of them."""
+    slug, filters = subject.app.slug, {"kind": kind} if kind else {}
+    if subject.is_sandbox and subject.own:
+        filters["installation"] = str(subject.own.pk)
+    link = filtered(resolve_url("portal:requests" if kind else "portal:deliveries", slug), **filters)
+    all_rows = link({"range": subject.axis.range_name})
+    points = subject.axis.points(link)
+    if ident == "installs":
+        all_rows = resolve_url("portal:test_install" if subject.is_sandbox else "portal:analytics", slug)
+        points = subject.axis.points(lambda _: all_rows)
+    return chart(ident, title, points, series, marks=marks, link=all_rows, **options)
+
+
+def _zeros(subject: Subject) -> list[int]:
+    return [0] * len(subject.axis.begins)
+
+
+def _is(number: int) -> Any:
+    return Value(number, output_field=IntegerField())
+
+
+def _milliseconds(value: Number) -> str:
+    return f"{value:,} ms"

@@ -1,0 +1,30 @@
+"""The permissions that an app has, by when and by whom they were allowed."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from installations.models import HistoryEntry, Installation
+from marketplace.scopes import SCOPES, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What was allowed at once. `entry` is None where no record is left of it."""
+
+    entry: HistoryEntry | None
+    scopes: list[Scope]
+
+    @property
+    def title(self) -> str:
+        actor = self.entry.actor if self.entry else None
+        return f"Allowed by {actor.name}" if actor else "Allowed"
+
+
+def grants_of(installation: Installation, entries: Mapping[str, HistoryEntry]) -> list[Grant]:
+    """Latest first. `entries` are those of `granted_by`."""
+    together: dict[HistoryEntry | None, list[Scope]] = defaultdict(list)
+    for name in installation.effective_scopes:
+        together[entries.get(name)].append(SCOPES[name])
+    grants = [Grant(entry, scopes) for entry, scopes in together.items()]
+    return sorted(grants, key=lambda each: each.entry.at.timestamp() if each.entry else 0, reverse=True)

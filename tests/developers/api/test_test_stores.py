@@ -1,0 +1,247 @@
+"""Test stores over the developer API: opened, used, closed, and nothing left (contract, section 13)."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business, User
+from activity.log import flush
+from activity.models import ApiCall
+from conformance.tasks import remove_ended_checks
+from extensions.models import HookCall
+from installations.models import Installation
+from installations.services.approval import follow_all
+from marketplace.models import App
+from stores.models import Order, Product
+from stores.sandbox import OPEN_ORDERS, PAST_ORDERS
+from stores.sandbox_data import SHELVES
+from tests import factories
+from tests.clients import Api, api_of
+from tests.receivers import Receiver
+from tests.webhooks.helpers import drain
+from teststores.models import TestStore
+from webhooks.models import Delivery, Event, Webhook
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SPEC = "Contract 13 Test stores"
+
+
+@pytest.fixture
+def receiver(settings: Any) -> Iterator[Receiver]:
+    settings.DEBUG = True  # it has no public address
+    with Receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def path(app: App) -> str:
+    return f"/developer/apps/{app.pk}/test-stores"
+
+
+@pytest.fixture
+def listening(app: App, receiver: Receiver) -> App:
+    """The app, whose Webhook URL is the receiver's."""
+    App.objects.update(
+        webhook_url=receiver.url, webhook_events=["order.created"], scopes=["read_orders", "read_products"]
+    )
+    app.refresh_from_db()
+    return app
+
+
+def opened(api: Api, path: str, **body: object) -> dict[str, Any]:
+    answer = api("post", path, body)
+    assert answer.status_code == 201, answer.content
+    return dict(answer.json())
+
+
+@pytest.mark.spec(
+    SPEC,
+    "201 id, businessId, storeUrl, expiresAt, installationId, accessToken, webhookSecret, isTestInstall, webhookId",
+)
+def test_store_opens_with_data_installation_and_webhook(api: Api, path: str, listening: App) -> None:
+    answer = api("post", path, {})
+    record = answer.json()
+    assert (answer.status_code, answer["Cache-Control"]) == (201, "no-store")
+    store = Business.objects.get(pk=record["businessId"])
+    installation = Installation.objects.get(business=store)
+    assert store.expires_at
+    assert abs(store.expires_at - timezone.now() - timedelta(minutes=15)) < timedelta(seconds=30)
+    assert record["installationId"] == str(installation.pk)
+    assert record["webhookId"] == str(Webhook.objects.get(installation=installation).pk)
+    assert (record["isTestInstall"], record["webhookSecret"]) == (True, installation.webhook_secret)
+    called = Client().get(
+        "/app-api/orders?limit=1", headers={"Authorization": f"Bearer {record['accessToken']}"}
+    )
+    assert (called.status_code, called.json()["total"] > 0) == (200, True)
+    assert not Event.objects.exists()
+    (listed,) = api("get", path).json()["data"]
+    assert listed.items() <= record.items() | {"createdAt": listed["createdAt"]}.items()
+    assert not {"accessToken", "webhookSecret"} & set(listed)
+
+
+@pytest.mark.spec(
+    SPEC, "scenario default, empty, busy: 500 products and 500 orders; webhookId null without a Webhook URL"
+)
+def test_scenarios(api: Api, path: str, app: App) -> None:
+    App.objects.update(webhook_url="")
+    counts = {}
+    for scenario in ("default", "empty", "busy"):
+        record = opened(api, path, scenario=scenario)
+        assert record["webhookId"] is None
+        mine = {"business": record["businessId"]}
+        counts[scenario] = (Product.objects.filter(**mine).count(), Order.objects.filter(**mine).count())
+        assert not Order.objects.filter(**mine, created_at__gt=timezone.now()).exists()
+    goods = sum(map(len, SHELVES.values()))
+    assert counts == {"default": (goods, PAST_ORDERS + len(OPEN_ORDERS)), "empty": (0, 0), "busy": (500, 500)}
+
+
+@pytest.mark.spec(SPEC, "expiresIn 60 to 3600 s; unknown scenario 400")
+@pytest.mark.parametrize(
+    "body",
+    [{"scenario": "full"}, {"scenario": None}, {"expiresIn": 59}, {"expiresIn": 3601}, {"expiresIn": "900"}],
+)
+def test_bad_wishes_are_refused(api: Api, path: str, body: dict[str, object]) -> None:
+    answer = api("post", path, body)
+    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, next(iter(body)))
+    assert not TestStore.objects.exists()
+
+
+@pytest.mark.spec(SPEC, "At most 8 at once for a developer over all apps (409), those of checks aside")
+def test_ninth_store_at_once_is_refused(api: Api, path: str, dana: User, app: App) -> None:
+    other = factories.app(dana)
+    for number in range(8):
+        opened(api, path if number % 2 else f"/developer/apps/{other.pk}/test-stores", scenario="empty")
+    api("post", f"/developer/apps/{app.pk}/checks", {})
+    assert api("post", path, {}).status_code == 409
+    first = TestStore.objects.earliest("id")
+    assert api("delete", f"/developer/test-stores/{first.pk}").status_code == 204
+    opened(api, path, scenario="empty")
+
+
+@pytest.mark.spec(SPEC, "in any status but suspended (409); another's is 404")
+def test_suspended_app_and_strangers(api: Api, path: str, sam: User, mira: User) -> None:
+    record = opened(api, path, scenario="empty")
+    mine = f"/developer/test-stores/{record['id']}"
+    for who, status in ((api_of(sam), 404), (api_of(mira), 403)):
+        assert who("post", path, {}).status_code == status
+        for method, each in (("delete", ""), ("post", "/changes"), ("post", "/install"), ("post", "/uninstall"), ("get", "/deliveries"), ("get", "/calls")):  # fmt: skip
+            assert who(method, mine + each, {"event": "order.created"}).status_code == status
+    App.objects.update(suspended_at=timezone.now())
+    assert api("post", path, {}).status_code == 409
+    assert api("post", f"{mine}/install").status_code == 409
+
+
+@pytest.mark.spec(SPEC, "changes, deliveries with attempts, calls; nothing of another store")
+def test_what_happens_in_a_store_stays_there(
+    api: Api, path: str, listening: App, receiver: Receiver, installation: Installation
+) -> None:
+    first, second = opened(api, path), opened(api, path)
+    made = api("post", f"/developer/test-stores/{first['id']}/changes", {"event": "order.created"}).json()
+    drain()
+    (event,) = [each for step in made["steps"] for each in step["events"]]
+    (sent,) = receiver.requests
+    assert json.loads(sent.body)["businessId"] == first["businessId"]
+    assert json.loads(sent.body)["webhookId"] == first["webhookId"]
+    listed = api("get", f"/developer/test-stores/{first['id']}/deliveries").json()
+    (row,) = listed["data"]
+    assert (row["eventId"], row["status"], listed["total"]) == (event["eventId"], "SUCCEEDED", 1)
+    assert [attempt["httpStatus"] for attempt in row["attempts"]] == [200]
+    assert api("get", f"/developer/test-stores/{second['id']}/deliveries").json()["data"] == []
+    headers = {"Authorization": f"Bearer {first['accessToken']}"}
+    Client().get("/app-api/products?limit=1", headers=headers)
+    flush()
+    (call,) = api("get", f"/developer/test-stores/{first['id']}/calls").json()["data"]
+    assert (call["kind"], call["method"], call["path"], call["status"]) == (
+        "API",
+        "GET",
+        "/app-api/products?limit=1",
+        200,
+    )
+    assert api("get", f"/developer/test-stores/{second['id']}/calls").json()["total"] == 0
+    assert (
+        api("post", f"/developer/test-stores/{first['id']}/changes", {"event": "no.such"}).status_code == 400
+    )
+
+
+@pytest.mark.spec(
+    SPEC,
+    "uninstall and install as test-uninstall and test-install; not installed 409, before anything is changed",
+)
+def test_app_leaves_its_store_and_comes_back(api: Api, path: str, listening: App) -> None:
+    record = opened(api, path, scenario="empty")
+    mine = f"/developer/test-stores/{record['id']}"
+    ended = api("post", f"{mine}/uninstall").json()
+    assert set(ended) == {"installationId", "uninstalledAt", "dataErasureAt"}
+    headers = {"Authorization": f"Bearer {record['accessToken']}"}
+    assert Client().get("/app-api/products", headers=headers).status_code == 401
+    orders = Order.objects.count()
+    for refused in (
+        api("post", f"{mine}/changes", {"event": "order.created"}),
+        api("post", f"{mine}/uninstall"),
+    ):
+        assert refused.status_code == 409
+    assert Order.objects.count() == orders
+    again = api("post", f"{mine}/install")
+    assert (again.status_code, again.json()["isTestInstall"]) == (201, True)
+    assert not Delivery.objects.filter(event_type="business.data_erasure", status="PENDING").exists()
+    (step,) = api("post", f"{mine}/changes", {"event": "business.data_erasure"}).json()["steps"]
+    assert step["events"][0]["deliveries"]
+
+
+@pytest.mark.spec(
+    SPEC,
+    "As at expiresAt: within a minute token and webhooks answer 401, nothing waiting is sent, nothing is left",
+)
+@pytest.mark.parametrize("by_deletion", [True, False])
+def test_nothing_is_left_of_a_store(
+    api: Api, path: str, listening: App, receiver: Receiver, by_deletion: bool, installation: Installation
+) -> None:
+    record = opened(api, path)
+    mine = f"/developer/test-stores/{record['id']}"
+    api("post", f"{mine}/changes", {"event": "order.created"})
+    headers = {"Authorization": f"Bearer {record['accessToken']}"}
+    Client().get("/app-api/orders", headers=headers)
+    flush()
+    if by_deletion:
+        assert api("delete", mine).status_code == 204
+    else:
+        Business.objects.filter(pk=record["businessId"]).update(expires_at=timezone.now())
+    assert api("get", f"{mine}/calls").status_code == 404
+    assert api("get", path).json()["total"] == 0
+    remove_ended_checks()
+    drain()
+    assert receiver.requests == []
+    assert Client().get("/app-api/orders", headers=headers).status_code == 401
+    assert Client().get("/webhooks", headers=headers).status_code == 401
+    left = {"business": record["businessId"]}
+    assert not Business.objects.filter(pk=record["businessId"]).exists()
+    assert not Event.objects.filter(**left).exists()
+    assert not Delivery.objects.filter(business_id=record["businessId"]).exists()
+    assert not ApiCall.objects.filter(installation=record["installationId"]).exists()
+    assert not HookCall.objects.filter(installation=record["installationId"]).exists()
+    assert not TestStore.objects.exists()
+    assert Installation.objects.get() == installation
+
+
+@pytest.mark.spec(
+    SPEC,
+    "Nothing of a test store counts in analytics, install counts or listings, is converted by an approval, or mails anybody",
+)
+def test_store_counts_nowhere_and_is_not_converted(
+    api: Api, path: str, app: App, mailoutbox: list[Any]
+) -> None:
+    analytics = f"/developer/apps/{app.pk}/analytics"
+    before = api("get", analytics).json()
+    record = opened(api, path)
+    api("post", f"/developer/test-stores/{record['id']}/changes", {"scenario": "day"})
+    drain()
+    assert api("get", analytics).json() == before
+    factories.approve(app)
+    follow_all()
+    assert Installation.objects.get(business=record["businessId"]).is_test
+    assert mailoutbox == []

@@ -1,0 +1,192 @@
+"""The five plots of an app's overview, and its alerts about the sandbox store."""
+
+import re
+from datetime import datetime, timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Business
+from activity.models import ApiCall
+from extensions.enums import CallOutcome
+from extensions.models import HookCall
+from installations.models import Installation
+from marketplace.models import App, AppVersion
+from tests import factories
+from tests.deliveries import OK, UNAVAILABLE, delivery
+from tests.webhooks import helpers
+from webhooks.enums import DeliveryStatus
+from webhooks.models import DailyDeliveryCount, Webhook
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def at_home(app: App, sandbox: Business) -> Installation:
+    return factories.installation(app, sandbox, last_used_at=timezone.now())
+
+
+@pytest.fixture
+def at_shop(app: App, shop: Business) -> Installation:
+    factories.approve(app)
+    return factories.installation(app, shop, is_test=False)
+
+
+def of(page: str, tag: str) -> list[str]:
+    """The parts of a page between these tags."""
+    return re.findall(rf"<{tag}\b[^>]*>(.*?)</{tag}>", page, re.DOTALL)
+
+
+def words(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def page_of(browser: Client, app: App, query: str = "") -> str:
+    return browser.get(f"/portal/apps/{app.slug}/{query}").content.decode()
+
+
+def figures(browser: Client, app: App, query: str = "") -> dict[str, str]:
+    return {words(of(each, "h3")[0]): each for each in of(page_of(browser, app, query), "figure")}
+
+
+def rows(html: str) -> list[str]:
+    return of(of(html, "tbody")[0], "tr")
+
+
+def newest(figure: str) -> list[str]:
+    """The figures of the hour or day that is running, from the plot's table."""
+    return [words(cell) for cell in of(rows(figure)[0], "td")]
+
+
+def sent(webhook: Webhook, *outcomes: Any, status: DeliveryStatus = DeliveryStatus.SUCCEEDED) -> None:
+    delivery(webhook, status, *outcomes, created_at=timezone.now())
+
+
+def called(installation: Installation, status: int, at: datetime | None = None) -> None:
+    ApiCall.objects.create(
+        at=at or timezone.now(), app=installation.app, installation=installation, method="GET", route="/app-api/products",
+        path="/app-api/products", status=status, duration_ms=9, rate_limit=60, rate_left=59, rate_reset=0,
+    )  # fmt: skip
+
+
+def asked(installation: Installation, *durations: int) -> None:
+    hook = factories.hook(installation.app, "order.validate")
+    HookCall.objects.bulk_create(
+        HookCall(
+            installation=installation, definition=hook, hook_point=hook.key, called_at=timezone.now(),
+            duration_ms=each, outcome=CallOutcome.ANSWERED if each else CallOutcome.BREAKER_OPEN,
+        )
+        for each in durations
+    )  # fmt: skip
+
+
+def test_sandbox_comes_first_until_the_first_approval(
+    browser: Client, app: App, at_home: Installation
+) -> None:
+    def current(query: str = "") -> str:
+        return words(
+            re.findall(
+                r'<a href="\?in=\w+" aria-current="page">(.*?)</a>', page_of(browser, app, query), re.DOTALL
+            )[0]
+        )
+
+    assert current() == "Sandbox"
+    assert current("?in=stores") == "Stores"
+    assert current("?in=nowhere") == "Sandbox"
+    factories.approve(app)
+    assert current() == "Stores"
+    assert current("?in=sandbox") == "Sandbox"
+
+
+def test_plots_of_the_sandbox_show_its_own_hour(
+    browser: Client, app: App, at_home: Installation, at_shop: Installation
+) -> None:
+    own = helpers.webhook(at_home, "https://own.example.com/", ["order.created"])
+    other = helpers.webhook(at_shop, "https://shop.example.com/", ["order.created"])
+    sent(own, (200, "", 40, ""))
+    sent(own, (200, "", 90, ""))
+    sent(own, UNAVAILABLE, status=DeliveryStatus.EXHAUSTED)
+    sent(other, (200, "", 7000, ""))
+    for installation, status in ((at_home, 200), (at_home, 422), (at_home, 503), (at_shop, 200)):
+        called(installation, status)
+    asked(at_home, 10, 20, 400, 0)
+    found = figures(browser, app, "?in=sandbox")
+    assert newest(found["Webhook deliveries"]) == ["2", "1"]
+    assert newest(found["Webhook latency"]) == ["90 ms", "812 ms"]
+    assert newest(found["API calls"]) == ["1", "1", "1"]
+    assert newest(found["Hook time"]) == ["20 ms", "400 ms"]
+    assert newest(found["Installs"]) == ["1", "0"]
+
+
+def test_plots_of_stores_leave_the_sandbox_out(
+    browser: Client,
+    app: App,
+    at_home: Installation,
+    at_shop: Installation,
+    django_assert_max_num_queries: Any,
+) -> None:
+    own = helpers.webhook(at_home, "https://own.example.com/", ["order.created"])
+    other = helpers.webhook(at_shop, "https://shop.example.com/", ["order.created"])
+    sent(own, (200, "", 7000, ""))
+    sent(other, (200, "", 50, ""))
+    DailyDeliveryCount.objects.create(
+        app=app, date=timezone.now().date(), successful=31, failed=4, answered=35, duration_ms=1
+    )
+    for installation, status in ((at_home, 503), (at_shop, 200), (at_shop, 404)):
+        called(installation, status)
+    asked(at_shop, 30)
+    with django_assert_max_num_queries(20):
+        found = figures(browser, app)
+    assert newest(found["Webhook deliveries"]) == ["31", "4"]
+    assert newest(found["Webhook latency"]) == ["50 ms", "50 ms"]
+    assert newest(found["API calls"]) == ["1", "1", "0"]
+    assert newest(found["Hook time"]) == ["30 ms", "30 ms"]
+    assert newest(found["Installs"]) == ["1", "0"]
+
+
+def test_each_point_leads_to_its_rows_and_a_release_is_a_mark(
+    browser: Client, app: App, at_home: Installation, at_shop: Installation
+) -> None:
+    today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    AppVersion.objects.filter(app=app).update(approved_at=today - timedelta(days=2), version="2.0.0")
+    called(at_shop, 200, today - timedelta(days=1) + timedelta(hours=3))
+    called(at_shop, 404)
+    calls = figures(browser, app)["API calls"]
+    assert "Version 2.0.0 approved" in calls
+    link = re.findall(r'href="([^"]+)"', rows(calls)[1])[0]
+    found = rows(browser.get(unescape(link)).content.decode())
+    assert len(found) == 1
+    assert "200" in words(found[0])
+
+
+def test_failing_sandbox_is_an_alert_at_once(browser: Client, app: App, at_home: Installation) -> None:
+    """On the list and the overview, marked as the sandbox's, and gone once the delivery succeeds."""
+    webhook = helpers.webhook(at_home, "https://own.example.com/", ["order.created"])
+
+    def alerts() -> list[str]:
+        pages = (browser.get(path).content.decode() for path in ("/portal/", f"/portal/apps/{app.slug}/"))
+        return [
+            words(item)
+            for page in pages
+            for part in re.findall(r'class="problems">(.*?)</ul>', page, re.DOTALL)
+            for item in of(part, "li")
+        ]
+
+    delivery(webhook, DeliveryStatus.RETRYING, UNAVAILABLE, event_type="webhook.test")
+    assert alerts() == []
+    failing = delivery(webhook, DeliveryStatus.RETRYING, UNAVAILABLE)
+    assert alerts() == ["A webhook endpoint is failing Sandbox"] * 2
+    type(failing).objects.filter(pk=failing.pk).update(status=DeliveryStatus.SUCCEEDED, due_at=None)
+    assert alerts() == []
+
+
+def test_failing_delivery_to_a_store_is_no_alert_of_the_sandbox(
+    browser: Client, app: App, at_home: Installation, at_shop: Installation
+) -> None:
+    webhook = helpers.webhook(at_shop, "https://shop.example.com/", ["order.created"])
+    delivery(webhook, DeliveryStatus.RETRYING, UNAVAILABLE)
+    sent(webhook, OK)
+    assert "Needs attention" not in browser.get(f"/portal/apps/{app.slug}/").content.decode()

@@ -1,0 +1,113 @@
+"""Opens and closes test stores, and installs and uninstalls their app."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Business, User
+from accounts.services.confirmation import require_confirmed
+from accounts.services.throwaway import open_throwaway_store
+from common.db.finders import get_or_not_found
+from common.errors import Conflict
+from installations.models import Installation
+from installations.services import lifecycle
+from installations.services.lifecycle import Issued, Terms
+from marketplace.models import App
+from marketplace.services.locks import lock_app, require_not_suspended
+from stores.sandbox import fill_store
+from teststores.enums import StoreScenario
+from teststores.models import TestStore
+
+MOST_AT_A_TIME: Final = 8  # of one developer, over all apps
+SHORTEST, USUAL, LONGEST = timedelta(minutes=1), timedelta(minutes=15), timedelta(hours=1)
+MANY: Final = 500  # products, and orders, of a busy store
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A test store with the access token in clear, to be shown once."""
+
+    store: TestStore
+    issued: Issued
+
+
+@transaction.atomic
+def open_test_store(
+    *,
+    app: App,
+    developer: User,
+    scenario: StoreScenario = StoreScenario.DEFAULT,
+    lasts: timedelta = USUAL,
+    now: datetime | None = None,
+) -> Opened:
+    """A store with the scenario's data, in which the working copy is installed.
+
+    Its data publishes no event. Raises `Conflict` for a suspended app and for a ninth store at once, `NotFound` for an app that
+    the person may not change, `NotAllowed` until the person's address is confirmed.
+    """
+    require_confirmed(developer)
+    now = now or timezone.now()
+    User.objects.select_for_update(no_key=True).get(pk=developer.pk)  # so that two at once are counted
+    if TestStore.objects.open(now).filter(made_by=developer).count() >= MOST_AT_A_TIME:
+        raise Conflict(
+            f"You have {MOST_AT_A_TIME} test stores already. Delete one first, or wait until one has expired.",
+            code="too_many_test_stores",
+        )
+    business = open_throwaway_store(purpose="Test store", expires_at=now + lasts, with_samples=False, now=now)
+    if scenario != StoreScenario.EMPTY:
+        least = MANY if scenario == StoreScenario.BUSY else 0
+        fill_store(business=business, at_least=least, now=now)
+    store = TestStore(app=app, business=business, made_by=developer, created_at=now)
+    issued = _install(store, now)
+    store.save(force_insert=True)
+    return Opened(store, issued)
+
+
+def find_test_store(*, developer: User, store_id: object) -> TestStore:
+    """One of the person's own that is still open, of an app that they may still change. Raises `NotFound`."""
+    own = TestStore.objects.open().filter(made_by=developer, app__in=App.objects.developed_by(developer))
+    return get_or_not_found(own.select_related("app", "business"), store_id, "Test store not found")
+
+
+def installation_of(store: TestStore) -> Installation | None:
+    """Where the app is installed now."""
+    active = Installation.objects.active().with_app().filter(app=store.app_id, business=store.business_id)
+    return active.first()
+
+
+@transaction.atomic
+def install(*, store: TestStore, now: datetime | None = None) -> Issued:
+    """Install the app in its test store again, which cancels an erasure that waits; where it is installed, only the token is new.
+
+    Raises `Conflict` for a suspended app.
+    """
+    return _install(store, now or timezone.now())
+
+
+@transaction.atomic
+def uninstall(*, store: TestStore, now: datetime | None = None) -> Installation:
+    """As by a merchant: an erasure follows, if the store is still there then. Raises `Conflict` if it isn't installed."""
+    installation = installation_of(store)
+    if installation is None:
+        raise Conflict("The app is not installed on this test store.", code="not_on_test_store")
+    return lifecycle.uninstall(installation=installation, by=store.made_by, now=now or timezone.now())
+
+
+def close(*, store: TestStore, now: datetime | None = None) -> None:
+    """Let the store expire now. What it has is gone within a minute, and nothing of it is found until then."""
+    Business.objects.filter(pk=store.business_id).update(expires_at=now or timezone.now())
+
+
+def _install(store: TestStore, now: datetime) -> Issued:
+    locked = lock_app(store.app, developer=store.made_by)
+    require_not_suspended(
+        locked, "The app is suspended. It can be installed again once a reviewer lifts the suspension."
+    )
+    # Never converted by an approval, as a check's isn't, and treated as on the developer's own sandbox in all else.
+    terms = Terms(True, locked.scopes, is_review=True, is_own=True)
+    return lifecycle.install(
+        app=locked, business=store.business, installed_by=store.made_by, terms=terms, now=now
+    )
