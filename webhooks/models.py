@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import models
 from django.utils import timezone
 
-from accounts.models import Business
+from accounts.models import Business, User
 from common.db.fields import EncryptedTextField
 from common.db.partitions import Partitions
 from common.ids import id_from, new_id
@@ -135,12 +135,12 @@ class DispatcherSlot(models.Model):
         related_name="+",
         help_text="The app that a developer listens for; empty for a dispatcher.",
     )
-    sandbox = models.ForeignKey(
-        Business,
+    person = models.ForeignKey(
+        User,
         on_delete=models.CASCADE,
         null=True,
         related_name="+",
-        help_text="The sandbox store of who listens: the listener gets what is for the app there.",
+        help_text="Who listens: the listener gets what is for the app on this person's sandbox and test stores.",
     )
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from accounts.models import Business, User
+from accounts.models import User
 from installations.models import Installation
 from installations.signals import (
     approval_begun,
@@ -156,5 +156,4 @@ def on_installation_created(installation: Installation, now: datetime, **_: Any)
 @receiver(developer_left)
 def end_listener(app: App, user: User, **_: Any) -> None:
     """What it hasn't answered goes to the URL."""
-    for sandbox in Business.objects.owned_by(user).filter(is_sandbox=True):
-        listeners.detach_from(sandbox, app=app)
+    listeners.detach_person(user, app=app)

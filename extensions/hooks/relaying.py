@@ -74,9 +74,9 @@ def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
     if not business.is_sandbox or not apps:
         return {}
     own = Installation.objects.active().filter(app__in=apps, business=business, is_own=True)
-    found = listeners.of_apps(own.values_list("app_id", flat=True))
-    keys = own.values_list("app_id", "installed_by_id") if found else ()
-    return {app: found[app, person] for app, person in keys if (app, person) in found}
+    people = dict(own.values_list("app_id", "installed_by"))
+    found = listeners.of_apps(people)
+    return {app: found[app, person] for app, person in people.items() if (app, person) in found}
 
 
 def begin(

@@ -292,7 +292,7 @@ PROTECTIONS: Final = {
     "number of apps": Change("marketplace.services.apps", "        _require_room(developer)\n", ""),
     "listeners of a developer": Change(
         "webhooks.engine.listeners",
-        "    if others.filter(sandbox=sandbox).count() >= MOST_OF_DEVELOPER:\n",
+        "    if others.filter(person=person).count() >= MOST_OF_DEVELOPER:\n",
         "    if False:\n",
     ),
     "person of a form": Change(

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
-from accounts.models import Business, User
+from accounts.models import User
 from common.errors import Coded, TooManyRequests
 from common.processes import wakeups
 from marketplace.models import App
@@ -34,29 +34,28 @@ FULL: Final = Coded(
 
 
 def of_apps(apps: Iterable[UUID]) -> dict[tuple[UUID, UUID], int]:
-    """The slots of the listeners that are there now, by app and developer. One statement."""
-    found = slots.alive().filter(app__in=apps, sandbox__isnull=False)
-    rows = found.values_list("app_id", "sandbox__owner_id", "pk")
+    """The slots of the listeners that are there now, by app and person. One statement."""
+    rows = slots.alive().filter(app__in=apps, person__isnull=False).values_list("app_id", "person_id", "pk")
     return {(app, person): slot for app, person, slot in rows if app and person}
 
 
 @transaction.atomic
-def attach(*, app: App, sandbox: Business) -> int:
-    """The slot of a listener for an app on this sandbox store. It replaces the app's listener before it, and takes its leases over.
+def attach(*, app: App, person: User) -> int:
+    """The slot of a listener for what an app gets on this person's stores. It replaces the app's listener before it, and takes its leases over.
 
     Raises `TooManyRequests` while the developer has `MOST_OF_DEVELOPER` for other apps, or `settings.LISTENERS` are there.
     """
-    User.objects.select_for_update(no_key=True).get(pk=sandbox.owner_id)  # so that two at once are counted
+    User.objects.select_for_update(no_key=True).get(pk=person.pk)  # so that two at once are counted
     App.objects.select_for_update(no_key=True).get(pk=app.pk)  # two at once replace each other in turn
     others = slots.alive().filter(app__isnull=False).exclude(app=app.pk)
-    if others.filter(sandbox=sandbox).count() >= MOST_OF_DEVELOPER:
+    if others.filter(person=person).count() >= MOST_OF_DEVELOPER:
         raise TooManyRequests(OWN_FULL, retry_after=60)
     if others.count() >= settings.LISTENERS:
         raise TooManyRequests(FULL, retry_after=60)
     before = list(DispatcherSlot.objects.filter(app=app.pk).values_list("pk", flat=True))
     DispatcherSlot.objects.filter(pk__in=before).delete()
     slot = DispatcherSlot.objects.create(
-        app=app, sandbox=sandbox, process="listener", seen_at=Now(), is_claiming=False
+        app=app, person=person, process="listener", seen_at=Now(), is_claiming=False
     )
     _leases(before).update(leased_by=slot.pk, lease_until=Now() + LEASE, fence=F("fence") + 1)
     return slot.pk
@@ -75,9 +74,9 @@ def detach(slot: int, *, app: App) -> bool:
     return bool(removed)
 
 
-def detach_from(sandbox: Business, *, app: App) -> None:
+def detach_person(person: User, *, app: App) -> None:
     """End the listener of somebody who may no longer develop the app."""
-    for slot in DispatcherSlot.objects.filter(app=app.pk, sandbox=sandbox.pk):
+    for slot in DispatcherSlot.objects.filter(app=app.pk, person=person.pk):
         detach(slot.pk, app=app)
 
 

@@ -16,7 +16,6 @@ from django.utils import timezone
 from accounts.models import User
 from common.http.exchanges import Exchange
 from common.ids import parse_id
-from installations.models import Installation
 from marketplace.models import App
 from webhooks.engine import planning, preparation, recording
 from webhooks.engine.claim_selection import LEASE
@@ -64,15 +63,18 @@ def take(slot: int, *, busy: Collection[str], most: int) -> list[tuple[Claim, Me
 
 
 def answer(slot: int, outcomes: Sequence[RelayedAttempt], *, app: App, person: User) -> int:
-    """Record the answers as attempts. Returns how many counted: not those of leases that have ended, nor of stores that aren't
-    this developer's sandbox or test stores.
-    """
+    """Record the answers as attempts. Returns how many counted: not those of leases that have ended, nor for stores that aren't
+    the person's own sandbox and test stores."""
     now = timezone.now()
     by_lease = {outcome.lease: outcome for outcome in outcomes}
     ids = [found for lease in by_lease if (found := parse_id(lease.partition(":")[0]))]
-    own = Installation.objects.filter(app=app, is_own=True, installed_by=person)
     rows = Delivery.objects.filter(
-        pk__in=ids, leased_by=slot, webhook__installation__in=own, status__in=WAITING
+        pk__in=ids,
+        leased_by=slot,
+        app_id=app.pk,
+        status__in=WAITING,
+        webhook__installation__is_own=True,
+        webhook__installation__installed_by=person,
     )
     on_test_stores = set(rows.filter(webhook__installation__is_review=True).values_list("pk", flat=True))
     claims = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('webhooks', '0023_listener_sandbox'),
+        ('webhooks', '0023_listening_person'),
     ]
 
     operations = [

@@ -71,7 +71,7 @@ class ListenView(_View):
         if installation is None:
             raise Conflict(NOT_THERE)
         since = validated(ListenBody, request).get("since")
-        slot = listeners.attach(app=app, sandbox=installation.business)
+        slot = listeners.attach(app=app, person=self.developer)
         body = {
             "listenerId": str(slot),
             "installationId": str(installation.pk),

@@ -13,13 +13,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from developers.portal.access import (
-    app_page,
-    current_developer,
-    developer_page,
-    developers_page,
-    owners_page,
-)
+from developers.portal.access import app_page, current_developer, developer_page, developers_page, owners_page
 from developers.portal.apps.axis import Place
 from developers.portal.apps.details_form import LISTING, SECTIONS, EditAppForm, section_url
 from developers.portal.apps.health import app_health

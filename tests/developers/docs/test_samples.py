@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Business
 from appapi import limits
 from developers.docs import openapi, reference
 from developers.docs.reference import ApiOperation
@@ -89,9 +88,7 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
     }
     if "{listenerId}" in endpoint.path:
         app = App.objects.get(pk=cast.app)
-        found["listenerId"] = str(
-            listeners.attach(app=app, sandbox=Business.objects.sandbox_of(app.developer))
-        )
+        found["listenerId"] = str(listeners.attach(app=app, person=app.developer))
     if endpoint.id == "restoreVersion":
         found["appId"] = casts.app_with_two_versions(cast)
     spare = {"deleteWebhook": ("webhookId", cast.spare_webhooks), "deleteApp": ("appId", cast.spare_apps)}
