@@ -6,7 +6,6 @@ from config.pages import views
 from merchants.products import pictures
 
 urlpatterns = [
-    path("theme/", views.theme, name="theme"),
     path(".well-known/security.txt", views.security_txt),
     path("media/pictures/<uuid:picture_id>", pictures.picture),
     path("media/stores/<uuid:picture_id>", pictures.store_picture),

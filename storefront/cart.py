@@ -71,10 +71,7 @@ class ShopperCart:
 
     def take_notices(self) -> list[Message]:
         kept = carts.take_notices(cart=self._cart) if self._cart else []
-        return [
-            Message(SUCCESS, text, extra_tags="to-cart") if level == ADDED else Message(level, text)
-            for level, text in kept
-        ]
+        return [Message(level, text) for level, text in kept]
 
     def set_cookie(self, response: HttpResponse) -> None:
         """Each change renews the cookie's lifetime along with the cart's."""

@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -17,6 +18,8 @@ log = logging.getLogger(__name__)
 API_ROOTS: Final = (
     "/app-api", "/webhooks", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
 )  # fmt: skip
+
+FRAMED: Final = (403, 404)
 
 
 def is_api_path(path: str) -> bool:
@@ -40,11 +43,21 @@ def error_response(
         named = {ERROR_CODE_HEADER: code or default_code(status)}
         response: HttpResponse = JsonResponse(error_body(status, message), status=status, headers=named)
     else:
-        context = {"status": status, "name": status_name(status), "message": message}
-        response = render(request, "error.html", context, status=status)
+        response = _page(request, {"status": status, "name": status_name(status), "message": message})
     for name, value in (headers or {}).items():
         response[name] = value
     return response
+
+
+def _page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """Within the frame, with the person's account, where a page of the platform is missing or refused."""
+    status = context["status"]
+    if status in FRAMED and getattr(request, "zone", "") == "platform" and hasattr(request, "user"):
+        try:
+            return render(request, "refused.html", context, status=status)
+        except DatabaseError:
+            log.debug("The person can't be read, so %s gets the plain page", request.path)
+    return render(request, "error.html", context, status=status)
 
 
 def answer_to(request: HttpRequest, error: Exception) -> HttpResponse:

@@ -105,14 +105,14 @@ document.documentElement.dataset.scripted = "";
 }
 
 {
-  // <form data-apply>: filters apply as soon as a box, select or day changes. Its button is `without-script`.
+  // <form data-apply>: filters and quantities apply as soon as a box, select, number or day changes. Its button is `without-script`.
   // A day that is being typed has years such as 0002 on its way.
   const isWhole = (field) => field.type !== "date" || !field.value || field.value >= "1970";
   document.addEventListener("change", (event) => {
     const field = event.target;
     if (
       field.form?.dataset.apply !== undefined &&
-      field.matches("select, [type=checkbox], [type=radio], [type=date]") &&
+      field.matches("select, [type=checkbox], [type=radio], [type=date], [type=number]") &&
       isWhole(field)
     )
       field.form.requestSubmit();

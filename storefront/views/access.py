@@ -16,7 +16,7 @@ from accounts.services.confirmation import is_open
 from common.db.finders import first_or_not_found
 from common.errors import NotFound
 from common.web.limits.auth_limits import limit_by_address
-from storefront.cart import ShopperCart
+from storefront.cart import ADDED, ShopperCart
 from stores import queries
 from stores.hookpoints import ASKED_PER_MINUTE
 
@@ -77,7 +77,7 @@ def shop_render(
     request: ShopRequest, template: str, context: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     """Render a page in the store's frame."""
-    shop = request.shop
+    shop, notices = request.shop, request.cart.take_notices()
     look = queries.store_settings(shop)
     frame = {
         "shop": shop,
@@ -87,6 +87,7 @@ def shop_render(
         "site_pages": queries.published_pages(shop).rows.order_by("title").only("slug", "title"),
         "cart_count": request.cart.count,
         "own_orders": request.cart.orders,
-        "messages": request.cart.take_notices(),
+        "messages": [each for each in notices if each.level != ADDED],
+        "added": [each for each in notices if each.level == ADDED],
     }
     return render(request, template, frame | (context or {}), status=status)

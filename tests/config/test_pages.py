@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 
 from accounts.models import User
@@ -50,6 +50,24 @@ def test_no_template_has_inline_code() -> None:
         assert not re.search(r"\sstyle=|\son[a-z]+=\"|<script>|<style|javascript:", template.read_text()), (
             template
         )
+
+
+def test_refused_and_missing_pages_keep_account_theme_and_footer(client: Client, mira: User) -> None:
+    client.force_login(mira)
+    client.cookies["theme"] = "dark"
+    for path, status in (("/portal/", 403), ("/nowhere/", 404)):
+        response = client.get(path, headers=HTML)
+        page = response.content.decode()
+        assert response.status_code == status
+        assert 'data-theme="dark"' in page
+        assert "Account of </span>" in page
+        assert "Licences" in page
+        assert f'<input type="hidden" name="next" value="{path}">' in page
+        assert "Sign in as another person" in page
+    client.logout()
+    page = client.get("/nowhere/", headers=HTML).content.decode()
+    assert "Sign in</a>" in page
+    assert "another person" not in page
 
 
 @pytest.mark.parametrize("choice", ["light", "dark"])
@@ -121,16 +139,17 @@ def test_unknown_page_is_shown_in_the_frame(client: Client) -> None:
     assert client.get("/nothing/here").json()["statusCode"] == 404
 
 
-def test_error_page_asks_the_database_nothing(client: Client, dana: User) -> None:
-    """It is what people see while the database is down."""
+def test_error_page_needs_no_database(client: Client, dana: User) -> None:
+    """While it's down, people see the plain page without their account."""
     client.force_login(dana)
     with connection.execute_wrapper(_refuse):
         response = client.get("/nothing/here", headers=HTML)
     assert response.status_code == 404
+    assert "Account of" not in response.content.decode()
 
 
 def _refuse(execute: Any, sql: str, *rest: Any) -> None:
-    raise AssertionError(f"asked the database: {sql}")
+    raise OperationalError("the server closed the connection")
 
 
 def test_error_page_shows_a_service_error_in_its_words(

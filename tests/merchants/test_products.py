@@ -506,3 +506,21 @@ def test_deleting_asks_first_and_says_what_goes(browser, shop):
     assert not Review.objects.exists()
     assert Order.objects.get(pk=order.pk).items.get().name == "Bread"
     assert browser.post(f"{LIST}{bread.pk}/delete/").status_code == 404
+
+
+@pytest.mark.slow
+def test_ten_thousand_products_take_few_statements(browser, shop):
+    Product.objects.bulk_create(
+        Product(
+            business=shop,
+            name=f"Product {number}",
+            slug=f"many-{number}",
+            price=100,
+            category=f"Category {number % 40}",
+            stock=number % 50,
+            low_stock_threshold=5,
+        )
+        for number in range(10_000)
+    )
+    for path in ("", "?show=low", "?q=Product+77", "?category=Category+7"):
+        assert statements_of(browser, f"/merchant/products/{path}") <= 20, path

@@ -57,7 +57,7 @@ def test_wrong_quantity_is_said_and_kept(shop, shopper, bread, quantity, message
 def test_added_product_has_a_way_to_the_cart_and_buy_now_leads_to_the_checkout(shopper, bread):
     shopper.take(bread, 2)
     page = shopper.see(f"products/{bread.slug}/")
-    assert re.search(r'added. <a href="[^"]*/cart/">View cart</a>', page)
+    assert re.search(r'(?s)<dialog open class="drawer".*added. <a href="[^"]*/cart/">View cart</a>', page)
     assert "View cart" not in shopper.see(f"products/{bread.slug}/")
     bought = shopper.post(shopper.at(f"products/{bread.slug}/add/"), {"quantity": 1, "buy": "1"})
     assert bought["Location"] == shopper.at("checkout/")

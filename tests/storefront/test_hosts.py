@@ -131,21 +131,12 @@ def test_static_files_pictures_and_health_are_served_on_both_hosts(app: App) -> 
         assert at(host).get("/healthz").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["theme/", "cart/remove/"])
+@pytest.mark.parametrize("path", ["cart/change/", "cart/remove/"])
 def test_head_and_options_name_what_there_is(shop: Business, path: str) -> None:
     shopper = Shopper(shop)
     assert shopper.head(shopper.at("")).status_code == 200
     response = shopper.options(shopper.at(path))
     assert (response.status_code, response["Allow"]) == (204, "POST, OPTIONS")
-
-
-def test_theme_is_chosen_in_the_store(shop: Business) -> None:
-    shopper = Shopper(shop)
-    page = shopper.see("cart/")
-    assert f'action="/store/{shop.slug}/theme/"' in page
-    answer = shopper.post(shopper.at("theme/"), {"theme": "dark", "next": shopper.at("cart/")})
-    assert answer["Location"] == shopper.at("cart/")
-    assert 'data-theme="dark"' in shopper.see("cart/")
 
 
 def test_sandbox_says_that_it_is_a_test_store_and_is_not_indexed(shop: Business, sandbox: Business) -> None:

@@ -11,11 +11,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
 
 from common.errors import Conflict
-from common.templatetags.ui import moment
 from common.web.admin import ReadOnly
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, may_save
@@ -54,12 +52,12 @@ class ListedFilter(admin.SimpleListFilter):
 
 
 class AppAdmin(ReadOnly, admin.ModelAdmin):
-    change_list_template = "developers/review/list.html"
-    list_display = ["name", "slug", "developer_name", "status", "listed", "updated"]
+    change_list_template = "developers/review/apps.html"
+    list_display = ["__str__"]  # the template shows the rows
     list_filter = [ListedFilter, "status", "category"]
     list_select_related = ["developer"]
     search_fields = ["name", "slug", "developer__email", "developer__name"]
-    search_help_text = "Name or slug of an app, or its developer"
+    search_help_text = "App, slug or developer"
     ordering = ["-updated_at", "-id"]
     show_full_result_count = False
 
@@ -84,18 +82,6 @@ class AppAdmin(ReadOnly, admin.ModelAdmin):
         if request.method == "POST" or not self.has_view_permission(request):
             raise PermissionDenied("Only its developer can change an app.")
         return show(request, find_app(object_id))
-
-    @admin.display(description="developer", ordering="developer__name")
-    def developer_name(self, app: App) -> str:
-        return str(app.developer)
-
-    @admin.display(description="marketplace")
-    def listed(self, app: App) -> str:
-        return "Listed" if app.is_listed else "Not listed"
-
-    @admin.display(description="changed", ordering="updated_at")
-    def updated(self, app: App) -> SafeString:
-        return SafeString(moment(app.updated_at))
 
 
 def show(request: HttpRequest, app: App) -> HttpResponse:

@@ -123,9 +123,9 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
 class ReviewEntryAdmin(ReadOnly, admin.ModelAdmin):
     """The read-only review log of all apps."""
 
-    change_list_template = "developers/review/list.html"
-    search_help_text = "App, slug, e-mail address or note"
-    list_display = ["when", "kind", "subject", "actor_name", "note"]
+    change_list_template = "developers/review/history.html"
+    search_help_text = "App, slug, e-mail or note"
+    list_display = ["__str__"]  # the template shows the rows
     list_filter = ["kind"]
     list_select_related = ["app", "submission__app", "actor"]
     search_fields = ["app__name", "app__slug", "actor__email", "note"]
@@ -141,11 +141,6 @@ class ReviewEntryAdmin(ReadOnly, admin.ModelAdmin):
     @admin.display(description="time", ordering="at")
     def when(self, entry: ReviewEntry) -> SafeString:
         return SafeString(moment(entry.at))
-
-    @admin.display(description="app")
-    def subject(self, entry: ReviewEntry) -> str:
-        """The app, with the version if the entry is about a submission."""
-        return str(entry.submission or entry.app)
 
     @admin.display(description="by")
     def actor_name(self, entry: ReviewEntry) -> str:

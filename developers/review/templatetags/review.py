@@ -14,7 +14,8 @@ from conformance.enums import Outcome
 from developers.review import checks, submissions
 from developers.review.risks import Risk, risks_of
 from extensions.manifest.differences import summary
-from marketplace.models import Submission
+from marketplace.enums import ReviewKind
+from marketplace.models import ReviewEntry, Submission
 from marketplace.queries import REVIEW_DUE
 from marketplace.scopes import SCOPES
 
@@ -72,6 +73,20 @@ def admin_pages(context: dict[str, Any]) -> dict[str, Any]:
 def review_queue() -> dict[str, Any]:
     """The submissions to review next, for the administration's home page."""
     return {"waiting": submissions.waiting()[:SHOWN], "counts": submissions.counts()}
+
+
+_PILLS: Final = {
+    ReviewKind.APPROVED: "ok",
+    ReviewKind.REINSTATED: "ok",
+    ReviewKind.REJECTED: "bad",
+    ReviewKind.SUSPENDED: "bad",
+    ReviewKind.SUBMITTED: "info",
+}
+
+
+@register.filter
+def entry_pill(entry: ReviewEntry) -> str:
+    return _PILLS.get(ReviewKind(entry.kind), "neutral")
 
 
 @register.filter
