@@ -29,7 +29,7 @@ class Fault:
 @dataclass(frozen=True, slots=True)
 class AppHealth:
     """`faults` are those of the newest 200 deliveries and 200 API calls. `skipped` are hooks that a breaker skips. `is_in_stores`:
-    a merchant has ever installed it.
+    a merchant has ever installed it; before that, neither faults nor skipped hooks are looked for.
     """
 
     row: AppRow
@@ -47,14 +47,14 @@ class AppHealth:
 def app_health(app: App) -> AppHealth:
     found = with_problems(App.objects.filter(pk=app.pk)).get()
     hooks = health.hooks_of(app)
+    is_in_stores = has_merchants(app)
+    faults = [*_failed_deliveries(app), *_failed_calls(app)] if is_in_stores else []
     return AppHealth(
         row=rows_of([found])[0],
-        faults=sorted(
-            [*_failed_deliveries(app), *_failed_calls(app)], key=lambda each: each.at, reverse=True
-        )[:SHOWN],
+        faults=sorted(faults, key=lambda each: each.at, reverse=True)[:SHOWN],
         hooks=hooks,
-        skipped=health.troubled(hooks)[:SHOWN] if problems_of(found) else (),
-        is_in_stores=has_merchants(app),
+        skipped=health.troubled(hooks)[:SHOWN] if is_in_stores and problems_of(found) else (),
+        is_in_stores=is_in_stores,
     )
 
 
