@@ -33,6 +33,8 @@ OUTSIDE: Final = ("removed", "invited", "stranger")
 PERSONAL: Final = {
     "portal:app_list", "portal:device", "portal:create", "portal:app_create", "portal:invitation", "portal:invitation_register",
     "developer_api:device", "developer_api:device_token", "developer_api:apps", "developer_api:test_changes",
+    "developer_api:test_store", "developer_api:test_store_changes", "developer_api:test_store_install", "developer_api:test_store_uninstall",
+    "developer_api:test_store_advance", "developer_api:test_store_deliveries", "developer_api:test_store_calls",
 }  # fmt: skip
 
 _READ_WRITE: Final = {"GET": ALL, "POST": DEVELOP}
@@ -49,12 +51,12 @@ PORTAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "webhooks": _READ, "webhook_add": _READ_WRITE, "webhook_edit": _READ_WRITE, "webhook_delete": _READ_WRITE, "webhook_test": _WRITE,
     "webhook_pause": _READ_WRITE, "webhook_resume": _WRITE,
     "requests": _READ, "request_news": _READ, "request": _READ, "thread": _READ, "scopes": _READ_WRITE,
-    "deliveries": _READ, "delivery_news": _READ, "deliveries_resend": _WRITE, "group_resend": _WRITE, "why": _READ,
+    "deliveries": _READ, "delivery_news": _READ, "deliveries_resend": _READ_WRITE, "group_resend": _WRITE, "why": _READ,
     "recover": _READ_WRITE, "delivery": _READ, "delivery_compare": _READ, "delivery_resend": _WRITE,
     "hooks": _READ, "hook": _READ, "hook_try": _READ_WRITE, "hook_call": _READ, "hook_reset": _WRITE,
     "erasures": _READ, "analytics": _READ, "analytics_csv": _READ, "checks": _READ_WRITE, "check": _READ,
     "signature_checker": {"GET": ALL, "POST": ALL},
-    "review": _READ, "submit": _READ_WRITE, "review_message": _WRITE, "withdraw": _READ_WRITE,
+    "review": _READ, "submit": _READ_WRITE, "review_message": _READ_WRITE, "withdraw": _READ_WRITE,
     "versions": _READ, "version_restore": _READ_WRITE,
     "members": {"GET": ALL, "POST": OWN}, "member_role": {"POST": OWN}, "member_remove": {"GET": ALL, "POST": ALL},
     "transfer": {"GET": OWN, "POST": OWN}, "transfer_withdraw": {"POST": OWN}, "transfer_accept": {"GET": DEVELOP, "POST": DEVELOP},
@@ -68,7 +70,7 @@ API: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "manifest": {"GET": ALL, "PUT": DEVELOP}, "check_manifest": {"POST": ALL},
     "submit": _WRITE, "submissions": _READ, "versions": _READ, "restore_version": _WRITE, "withdraw": _WRITE,
     "test_install": _WRITE, "test_status": _READ, "test_uninstall": _WRITE, "make_test_change": _WRITE, "test_events": _WRITE,
-    "activity": _READ,
+    "activity": _READ, "test_stores": {"GET": ALL, "POST": DEVELOP},
     "listen": _WRITE, "listener": {"DELETE": DEVELOP}, "listener_work": _WRITE, "listener_answers": _WRITE,
     "checks": _WRITE, "check": _READ, "check_responses": _WRITE,
     "analytics": _READ, "deliveries": _READ, "delivery": _READ, "redeliver": _WRITE,

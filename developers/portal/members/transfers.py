@@ -7,8 +7,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.sign_in.step_up import step_up
-from common.errors import Conflict, ServiceError
-from common.web.forms.pages import UNPROCESSABLE, add_service_errors
+from common.errors import Conflict
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST
 from developers.portal.access import (
     current_developer,
@@ -44,20 +45,17 @@ class TransferForm(forms.Form):
 @step_up
 def transfer(request: HttpRequest, app: App) -> HttpResponse:
     developers = [each for each in members_of(app) if each.role == "DEVELOPER" and each.user_id]
-    form = TransferForm(request.POST if request.method == "POST" else None, developers=developers)
-    if form.is_bound and form.is_valid():
-        try:
-            offer = transfers.offer(app=app, by=current_developer(request), email=form.cleaned_data["email"])
-        except ServiceError as error:
-            add_service_errors(form, error)
-        else:
-            messages.success(
-                request, f"{app.name} is offered to {offer.address}. You stay its owner until they accept."
-            )
-            return redirect("portal:members", app.slug)
+    form = TransferForm(typed(request), developers=developers)
+
+    def save() -> HttpResponse:
+        offer = transfers.offer(app=app, by=current_developer(request), email=form.cleaned_data["email"])
+        said = f"{app.name} is offered to {offer.address}. You stay its owner until they accept."
+        return done(request, said, "portal:members", app.slug)
+
+    if response := saved(request, form, save):
+        return response
     context = {"app": app, "form": form, "developers": developers}
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/members/transfer.html", context, status=status)
+    return form_page(request, "developers/portal/members/transfer.html", context)
 
 
 @require_POST

@@ -6,9 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
-from common.errors import NotFound, ServiceError
+from common.errors import NotFound
 from common.ids import parse_id
-from common.web.forms.pages import UNPROCESSABLE, add_service_errors
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
 from common.web.forms.widgets import RadioLines
 from common.web.methods import GET_OR_POST
 from developers.portal.access import current_developer, owners_page, page_for
@@ -45,17 +46,15 @@ class InviteForm(forms.Form):
 @require_http_methods(GET_OR_POST)
 @page_for(reads=AppRole.VIEWER, writes=AppRole.OWNER)
 def member_list(request: HttpRequest, app: App) -> HttpResponse:
-    form = InviteForm(request.POST if request.method == "POST" else None)
-    if form.is_bound and form.is_valid():
-        try:
-            invited = members.invite(app=app, by=current_developer(request), **form.cleaned_data)
-        except ServiceError as error:
-            add_service_errors(form, error)
-        else:
-            messages.success(
-                request, f"{invited.email} is invited. We sent the link, which works for seven days."
-            )
-            return redirect("portal:members", app.slug)
+    form = InviteForm(typed(request))
+
+    def save() -> HttpResponse:
+        invited = members.invite(app=app, by=current_developer(request), **form.cleaned_data)
+        said = f"{invited.email} is invited. We sent the link, which works for seven days."
+        return done(request, said, "portal:members", app.slug)
+
+    if response := saved(request, form, save):
+        return response
     context = {
         "app": app,
         "form": form,
@@ -64,8 +63,7 @@ def member_list(request: HttpRequest, app: App) -> HttpResponse:
         "offer": transfers.offer_of(app),
         "secret_known": "left" in request.GET,
     }
-    status = UNPROCESSABLE if form.is_bound else 200
-    return render(request, "developers/portal/members/list.html", context, status=status)
+    return form_page(request, "developers/portal/members/list.html", context)
 
 
 @require_POST

@@ -136,6 +136,8 @@ def test_test_install_ends_with_the_role(
 ) -> None:
     member = factories.member(app, sam)
     token = sams_api("post", path(app, "test-install")).json()["accessToken"]
+    store = sams_api("post", path(app, "test-stores"), {"scenario": "empty"}).json()["id"]
+    assert sams_api("get", f"/developer/test-stores/{store}/calls").status_code == 200
     installation = Installation.objects.get(business=Business.objects.sandbox_of(sam))
     assert installation.is_own
     Installation.objects.update(is_test=is_test)
@@ -151,6 +153,7 @@ def test_test_install_ends_with_the_role(
     assert installation.data_erasure_at is not None
     assert not Installation.objects.active().filter(token_digest=installation.ended_token_digest).exists()
     assert token.startswith("fbat_test_")
+    assert sams_api("get", f"/developer/test-stores/{store}/calls").status_code == 404
     expected = 200 if how == "viewer" else 404
     assert sams_api("get", path(app)).status_code == expected
     assert sams_api("post", path(app, "test-install")).status_code == (403 if how == "viewer" else 404)

@@ -10,8 +10,8 @@ from django.test import Client
 from accounts.models import Business, User
 from accounts.services.confirmation import is_confirmed
 from accounts.services.deletion import obstacles_of
+from installations import services
 from installations.models import Installation
-from installations.services import test_install
 from marketplace.access import people_to_notify
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
@@ -46,7 +46,7 @@ def test_owner_invites_and_the_list_says_so(browser: Client, stars: App) -> None
     assert "kim@example.com is invited" in main_words_of(page)
     assert Membership.objects.get().role == "VIEWER"
     again = browser.post(PAGE, {"email": "kim@example.com", "role": "VIEWER"})
-    assert "invited already" in text_of(again, 422)
+    assert "invited already" in text_of(again, 409)
     assert "Enter an e-mail address" in text_of(browser.post(PAGE, {"email": "kim", "role": "VIEWER"}), 422)
 
 
@@ -108,7 +108,7 @@ def test_invitation_that_was_taken_back_no_longer_works(browser: Client, stars: 
 @pytest.mark.spec(MEMBERS, "After a developer is removed the page offers to regenerate the client secret")
 def test_removed_developer_and_the_secret(browser: Client, stars: App, sam: User) -> None:
     row = factories.member(stars, sam)
-    test_install(app=stars, developer=sam)
+    services.test_install(app=stars, developer=sam)
     assert Installation.objects.active().filter(business__owner=sam).exists()
     page = browser.post(f"{PAGE}{row.pk}/remove/", follow=True)
     assert "Regenerate the client secret?" in main_words_of(page)
