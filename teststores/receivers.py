@@ -1,4 +1,4 @@
-"""Receivers of lower-level apps' signals, in the transaction of the change. Connected by `TeststoresConfig`."""
+"""Receivers of lower-level apps' signals, in the transaction of the change. Connected by `TestStoresConfig`."""
 
 from datetime import datetime
 from typing import Any

@@ -34,7 +34,7 @@ PERSONAL: Final = {
     "portal:app_list", "portal:device", "portal:create", "portal:app_create", "portal:invitation", "portal:invitation_register",
     "developer_api:device", "developer_api:device_token", "developer_api:apps", "developer_api:test_changes",
     "developer_api:test_store", "developer_api:test_store_changes", "developer_api:test_store_install", "developer_api:test_store_uninstall",
-    "developer_api:test_store_deliveries", "developer_api:test_store_calls",
+    "developer_api:test_store_advance", "developer_api:test_store_deliveries", "developer_api:test_store_calls",
 }  # fmt: skip
 
 _READ_WRITE: Final = {"GET": ALL, "POST": DEVELOP}
