@@ -53,6 +53,7 @@ store_pages = [
 page_editor_pages = [
     path("", pages.page_list, name="pages"),
     path("add/", pages.page_add, name="page_add"),
+    path("picture/", pages.add_picture, name="page_picture"),
     path("<str:page_id>/delete/", pages.delete, name="page_delete"),
     path("<str:page_id>/edit/", page_editor.editor, name="page_editor"),
     path("<str:page_id>/text/", page_editor.preview_text, name="preview_text"),

@@ -19,6 +19,7 @@ from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus
 from stores.models import Order, OrderItem, Product, Review, SitePage, StoreSettings, StoreTotals
 from stores.queries import DEFAULT_DELIVERY_FEE
 from stores.sandbox_data import CUSTOMERS, LOOK, NOTES, PAGES, PICTURES, REVIEWS, SHELVES, Goods
+from stores.services.pages import written
 from stores.services.reviews import rate
 
 SEED = 1847
@@ -206,14 +207,14 @@ def _reviews(
 
 def _pages(business: Business, now: datetime) -> Iterator[SitePage]:
     moment = now - OPENED
-    for slug, title, content, is_published in PAGES:
+    for slug, title, text, is_published in PAGES:
         moment += timedelta(hours=1)
         yield SitePage(
             id=id_at(moment),
             business=business,
             slug=slug,
             title=title,
-            content=content,
+            **written(text),
             is_published=is_published,
             created_at=moment,
             updated_at=moment,

@@ -141,17 +141,17 @@ REVIEWS: list[tuple[str, int, str, str]] = [
 ]
 
 # Slug, title, HTML, published.
-PAGES: list[tuple[str, str, str, bool]] = [
+PAGES: list[tuple[str, str, str, bool]] = [  # texts in Markdown
     (
         "about",
         "About us",
         (
-            "<h2>Flour, water, salt and time</h2>"
-            "<p>We light the oven at three in the morning, so that the first loaves are on the shelf at seven. "
-            "Everything is made by hand in the room behind the counter.</p>"
-            "<p>Our flour comes from a mill twelve miles away, our butter from a dairy that knows its cows by "
-            "name, and our deli counter from whatever is good that week.</p>"
-            "<blockquote>If it needs a label to say that it is fresh, it isn't.</blockquote>"
+            "## Flour, water, salt and time\n\n"
+            "We light the oven at three in the morning, so that the first loaves are on the shelf at seven. "
+            "Everything is made by hand in the room behind the counter.\n\n"
+            "Our flour comes from a mill twelve miles away, our butter from a dairy that knows its cows by "
+            "name, and our deli counter from whatever is good that week.\n\n"
+            "> If it needs a label to say that it is fresh, it isn't."
         ),
         True,
     ),
@@ -159,12 +159,13 @@ PAGES: list[tuple[str, str, str, bool]] = [
         "delivery",
         "Delivery and pickup",
         (
-            "<h2>Delivery</h2>"
-            "<p>We deliver in town from Tuesday to Saturday. Order before 18:00 for the next morning.</p>"
-            "<h2>Pickup</h2>"
-            "<p>Orders for pickup wait for you at the counter. Just give your name.</p>"
-            "<ul><li>Tuesday to Friday: 7:00 to 18:00</li><li>Saturday: 7:00 to 14:00</li>"
-            "<li>Sunday and Monday: the oven rests</li></ul>"
+            "## Delivery\n\n"
+            "We deliver in town from Tuesday to Saturday. Order before 18:00 for the next morning.\n\n"
+            "## Pickup\n\n"
+            "Orders for pickup wait for you at the counter. Just give your name.\n\n"
+            "- Tuesday to Friday: 7:00 to 18:00\n"
+            "- Saturday: 7:00 to 14:00\n"
+            "- Sunday and Monday: the oven rests"
         ),
         True,
     ),
@@ -172,8 +173,8 @@ PAGES: list[tuple[str, str, str, bool]] = [
         "contact",
         "Contact",
         (
-            "<p>Write to us at <strong>hello@example.com</strong>, or call <strong>+1 555 0199</strong> while "
-            "we are open.</p><p>For cakes to order, please give us two days.</p>"
+            "Write to us at **hello@example.com**, or call **+1 555 0199** while we are open.\n\n"
+            "For cakes to order, please give us two days."
         ),
         True,
     ),
@@ -181,8 +182,10 @@ PAGES: list[tuple[str, str, str, bool]] = [
         "holiday-orders",
         "Holiday orders",
         (
-            "<p>The list for the holidays opens soon. <em>Prices to be confirmed.</em></p>"
-            "<ul><li>Stollen</li><li>Gingerbread</li><li>Cheese straws</li></ul>"
+            "The list for the holidays opens soon. *Prices to be confirmed.*\n\n"
+            "- Stollen\n"
+            "- Gingerbread\n"
+            "- Cheese straws"
         ),
         False,
     ),

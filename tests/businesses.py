@@ -59,6 +59,7 @@ OF_AN_APP = {
     "extensions.ReachRequest",
     "marketplace.App",
     "marketplace.AppTotals",
+    "marketplace.Membership",
     "marketplace.AppVersion",
     "marketplace.CheckRun",
     "marketplace.Picture",

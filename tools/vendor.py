@@ -59,6 +59,9 @@ PACKAGES = (
     ),
     Package("lucide-static", "1.62.0", "lucide", "ISC AND MIT"),
     Package(
+        "tiny-markdown-editor", "0.2.34", "tiny-markdown-editor", "MIT", ("dist/tiny-mde.tiny.js",),
+    ),
+    Package(
         "axe-core", "4.14.1", "axe-core", "MPL-2.0", ("axe.min.js",),
         license_files=("LICENSE", "LICENSE-3RD-PARTY.txt"), root=FOR_TESTS,
     ),

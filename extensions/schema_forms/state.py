@@ -43,8 +43,11 @@ def part_control(part: Part, zone: ZoneInfo) -> Any:
 
 def _list_state(part: ListPart, value: Any, zone: ZoneInfo) -> State:
     values = value if isinstance(value, list) else []
-    entries = [Entry(state_of(part.item, each, zone), str(place)) for place, each in enumerate(values)]
-    if len(entries) > MAX_ENTRIES or size_of(entries) > MAX_CONTROLS:
+    few = (
+        values if len(values) <= MAX_ENTRIES else []
+    )  # each entry has a control of its own, which takes time to make
+    entries = [Entry(state_of(part.item, each, zone), str(place)) for place, each in enumerate(few)]
+    if len(few) < len(values) or size_of(entries) > MAX_CONTROLS:
         return part_control(part.as_leaf, zone).text_of(value)
     return entries
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.urls import reverse_lazy
 
 from common.web.forms.edits import EditForm
 from common.web.forms.one_time import OneTimeForm
@@ -27,7 +28,9 @@ class _AboutPage(forms.Form):
     content = forms.CharField(
         label="Text",
         required=False,
-        widget=forms.Textarea({"rows": 14, "class": "code-text", "data-markdown": ""}),
+        widget=forms.Textarea(
+            {"rows": 14, "class": "code-text", "data-text-editor": reverse_lazy("merchants:page_picture")}
+        ),
         help_text="Markdown: # Heading, **bold**, *italic*, - list, [link](https://…), ![picture](https://…). HTML works, too; scripts, styles and forms are removed.",
     )
     is_published = forms.BooleanField(

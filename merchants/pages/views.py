@@ -3,10 +3,11 @@
 from functools import partial
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from common.files.pictures import BadPicture
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST, require_safe
@@ -16,6 +17,7 @@ from merchants.constants import ROWS
 from merchants.pages.forms import NewSitePageForm
 from merchants.store.queries import pages_of
 from stores.models import SitePage
+from stores.services.catalogue.pictures import add_page_picture
 from stores.services.pages import create_page, delete_page
 
 
@@ -41,6 +43,20 @@ def page_add(request: MerchantRequest) -> HttpResponse:
     if response := saved(request, form, save, conflict="slug", again=again):
         return response
     return form_page(request, "merchants/pages/add.html", {"form": form})
+
+
+@require_POST
+@merchant_page
+def add_picture(request: MerchantRequest) -> JsonResponse:
+    """JSON for the text editor: `{"url"}` of an uploaded picture, or 400 and `{"message"}`."""
+    upload = request.FILES.get("picture")
+    try:
+        if upload is None:
+            raise BadPicture("Choose a picture.")
+        added = add_page_picture(business=request.business, upload=upload)
+    except BadPicture as problem:
+        return JsonResponse({"message": str(problem)}, status=400)
+    return JsonResponse({"url": added.path})
 
 
 @require_http_methods(GET_OR_POST)

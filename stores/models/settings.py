@@ -74,7 +74,7 @@ class StoredPicture(models.Model):
 
 
 class StorePicture(StoredPicture):
-    """The logo or the large picture of a store. `StoreSettings` refers to the current ones."""
+    """The logo or the large picture of a store, to which `StoreSettings` refers, or one in the text of its pages."""
 
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="store_pictures")
 

@@ -10,10 +10,11 @@ from extensions.enums import ExtensionType
 from extensions.models import Placement
 from extensions.services.placements import add_block
 from installations.models import Installation
-from stores.models import SitePage
+from stores.models import SitePage, StorePicture
 from stores.services.pages import create_page
 from tests.extensions.cast import define
 from tests.merchants.pages import installed, listed_app
+from tests.pictures import picture
 
 from .app_site import AppSite
 from .axe import violations
@@ -170,6 +171,51 @@ def test_text_of_the_page_is_edited_beside_its_blocks(
     page.get_by_role("textbox", name="Title").fill("")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Enter a title.").first).to_be_visible()
+
+
+def test_text_looks_as_it_will_while_it_is_written(
+    merchant: NewPage, shop: Business, about: SitePage
+) -> None:
+    """What is kept is Markdown. A picture is uploaded where the cursor is."""
+    page = merchant()
+    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    text = page.get_by_role("textbox", name="Text")
+    expect(text).to_contain_text("We bake.")
+    text.fill("")
+    page.get_by_role("button", name="Heading").click()
+    page.keyboard.type("Our bread")
+    size = "each => parseFloat(getComputedStyle(each).fontSize)"
+    assert text.locator(".TMH2").evaluate(size) > text.evaluate(size)
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Baked **by hand**.")
+    assert int(text.locator(".TMStrong").evaluate("each => getComputedStyle(each).fontWeight")) >= 600
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    with page.expect_file_chooser() as choosing:
+        page.get_by_role("button", name="Picture").click()
+    choosing.value.set_files({"name": "a_loaf.png", "mimeType": "image/png", "buffer": picture()})
+    expect(text).to_contain_text("a loaf")
+    expect(page.locator("[data-text] strong")).to_have_text("by hand")  # the canvas follows
+    assert violations(page) == []
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved")).to_be_visible()
+    about.refresh_from_db()
+    assert about.source.startswith("## Our bread\n\nBaked **by hand**.\n\n![a loaf](/media/stores/")
+    page.goto(f"/store/{shop.slug}/pages/about/")
+    assert page.locator("img[alt='a loaf']").evaluate("each => each.naturalWidth") == 32
+
+
+def test_picture_that_is_none_is_refused_and_nothing_is_lost(merchant: NewPage, about: SitePage) -> None:
+    page = merchant()
+    page.goto(f"/merchant/pages/{about.pk}/edit/")
+    with page.expect_file_chooser() as choosing:
+        page.get_by_role("button", name="Picture").click()
+    choosing.value.set_files({"name": "a.png", "mimeType": "image/png", "buffer": b"no picture"})
+    expect(page.locator(".markdown-bar [role=status]")).not_to_be_empty()
+    expect(page.get_by_role("textbox", name="Text")).to_contain_text("We bake.")
+    assert not StorePicture.objects.exists()
 
 
 def test_block_that_stays_silent_is_said_to_be_late(

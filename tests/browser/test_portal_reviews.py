@@ -32,7 +32,12 @@ def portal(new_page: NewPage, sign_in: SignIn, dana: User) -> NewPage:
 def stars(dana: User, sandbox: Business) -> App:
     """An app whose checks are green."""
     app = factories.app(
-        dana, name="Loyalty Stars", slug="stars", description="A star for every order, a treat for ten."
+        dana,
+        name="Loyalty Stars",
+        slug="stars",
+        description="A star for every order, a treat for ten.",
+        privacy_url="https://a.example.com/privacy",
+        support_url="https://a.example.com/help",
     )
     factories.installation(app, sandbox, last_used_at=timezone.now())
     return update_app(app=app, changes={"icon": decode(upload()), "screenshots": [decode(upload())]})

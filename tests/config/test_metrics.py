@@ -84,6 +84,8 @@ NOT_FOR_PEOPLE = {
     "readyz",
     "metrics",
     "robots.txt",
+    "llms.txt",
+    "llms-full.txt",
     "sitemap.xml",
     "_styleguide",
     "_mails",

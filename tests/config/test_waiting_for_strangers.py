@@ -45,6 +45,8 @@ from tests.receivers import Answer, Receiver
 from tests.storefront.shopping import Shopper
 from tests.webhooks import helpers
 from tests.webhooks.helpers import wait_until
+from teststores.models import TestStore
+from teststores.services import open_test_store
 from webhooks.enums import InboxAnswer
 from webhooks.messages.signing import signature_headers
 from webhooks.models import Inbox, Webhook
@@ -131,6 +133,14 @@ def _test_change(site: Site, number: int) -> Ask:
     return Ask(path, body={"event": "order.created"}, headers=token)
 
 
+def _change_in_test_store(site: Site, number: int) -> Ask:
+    """In one store of each app."""
+    token = {"Authorization": f"Bearer {tokens.issue(site.dana).access}"}
+    app = site.app(number).app
+    store = TestStore.objects.filter(app=app).first() or open_test_store(app=app, developer=site.dana).store
+    return Ask(f"/developer/test-stores/{store.pk}/changes", body={"event": "order.created"}, headers=token)
+
+
 def _endpoint(site: Site, number: int) -> Ask:
     path = f"webhooks/{site.webhooks[number % APPS].pk}/edit/"
     url = f"{site.receiver.url}{number}"
@@ -198,6 +208,7 @@ ROUTES: dict[str, Callable[[Site, int], Ask]] = {
     "OrderList": _order,
     "PaymentMethods": _methods,
     "MakeTestChangeView": _test_change,
+    "TestStoreChangesView": _change_in_test_store,
     "webhook_test": lambda site, number: site.portal(number, f"webhooks/{site.webhooks[number % APPS].pk}/test/"),
     "webhook_add": _new_endpoint,
     "webhook_edit": _endpoint,

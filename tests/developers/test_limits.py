@@ -78,7 +78,7 @@ def test_deleted_app_makes_room_for_another(api: Api, dana: User, monkeypatch: p
         {"form_token": "a form", "name": "Suns", "redirect_url": BODY["redirectUrl"]},
         **HTML,
     )
-    assert (page.status_code, "A developer has at most 2 apps." in text_of(page)) == (422, True)
+    assert (page.status_code, "A developer has at most 2 apps." in text_of(page)) == (409, True)
     assert App.objects.of(dana).count() == 2
     assert api("delete", f"/developer/apps/{first['id']}").status_code == 204
     assert api("post", "/developer/apps", BODY | {"slug": "suns"}).status_code == 201

@@ -91,9 +91,8 @@ PROTECTIONS: Final = {
     ),
     "sandbox stores only for listeners": Change(
         "webhooks.engine.preparation",
-        "    sandboxed = {\n        webhook.installation_id: webhook.installation.app_id\n        for webhook in webhooks\n"
-        "        if webhook.installation.own_sandbox_id\n    }\n",
-        "    sandboxed = {each.installation_id: each.installation.app_id for each in webhooks}\n",
+        "        for webhook in webhooks\n        if webhook.installation.is_own\n",
+        "        for webhook in webhooks\n",
     ),
     "second look at what was claimed before a pause": Change(
         "webhooks.engine.dispatcher",
@@ -289,7 +288,7 @@ PROTECTIONS: Final = {
     "requests of a developer": Change(
         "developers.api.views.base", "        self.count(self.developer)\n", ""
     ),
-    "number of apps": Change("marketplace.services.apps", "        _require_room(developer)\n", ""),
+    "number of apps": Change("marketplace.services.apps", "        require_room(developer)\n", ""),
     "listeners of a developer": Change(
         "webhooks.engine.listeners",
         "    if others.filter(person=person).count() >= MOST_OF_DEVELOPER:\n",

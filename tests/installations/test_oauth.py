@@ -468,7 +468,7 @@ def test_consent_while_installed_takes_effect_at_once(app: App, mira: User) -> N
             "Loyalty Stars asks for more permissions",
             "adds the new permissions below",
         ),
-        (TWO, None, "Loyalty Stars is already installed", "only reconnects it, with a new access token"),
+        (TWO, None, "Loyalty Stars is already installed", "</strong> reconnects it, with a new access token"),
         (TWO, "read_products", "Loyalty Stars is already installed", "removes the permissions"),
     ],
 )

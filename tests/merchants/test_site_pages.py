@@ -6,14 +6,18 @@ from html import unescape
 
 import pytest
 import time_machine
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business
-from stores.models import SitePage
+from stores.models import SitePage, StorePicture
+from stores.sandbox import fill_store
+from stores.services.catalogue import pictures
 from stores.services.pages import create_page, editable, update_page
 from tests import factories
 from tests.merchants.counting import statements_of
 from tests.pages import signed_in, text_of
+from tests.pictures import upload
 
 LIST = "/merchant/pages/"
 NEW = {"title": "Opening hours", "slug": "", "content": "<p>Daily.</p>", "is_published": "on"}
@@ -207,3 +211,41 @@ def test_overview_lists_what_needs_attention_and_the_newest_orders(browser, shop
     assert "1 product is low or sold out" in page
     assert "Kim 5" in page
     assert "Kim 0" not in page, "Five are enough here."
+
+
+# --- Pictures in a text --------------------------------------------------------------------------------
+
+
+PICTURE = f"{LIST}picture/"
+
+
+def test_picture_of_a_text_is_kept_and_served_to_shoppers(browser, shop):
+    answer = browser.post(PICTURE, {"picture": upload()})
+    path = answer.json()["url"]
+    assert path == f"/media/stores/{StorePicture.objects.get(business=shop).pk}"
+    for host in ("testserver", "stores.test"):
+        assert Client(headers={"host": host}).get(path)["Content-Type"] == "image/png"
+
+
+def test_picture_that_is_refused_says_why(browser, shop, monkeypatch):
+    for sent in ({"picture": upload(b"no picture")}, {}):
+        answer = browser.post(PICTURE, sent)
+        assert (answer.status_code, bool(answer.json()["message"])) == (400, True)
+    monkeypatch.setattr(pictures, "MOST_OF_STORE", 1)
+    assert browser.post(PICTURE, {"picture": upload()}).status_code == 200
+    answer = browser.post(PICTURE, {"picture": upload()})
+    assert (answer.status_code, answer.json()["message"]) == (
+        400,
+        "A store has at most 1 pictures on its pages.",
+    )
+    assert StorePicture.objects.count() == 1
+
+
+def test_sample_pages_are_markdown_whose_html_is_as_before(sandbox):
+    fill_store(business=sandbox)
+    about = SitePage.objects.get(business=sandbox, slug="about")
+    assert about.source.startswith("## Flour, water, salt and time\n\nWe light")
+    assert about.content.startswith("<h2>Flour, water, salt and time</h2>\n<p>We light the oven at three")
+    assert "<blockquote>" in about.content
+    delivery = SitePage.objects.get(business=sandbox, slug="delivery")
+    assert delivery.content.count("<li>") == 3

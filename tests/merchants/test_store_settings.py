@@ -131,8 +131,8 @@ def test_new_time_zone_moves_the_days(browser, shop):
         before = text_of(browser.get("/merchant/"))
         saved(browser, timezone="Europe/Lisbon")
         after = text_of(browser.get("/merchant/"))
-    assert "unpaid, 0 orders.</figcaption>" in before
-    assert "unpaid, 1 order.</figcaption>" in after
+    assert "unpaid, 0 orders." in before
+    assert "unpaid, 1 order." in after
     order = shop.orders.get()
     assert "15 Jul 2026, 00:30 WEST" in text_of(browser.get(f"/merchant/orders/{order.pk}/"))
 

@@ -127,7 +127,7 @@ def release(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 def test_no_migration_since_the_release_holds_up_full_tables() -> None:
     with Watch() as watch:
         call_command("migrate", verbosity=0)
-    assert watch.problems == []
+    assert watch.problems == [], "\n".join(watch.problems)
 
 
 def _index(editor: Any, state: Any) -> None:
@@ -198,7 +198,7 @@ def test_index_is_built_while_others_write_and_again_after_a_failed_try() -> Non
     for _ in range(2):
         with Watch() as watch, connection.schema_editor(atomic=False) as editor:
             operation.database_forwards("stores", editor, _StateOfModels(), _StateOfModels())
-        assert watch.problems == []
+        assert watch.problems == [], "\n".join(watch.problems)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indisvalid, current_setting('lock_timeout') FROM pg_index WHERE indexrelid = 'tried_again'::regclass"
@@ -222,7 +222,7 @@ def test_index_of_partitions_is_built_one_by_one_and_goes_on_after_a_failed_try(
         """By table, whether its index is valid."""
         with Watch() as watch, connection.schema_editor(atomic=False) as editor:
             operation.database_forwards("webhooks", editor, _StateOfModels(), _StateOfModels())
-        assert watch.problems == []
+        assert watch.problems == [], "\n".join(watch.problems)
         with connection.cursor() as cursor:
             cursor.execute(PARTS)
             return dict(cursor.fetchall())

@@ -38,7 +38,7 @@ ONLY_POST = {
     "admin:marketplace_submission_install",
     "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",
     "merchants:add_block", "merchants:business_switch", "merchants:hook_reset", "merchants:move_block",
-    "merchants:order_status", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block", "merchants:preview_text",
+    "merchants:order_status", "merchants:page_picture", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block", "merchants:preview_text",
     "merchants:product_archive", "merchants:product_restore",
     "merchants:remove_block", "merchants:resume",
     "oauth:revoke", "oauth:token",

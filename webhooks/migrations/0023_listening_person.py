@@ -14,14 +14,14 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='dispatcherslot',
-            name='person',
-            field=models.ForeignKey(help_text="Who listens: the listener gets what is for the app on this person's sandbox and test stores.", null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
         migrations.AlterField(
             model_name='dispatcherslot',
             name='app',
             field=models.OneToOneField(help_text='The app that a developer listens for; empty for a dispatcher.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL),
+        ),
+        migrations.AddField(
+            model_name='dispatcherslot',
+            name='person',
+            field=models.ForeignKey(help_text="Who listens: the listener gets what is for the app on this person's sandbox and test stores.", null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
     ]

@@ -58,7 +58,7 @@ def plots_of(
     axis = Axis.of(place, (now or timezone.now()).astimezone(UTC))
     on_sandboxes = Installation.objects.filter(app=app, business__is_sandbox=True).order_by("-id")
     rows = list(on_sandboxes.select_related("business").defer("webhook_secret")[:MOST_SANDBOXES])
-    own = next((each for each in rows if each.business.owner_id == app.developer_id), None)
+    own = next((each for each in rows if each.is_own and not each.is_review), None)
     subject = Subject(app, place, axis, own, {each.pk: each.business_id for each in rows})
     releases = app.versions.filter(approved_at__gte=axis.first).values_list("approved_at", "version")
     marks = [Mark(axis.at(axis.begins[number]), f"Version {version} approved")

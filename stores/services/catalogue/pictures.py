@@ -9,6 +9,7 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from accounts.models import Business
 from common.files import pictures
 from common.files.file_walk import walk
 from common.files.pictures import CONTENT_TYPES, Decoded
@@ -20,6 +21,7 @@ MAX_PIXELS: Final = 25_000_000  # phones take 24 million; a file of 5 MiB may de
 SIDE: Final = 2000  # pixels that are kept
 THUMBNAIL_SIDE: Final = 480
 FOLDER: Final = "stores/"  # `upload_to` of the models
+MOST_OF_STORE: Final = 500  # pictures of its own and on its pages
 IN_NAME: Final = 6  # first digits of an id that name a folder, so that it has the pictures of some five hours
 BATCH: Final = 500
 
@@ -41,6 +43,13 @@ def save_picture(row: Stored, decoded: Decoded) -> Stored:
     row.thumbnail.save(f"{name}-small.{ending}", ContentFile(small.content), save=False)
     row.save(force_insert=True)
     return row
+
+
+def add_page_picture(*, business: Business, upload: File) -> StorePicture:
+    """A picture for the text of the store's pages. Raises `BadPicture`, also for one too many."""
+    if StorePicture.objects.filter(business=business).count() >= MOST_OF_STORE:
+        raise pictures.BadPicture(f"A store has at most {MOST_OF_STORE} pictures on its pages.")
+    return save_picture(StorePicture(business=business), decode(upload))
 
 
 def picture_by_id(picture_id: UUID) -> StoredPicture | None:

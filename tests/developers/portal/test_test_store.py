@@ -183,8 +183,9 @@ def test_erasure_elsewhere_keeps_its_time(
 ) -> None:
     if kept == "merchant":
         Business.objects.filter(pk=installation.business_id).update(is_sandbox=False)
+        Installation.objects.update(is_own=False)
     else:
-        Installation.objects.update(business=Business.objects.sandbox_of(sam))
+        Installation.objects.update(business=Business.objects.sandbox_of(sam), is_own=False)
     fresh = Installation.objects.with_app().get()
     uninstall(installation=fresh, by=dana)
     waiting = Erasure.objects.get()

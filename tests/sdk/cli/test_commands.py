@@ -23,7 +23,7 @@ from accounts.services.developer_tokens import create_developer_token
 from activity.log import flush
 from extensions.queries import manifest_document
 from installations.models import Installation
-from marketplace.models import App
+from marketplace.models import App, Submission
 from tests import factories
 from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, webhook
@@ -234,3 +234,37 @@ def test_members_are_invited_changed_and_removed(
 def test_members_need_a_token_with_the_right(run: Run, signed_in: str, app: App) -> None:
     outcome = run("members", "--invite", "kim@example.com", "--role", "viewer")
     assert (outcome.status, "the right “members”" in outcome.err) == (1, True)
+
+
+def test_release_without_a_browser(run: Run, signed_in: str, dana: User) -> None:
+    factories.app(dana, slug="ring")
+    assert "(ring): DRAFT" in run("status").out
+    assert run("versions").out == "No version is approved yet.\n"
+    submitted = json.loads(run("submit", "--how-to-test", "Press the bell.", "--json").out)
+    assert (submitted["status"], Submission.objects.get().how_to_test) == (
+        "PENDING_REVIEW",
+        "Press the bell.",
+    )
+    state = json.loads(run("status", "--json").out)
+    assert (state["app"]["status"], state["submission"]["id"]) == ("PENDING_REVIEW", submitted["id"])
+    assert state["liveVersion"] is None
+    song = factories.app(dana, slug="song")
+    first = factories.approve(song)
+    App.objects.filter(pk=song.pk).update(version="1.1.0")
+    song.refresh_from_db()
+    factories.approve(song)
+    (current, earlier) = json.loads(run("versions", "--app", "song", "--json").out)
+    assert (current["isCurrent"], earlier["isCurrent"], earlier["number"]) == (True, False, first.number)
+    assert "Stores use version 1.1.0" in run("status", "--app", "song").out
+    assert f"is at version {first.version} again" in run("restore", str(first.number), "--app", "song").out
+
+
+def test_failed_submit_says_what_is_wrong(run: Run, signed_in: str, dana: User) -> None:
+    factories.app(dana, slug="ring", redirect_url="")
+    outcome = run("submit")
+    assert outcome.status == 1
+    assert "redirectUrl: " in outcome.err
+    as_json = run("submit", "--json")
+    record = json.loads(as_json.out)
+    assert (as_json.status, record["statusCode"]) == (1, 400)
+    assert "redirectUrl" in [each["field"] for each in record["details"]]

@@ -13,14 +13,30 @@ status  when
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from typing import Protocol
 
 from extension_platform_sdk import __version__
-from extension_platform_sdk.errors import PlatformError
+from extension_platform_sdk.errors import ApiError, PlatformError
+from extension_platform_sdk.transport import Record
 
-from . import check, install, listen, login, logs, manifest, members, new, trigger
+from . import (
+    check,
+    install,
+    listen,
+    login,
+    logs,
+    manifest,
+    members,
+    new,
+    restore,
+    status,
+    submit,
+    trigger,
+    versions,
+)
 from .errors import CliError
 from .platform import description
 
@@ -34,7 +50,9 @@ class Command(Protocol):
     def run(self, args: argparse.Namespace) -> int: ...
 
 
-COMMANDS: tuple[Command, ...] = (login, new, install, listen, trigger, manifest, logs, check, members)
+COMMANDS: tuple[Command, ...] = (
+    login, new, install, listen, trigger, manifest, logs, check, submit, status, versions, restore, members,
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CliError as error:
         return _say(error.message, error.status)
     except PlatformError as error:
+        if getattr(args, "json", False) and isinstance(error, ApiError):
+            print(json.dumps(_record(error), indent=2))
         return _say(description(error), 1)
     except KeyboardInterrupt:
         return 130
@@ -67,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
         command.add_arguments(one)
         one.set_defaults(command=command)
     return parser
+
+
+def _record(error: ApiError) -> Record:
+    """An error in the shape of the developer API, for ``--json``."""
+    record: Record = {"statusCode": error.status_code, "message": error.message, "error": error.error}
+    return record | ({"details": error.details} if error.details else {})
 
 
 def _say(message: str, status: int) -> int:

@@ -7,6 +7,7 @@ import argparse
 from extension_platform_sdk.transport import Record
 
 from .errors import CliError
+from .output import add_json_argument, show
 from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
 
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--remove", metavar="EMAIL", help="remove a member, take an invitation back, or leave")
     parser.add_argument("--role", type=str.upper, choices=ROLES, help="for --invite and --change")
     add_app_argument(parser)
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
             platform.delete(_member(platform, path, args.remove))
             print(f"{args.remove} was removed.")
         else:
-            _list(_members(platform, path))
+            found = _members(platform, path)
+            show(found, args, "\n".join(map(_line, found)))
     return 0
 
 
@@ -62,7 +65,6 @@ def _member(platform: Platform, path: str, email: str) -> str:
     raise CliError(f"{email} is no member of this app. List them: extension-platform members")
 
 
-def _list(members: list[Record]) -> None:
-    for each in members:
-        invited = " (invited)" if each["state"] == "INVITED" else ""
-        print(f"{each['role']:10} {each['email']}{invited}")
+def _line(member: Record) -> str:
+    invited = " (invited)" if member["state"] == "INVITED" else ""
+    return f"{member['role']:10} {member['email']}{invited}"

@@ -10,16 +10,11 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marketplace', '0010_fill_developer_names'),
+        ('marketplace', '0011_owner_since'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
-        migrations.AddField(
-            model_name='app',
-            name='owner_since',
-            field=models.DateTimeField(editable=False, help_text='Since when it belongs to `developer`; empty: since it was created.', null=True),
-        ),
         migrations.CreateModel(
             name='Membership',
             fields=[

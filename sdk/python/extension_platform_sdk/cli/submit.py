@@ -1,0 +1,35 @@
+"""``submit``: sends the working copy to the reviewers, so that a release needs no browser."""
+
+from __future__ import annotations
+
+import argparse
+
+from .output import add_json_argument, show
+from .platform import app_path, signed_in
+from .project import add_app_argument, chosen_app
+
+NAME = "submit"
+HELP = "submit your app for review"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--how-to-test", metavar="TEXT", help="what reviewers need to know to try the app")
+    parser.add_argument(
+        "--scope-reason", metavar="TEXT", help="why the app needs its new scopes; merchants read it"
+    )
+    add_app_argument(parser)
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    given = {"howToTest": args.how_to_test, "scopeReason": args.scope_reason}
+    body = {name: text for name, text in given.items() if text is not None}
+    with signed_in() as platform:
+        app = chosen_app(platform, args)
+        made = platform.post(app_path(app, "/submit"), body)
+    show(
+        made,
+        args,
+        f"{app['name']} {made['version']} is submitted. See how it goes: extension-platform status",
+    )
+    return 0
