@@ -91,8 +91,13 @@ PROTECTIONS: Final = {
     ),
     "sandbox stores only for listeners": Change(
         "webhooks.engine.preparation",
-        "        for webhook in webhooks\n        if webhook.installation.is_own\n",
-        "        for webhook in webhooks\n",
+        "        if webhook.installation.is_own\n"
+        "    }\n"
+        "    found = listeners.of_apps({app for app, _ in sandboxed.values()}) if sandboxed else {}\n"
+        "    return {installation: found[key] for installation, key in sandboxed.items() if key in found}\n",
+        "    }\n"
+        "    found = {app: slot for (app, _), slot in listeners.of_apps(app for app, _ in sandboxed.values()).items()}\n"
+        "    return {installation: found[app] for installation, (app, _) in sandboxed.items() if app in found}\n",
     ),
     "second look at what was claimed before a pause": Change(
         "webhooks.engine.dispatcher",
