@@ -29,8 +29,8 @@ def project(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_safe
-def file(request: HttpRequest, registry: str, name: str) -> HttpResponse:
-    found = next((each for each in packages.of_registry(registry) if each.file_name == name), None)
+def download(request: HttpRequest, registry: str, file: str) -> HttpResponse:
+    found = next((each for each in packages.of_registry(registry) if each.file_name == file), None)
     if found is None:
         raise Http404
     etag = quote_etag(found.sha256)

@@ -32,7 +32,7 @@ _CallRow = tuple[str, int, datetime]  # outcome, duration in milliseconds, when
 @dataclass(frozen=True, slots=True)
 class Health:
     """The newest calls of the last 7 days, at most 1,000. Times are in milliseconds, of calls that were made; None if there
-    were none. `worst` is the longest of the failed ones, `last` the time of the newest.
+    were none. `worst` is the longest of the failed ones, `last` the time of the newest, `times` those of all, newest first.
     """
 
     asked: int
@@ -42,6 +42,7 @@ class Health:
     p95: int | None
     worst: int
     last: datetime | None = None
+    times: Sequence[datetime] = ()
 
     @property
     def share_failed(self) -> float:
@@ -84,6 +85,7 @@ def _health(rows: Sequence[_CallRow]) -> Health:
         p95=_percentile(made, 0.95),
         worst=max(lost, default=0),
         last=rows[0][2] if rows else None,
+        times=[called_at for _, _, called_at in rows],
     )
 
 

@@ -1,6 +1,7 @@
 """What an installed app did in a store in the last seven days, in words and as a plot for its owner."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -8,10 +9,9 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
-from activity.summaries import READ, Summary, done_in
+from activity.summaries import Summary, done_in
 from common.web.charts import Chart, Point, Series, chart
 from extensions.hooks.health import NEWEST
-from extensions.models import HookCall
 from installations.models import Installation
 from merchants.installed.call_descriptions import deeds_of
 from merchants.installed.hook_descriptions import AtCheckout
@@ -39,9 +39,9 @@ class Activity:
 
 
 def activity_of(installation: Installation, at_checkout: list[AtCheckout]) -> Activity:
-    """Calls of the app, what checkout asked it, and updates that it received. Three statements at most."""
+    """Calls of the app, what checkout asked it, and updates that it received. Two statements."""
     calls = done_in(installation)
-    return Activity(_lines(installation, calls, at_checkout), _chart(installation, calls, bool(at_checkout)))
+    return Activity(_lines(installation, calls, at_checkout), _chart(installation, calls, at_checkout))
 
 
 def _lines(installation: Installation, calls: Summary, at_checkout: list[AtCheckout]) -> list[ActivityLine]:
@@ -61,24 +61,29 @@ def _hook(part: AtCheckout) -> ActivityLine:
     return ActivityLine(part.description.done, health.asked, health.last, health.asked >= NEWEST, failed)
 
 
-def _chart(installation: Installation, calls: Summary, has_hooks: bool) -> Chart:
+def _chart(installation: Installation, calls: Summary, at_checkout: list[AtCheckout]) -> Chart:
     """By days of the store. Of more calls than are read, the older days are left out: they would look too low."""
     span = Span.until(timezone.now(), ZoneInfo(installation.business.timezone), DAYS)
-    oldest = calls.times[-1][0].astimezone(span.zone).date() if calls.is_cut and calls.times else span.first
-    known = [day > oldest or not calls.is_cut for day in span.dates]
+
+    def known(times: Sequence[datetime], is_cut: bool) -> list[bool]:
+        oldest = times[-1].astimezone(span.zone).date() if is_cut and times else None
+        return [oldest is None or day > oldest for day in span.dates]
 
     def by_day(times: list[datetime], kept: list[bool]) -> list[int | None]:
         found = Counter(at.astimezone(span.zone).date() for at in times)
         return [found[day] if is_kept else None for day, is_kept in zip(span.dates, kept, strict=True)]
 
+    kept = known([at for at, _ in calls.times], calls.is_cut)
     series = [
-        Series("Read", "first", by_day([at for at, changed in calls.times if not changed], known)),
-        Series("Changed", "second", by_day([at for at, changed in calls.times if changed], known)),
+        Series("Read", "first", by_day([at for at, changed in calls.times if not changed], kept)),
+        Series("Changed", "second", by_day([at for at, changed in calls.times if changed], kept)),
     ]
-    if has_hooks:
-        asked = HookCall.objects.filter(span.since("called_at"), installation=installation)
-        times = list(asked.order_by("-called_at").values_list("called_at", flat=True)[:READ])
-        series.append(Series("Asked at checkout", "third", by_day(times, [True] * DAYS)))
+    if at_checkout:
+        asked = [each.health.times for each in at_checkout]
+        days = [all(day) for day in zip(*(known(each, len(each) >= NEWEST) for each in asked), strict=True)]
+        series.append(
+            Series("Asked at checkout", "third", by_day([at for each in asked for at in each], days))
+        )
     points = [Point(day) for day in span.dates]
     return chart(
         "activity", "What it did by day", points, series, empty="Nothing in these days.", is_stacked=True

@@ -11,6 +11,7 @@ const ACTIONS = [
 ];
 
 function toggle(editor, command) {
+  if (!editor.getSelection()) editor.setSelection({ row: 0, col: 0 }); // nobody has been in the text yet
   editor.toggleCommandState(command);
 }
 

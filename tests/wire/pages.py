@@ -16,6 +16,7 @@ from django.utils.regex_helper import normalize
 from accounts.models import User
 from conformance.enums import RunStatus, Sender
 from conformance.models import Run
+from developers.sdks.packages import NODE, PACKAGES, PYTHON
 from extensions.models import HookCall
 from marketplace.models import Picture
 from stores.models import ProductPicture, SitePage
@@ -149,7 +150,9 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
         "export_id": "nothing",
     }
     return {
-        "": Subject(None, {"key": "nothing", "name": "nothing", "slug": cast.store["shop"].slug}),
+        "": Subject(None, {"key": "nothing", "slug": cast.store["shop"].slug}),
+        "sdk/python/": Subject(None, {"name": PYTHON, "file": PACKAGES[PYTHON].file_name}),
+        "sdk/node/": Subject(None, {"file": PACKAGES[NODE].file_name}),
         "app-api/": Subject(None, of_app | order | {"slug": "bread"}),
         "webhooks/": Subject(None, of_app),
         "developer/": Subject(None, of_app | {"number": 1, "check_id": "nothing", "store_id": "nothing"}),
