@@ -54,7 +54,9 @@ def test_pages_name_the_versions_that_are_there() -> None:
         ROOT / "templates/components/head.html",
         ROOT / "common/templatetags/ui.py",
         ROOT / "templates/developers/portal/manifest/manifest.html",
+        ROOT / "templates/merchants/pages/add.html",
+        ROOT / "templates/merchants/pages/editor.html",
     ]
     text = "\n".join(source.read_text() for source in sources)
     assert {path for path in served if path in text} == served
-    assert text.count("vendor/") == 5
+    assert text.count("vendor/") == 7
