@@ -11,7 +11,7 @@ const ACTIONS = [
 ];
 
 function toggle(editor, command) {
-  if (!editor.getSelection()) editor.setSelection({ row: 0, col: 0 }); // nobody has been in the text yet
+  if (!editor.getSelection()) editor.setSelection({ row: 0, col: 0 }); // the cursor was never in the text
   editor.toggleCommandState(command);
 }
 

@@ -26,7 +26,7 @@ PUBLIC = {
     "merchants:picture", "merchants:store_picture", "merchants:store_thumbnail",
     "storefront:home", "storefront:product", "storefront:page",  # each shopper's cart is a page of its own
 }  # fmt: skip
-# For whoever has the link of a mail.
+# For the person who has the link of a mail.
 BY_A_LINK = {"portal:invitation", "portal:invitation_register"}
 # These prove by a secret who they are, or lead to the store's own host, and no cookie of theirs counts.
 WITHOUT_A_TOKEN = {"oauth:token", "oauth:revoke", "inbox_receiver", ""}
