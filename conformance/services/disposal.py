@@ -1,4 +1,4 @@
-"""Deletes the throwaway stores of runs that have ended, with everything that happened in them."""
+"""Deletes throwaway stores, of runs that have ended and test stores that have expired, with everything that happened in them."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,6 +13,7 @@ from conformance.enums import RunStatus
 from conformance.models import Run
 from conformance.services.runs import end_overdue
 from installations.models import Grant, Installation
+from webhooks.models import Endpoint, Webhook
 
 LINGERS: Final = timedelta(seconds=10)  # in which calls of the app that came last are logged
 KEPT: Final = timedelta(days=30)  # results
@@ -38,6 +39,9 @@ def _remove(store: Business) -> None:
     installations = list(Installation.objects.filter(business=store).values_list("pk", flat=True))
     for log in (ApiCall, DeprecatedUse):
         log.objects.filter(installation__in=installations).delete()
+    # Those of a test store are its own; a check's has that of the app, whose other stores need what is known of it.
+    own = Webhook.objects.filter(installation__in=installations, installation__is_own=True)
+    Endpoint.objects.filter(pk__in=list(own.values_list("endpoint", flat=True))).delete()
     Grant.objects.filter(business=store).delete()
     Installation.objects.filter(pk__in=installations).delete()
     store.delete()
