@@ -135,7 +135,9 @@ def delivery_with_attempts(delivery: Delivery, *, ahead: timedelta | None = None
     record = delivery_payload(delivery)
     event = delivery.event
     del record["attemptCount"]
-    attempts = delivery.attempts.order_by("number")
+    attempts = sorted(
+        delivery.attempts.all(), key=lambda attempt: attempt.number
+    )  # which may be read already
     return record | {
         "payload": message.body_of(event, delivery.webhook_id).decode()
         if may_read_payload(delivery)

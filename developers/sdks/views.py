@@ -1,7 +1,6 @@
 """`/sdk/python/` for pip, `/sdk/node/` for npm. Both are for everybody, and for people to look at as well."""
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseNotModified
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -37,8 +36,6 @@ def download(request: HttpRequest, registry: str, file: str) -> HttpResponse:
     response = get_conditional_response(request, etag=etag) or HttpResponse(
         found.content(), content_type=TYPES[registry]
     )
-    if not isinstance(response, HttpResponseNotModified):
-        response["X-Content-Type-Options"] = "nosniff"
     response["ETag"] = etag
     # A development version changes under the same name.
     response["Cache-Control"] = "public, no-cache"

@@ -40,6 +40,11 @@ class History:
         """The deliveries in the window, with `COLUMNS`."""
         return list(with_columns(Delivery.objects.filter(id__in=self.newest(window))).order_by("-id"))
 
+    def whole_page(self, window: slice) -> list[Delivery]:
+        """The same with everything that their bodies need, and their attempts: three statements for any number."""
+        rows = Delivery.objects.filter(id__in=self.newest(window)).prefetch_related("attempts")
+        return list(with_bodies(rows).order_by("-id"))
+
 
 def deliveries_to(webhook: Webhook, *, status: str | None = None) -> History:
     rows = Delivery.objects.filter(webhook=webhook)
@@ -81,8 +86,11 @@ def delivery_of_app(app: App, delivery_id: object) -> Delivery:
 
 def _one(rows: QuerySet[Delivery], delivery_id: object) -> Delivery:
     """The delivery with everything that its body needs."""
-    with_body = rows.select_related("event", "webhook").only(*COLUMNS, *BODY)
-    return get_or_not_found(with_body, delivery_id, "Delivery not found")
+    return get_or_not_found(with_bodies(rows), delivery_id, "Delivery not found")
+
+
+def with_bodies(rows: QuerySet[Delivery]) -> QuerySet[Delivery]:
+    return rows.select_related("event", "webhook").only(*COLUMNS, *BODY)
 
 
 def with_columns(rows: QuerySet[Delivery]) -> QuerySet[Delivery]:

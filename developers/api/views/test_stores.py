@@ -38,7 +38,7 @@ from stores.addresses import store_url
 from teststores import services
 from teststores.enums import StoreScenario
 from teststores.models import TestStore
-from webhooks.insight.history import deliveries_of_app, delivery_of_app
+from webhooks.insight.history import deliveries_of_app
 from webhooks.models import Webhook
 from webhooks.serializers import delivery_with_attempts
 
@@ -183,8 +183,8 @@ class TestStoreDeliveriesView(_View):
         store = self.own_store(store_id)
         history = deliveries_of_app(store.app, business_id=store.business_id)
         rows = [
-            delivery_with_attempts(delivery_of_app(store.app, each.pk), ahead=store.ahead)
-            for each in history.page(page.window)
+            delivery_with_attempts(delivery, ahead=store.ahead)
+            for delivery in history.whole_page(page.window)
         ]
         return Response(page_body(rows, total=history.total, request=page))
 

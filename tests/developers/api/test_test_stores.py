@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Business, User
@@ -18,7 +20,7 @@ from appapi.models import IdempotencyKey
 from common.http.exchanges import Exchange
 from common.times import parse_moment
 from conformance.tasks import remove_ended_checks
-from extensions.models import HookCall
+from extensions.models import Breaker, HookCall
 from installations.models import Installation
 from installations.services.approval import follow_all
 from marketplace.models import App
@@ -33,7 +35,7 @@ from teststores.models import TestStore
 from webhooks.engine import recording
 from webhooks.engine.judging import result_of
 from webhooks.engine.preparation import prepare
-from webhooks.models import Delivery, Event, Webhook
+from webhooks.models import Delivery, Endpoint, Event, Webhook
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SPEC = "Contract 13 Test stores"
@@ -212,6 +214,7 @@ def test_nothing_is_left_of_a_store(
     record = opened(api, path)
     mine = f"/developer/test-stores/{record['id']}"
     api("post", f"{mine}/changes", {"event": "order.created"})
+    advanced(api, record, seconds=1)
     headers = {"Authorization": f"Bearer {record['accessToken']}"}
     Client().get("/app-api/orders", headers=headers)
     flush()
@@ -233,6 +236,7 @@ def test_nothing_is_left_of_a_store(
     assert not ApiCall.objects.filter(installation=record["installationId"]).exists()
     assert not HookCall.objects.filter(installation=record["installationId"]).exists()
     assert not TestStore.objects.exists()
+    assert not Endpoint.objects.exists()
     assert Installation.objects.get() == installation
 
 
@@ -353,6 +357,7 @@ def test_what_is_due_comes_in_its_order(api: Api, path: str, listening: App, rec
     "erasures, expiring payments, idempotency keys, automatic disabling, breakers; nothing else, nothing of another store",
 )
 def test_all_that_waits_falls_due(api: Api, path: str, listening: App, receiver: Receiver) -> None:
+    hook = factories.hook(listening, "order.validate")
     record, other = opened(api, path, scenario="empty"), opened(api, path, scenario="empty")
     for each in (record, other):
         factories.payment(
@@ -367,8 +372,16 @@ def test_all_that_waits_falls_due(api: Api, path: str, listening: App, receiver:
             request_digest="",
             expires_at=timezone.now() + timedelta(days=1),
         )
+        Breaker.objects.create(
+            installation_id=each["installationId"],
+            definition=hook,
+            open_since=timezone.now(),
+            open_until=timezone.now() + timedelta(minutes=10),
+        )
     answer = advanced(api, record, hours=47)
     assert answer["became"] == {"deliveries": 0, "erasures": 0, "payments": 1}
+    assert Breaker.objects.get(installation=record["installationId"]).open_until < timezone.now()  # type: ignore[operator]
+    assert Breaker.objects.get(installation=other["installationId"]).open_until > timezone.now()  # type: ignore[operator]
     assert Payment.objects.get(order__business=record["businessId"]).status == "EXPIRED"
     drain()
     assert receiver.requests == []
@@ -408,3 +421,17 @@ def test_bad_spans_are_refused(api: Api, path: str, seconds: object) -> None:
     answer = api("post", f"/developer/test-stores/{record['id']}/advance", {"seconds": seconds})
     assert answer.status_code == 400
     assert TestStore.objects.get().ahead == timedelta()
+
+
+def test_list_of_deliveries_takes_few_statements(
+    api: Api, path: str, listening: App, receiver: Receiver, django_assert_max_num_queries: Any
+) -> None:
+    record = opened(api, path, scenario="empty")
+    for _ in range(4):
+        api("post", f"/developer/test-stores/{record['id']}/changes", {"event": "order.created"})
+    drain()
+    address = f"/developer/test-stores/{record['id']}/deliveries"
+    with CaptureQueriesContext(connection) as few:
+        api("get", f"{address}?limit=1")
+    with django_assert_max_num_queries(len(few)):
+        assert len(api("get", address).json()["data"]) == 4
