@@ -1,18 +1,23 @@
-"""Celery's worker and beat as threads of this process, on the in-process broker."""
+"""The dispatcher, and Celery's worker and beat on the in-process broker, as threads of this process."""
 
 import logging
 import threading
+from time import sleep
+from typing import Final
 
 from celery.beat import Service
 
 from common.observability import exposition
 from config.celery import app
 from config.observability import gauges
+from config.schedule import SCHEDULE
+from webhooks.engine.dispatcher import Dispatcher
 from webhooks.tasks import stopping
 
 log = logging.getLogger(__name__)
 
 STOP_TIMEOUT = 15.0  # seconds: an attempt under way may take 10
+PAUSE: Final = 1.0  # seconds until a dispatcher that crashed is replaced
 
 
 class Background:
@@ -22,12 +27,18 @@ class Background:
     """
 
     def __init__(self) -> None:
+        # This process has one dispatcher, so no task needs to look each second whether there are enough.
+        app.conf.beat_schedule = {
+            name: entry for name, entry in SCHEDULE.items() if name != "webhooks.tasks.dispatch"
+        }
         self._worker = app.WorkController(
             pool="threads", concurrency=4, without_heartbeat=True, without_mingle=True, without_gossip=True
         )
         # The plain scheduler keeps its state in memory: the schedule is static and its tasks are sweeps.
-        self._beat = Service(app, scheduler_cls="celery.beat:Scheduler", max_interval=1)
+        self._beat = Service(app, scheduler_cls="celery.beat:Scheduler", max_interval=5)
+        self._dispatcher = threading.Thread(target=_dispatch, name="dispatcher", daemon=True)
         self._threads = [
+            self._dispatcher,
             threading.Thread(target=self._worker.start, name="celery-worker", daemon=True),
             threading.Thread(target=self._run_beat, name="celery-beat", daemon=True),
         ]
@@ -50,3 +61,13 @@ class Background:
         stopping.set()  # a running dispatcher takes on nothing new
         self._beat.stop()
         self._worker.stop()
+        self._dispatcher.join()
+
+
+def _dispatch() -> None:
+    while not stopping.is_set():
+        try:
+            Dispatcher(stop=stopping).run()
+        except Exception:
+            log.exception("The dispatcher crashed. Another one starts.")
+            sleep(PAUSE)

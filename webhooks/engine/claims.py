@@ -65,11 +65,33 @@ ORDER BY due_at, id LIMIT 1
 )
 
 
-def is_anything_due(now: datetime) -> bool:
-    """Whether a delivery is due and not leased. It may still be one that no claim gets, because its endpoint has no room."""
-    if connection.features.has_select_for_update_skip_locked:
-        return bool(_PEEK.rows(now=now))
-    return Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__lte=now).exists()
+class Peek:
+    """Looks whether a delivery is due and not leased. It may still be one that no claim gets, because its endpoint has no room.
+
+    On SQLite, rows are read only after something was written since the last look. So an idle demo asks for a number, not for rows.
+    """
+
+    def __init__(self) -> None:
+        self._written: tuple[int, int] | None = None
+        self._next_due: datetime | None = None
+
+    def finds(self, now: datetime) -> bool:
+        if connection.features.has_select_for_update_skip_locked:
+            return bool(_PEEK.rows(now=now))
+        written = _writes() if connection.vendor == "sqlite" else None
+        if written is None or written != self._written:
+            waiting = Delivery.objects.filter(status__in=WAITING, lease_until=None, due_at__isnull=False)
+            self._next_due = waiting.order_by("due_at").values_list("due_at", flat=True).first()
+            self._written = written
+        return self._next_due is not None and self._next_due <= now
+
+
+def _writes() -> tuple[int, int]:
+    """Numbers that change when another session of SQLite has written, or this one."""
+    connection.ensure_connection()
+    session = connection.connection
+    (by_others,) = session.execute("PRAGMA data_version").fetchone()
+    return by_others, session.total_changes
 
 
 def claim(limit: int, now: datetime, slot: int) -> list[Claim]:
@@ -147,6 +169,9 @@ class LostLeases:
         The fence doesn't change, so a late result still counts until another dispatcher claims the row.
         """
         leased = Delivery.objects.filter(lease_until__isnull=False)
+        if not leased.exists():
+            self.forget()
+            return 0
         silent = ~Q(leased_by__in=slots.alive().values("id"))
         expired = Q(lease_until__lte=now) & ~Q(leased_by__in=slots.holding().values("id"))
         lost = set(leased.filter(expired | silent).values_list("leased_by", flat=True))

@@ -72,6 +72,7 @@ class Dispatcher:
         self._clock = DatabaseClock()
         self._sender = InFlight(self._clock)
         self._judge = Judge(self._guard)
+        self._peek = claims.Peek()
         self._results: list[AttemptResult] = []
         self._spared: list[Claim] = []
         self._recorded = 0
@@ -149,7 +150,7 @@ class Dispatcher:
         """Peek, and claim if anything is due. Then rest, for longer and longer while there is nothing to send."""
         began = monotonic()
         room = min(self._guard.room(len(self._sender.in_flight), began), CLAIMED_AT_ONCE)
-        if not (room and self._slot.id and claims.is_anything_due(self._clock.now())):
+        if not (room and self._slot.id and self._peek.finds(self._clock.now())):
             self._rest_longer(PEEKS_SLOW_DOWN)
         elif claimed := claims.claim(room, self._clock.now(), self._slot.id):
             self._rest, self._idle_since = REST, inf

@@ -31,11 +31,13 @@ def test_first_in_is_first_out(webhook: Webhook, sandbox: Business) -> None:
     newer, older, _later = (
         published(sandbox, now=now + timedelta(minutes=minutes)).pk for minutes in (-1, -2, 1)
     )
-    assert claims.is_anything_due(now)
+    peek = claims.Peek()
+    assert peek.finds(now)
     assert [each.delivery_id for each in claim(1, now)] == [older]
     assert [each.delivery_id for each in claim(10, now)] == [newer]
     assert claim(10, now) == []
-    assert not claims.is_anything_due(now)
+    assert not peek.finds(now)
+    assert peek.finds(now + timedelta(minutes=1))
 
 
 def test_endpoint_gets_no_more_than_its_cap_and_holds_up_no_other(

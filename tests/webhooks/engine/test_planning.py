@@ -57,7 +57,7 @@ def test_session_is_as_it_was_after_a_dispatcher_has_crashed(
         assert seqscan() == "off"
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(claims, "is_anything_due", crash)
+    monkeypatch.setattr(claims.Peek, "finds", crash)
     with pytest.raises(RuntimeError):
         drain()
     assert seqscan() == "on"
@@ -106,7 +106,7 @@ def explained(statement: str, parameters: Any) -> dict[str, Any]:
 
 def plan_of_a_peek() -> dict[str, Any]:
     now = timezone.now()
-    claims.is_anything_due(now)  # prepares it
+    claims.Peek().finds(now)  # prepares it
     return explained("EXECUTE webhooks_peek (%s)", [now])
 
 
