@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.errors import NotFound, ServiceError
 from common.ids import parse_id
 from common.web.forms.kept import typed
-from common.web.forms.one_time import sent_before
+from common.web.forms.one_time import pressed_once
 from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST
 from extensions.in_store.embeds_and_blocks import PlacedBlock, blocks_on, settings_in_force
@@ -101,9 +101,9 @@ def _html(source: str) -> str:
 @own_page
 def add_block(request: MerchantRequest, page: SitePage) -> HttpResponse:
     """Body: `choice`, one of the picker's."""
-    if sent_before(request):
-        return redirect("merchants:page_editor", page.pk)
-    return _added(request, page, _choice(request, request.POST.get("choice", "")))
+    to = reverse("merchants:page_editor", args=[page.pk])
+    choice = _choice(request, request.POST.get("choice", ""))
+    return pressed_once(request, to, lambda: _added(request, page, choice))
 
 
 def _added(request: MerchantRequest, page: SitePage, choice: BlockOption) -> HttpResponse:
@@ -141,13 +141,15 @@ def place_block(request: MerchantRequest, installation: Installation) -> HttpRes
     choice = _choice(request, request.POST.get("choice", ""))
     if choice.installation.pk != installation.pk:
         raise NotFound("Block not found")
-    if sent_before(request):
-        return redirect("merchants:pages")
-    if request.POST.get("page") != NEW_PAGE:
-        return _added(request, _own_page(request, request.POST.get("page", "")), choice)
-    page = create_page(business=installation.business, title=choice.block.name, is_published=False)
-    messages.success(request, f"Page {page.title} added. Shoppers see it once you publish it.")
-    return _added(request, page, choice)
+
+    def place() -> HttpResponse:
+        if request.POST.get("page") != NEW_PAGE:
+            return _added(request, _own_page(request, request.POST.get("page", "")), choice)
+        page = create_page(business=installation.business, title=choice.block.name, is_published=False)
+        messages.success(request, f"Page {page.title} added. Shoppers see it once you publish it.")
+        return _added(request, page, choice)
+
+    return pressed_once(request, reverse("merchants:pages"), place)
 
 
 @require_http_methods(GET_OR_POST)

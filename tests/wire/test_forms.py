@@ -6,15 +6,18 @@ A form that is added without a row here fails.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.db import OperationalError, connection
 from django.test import Client, override_settings
 from django.utils import timezone
 
 from accounts.models import Business, Session, User
 from accounts.services import create_reviewer, device_grants
+from common.web.forms import one_time
 from common.web.methods import methods_of
 from extensions.enums import ExtensionType
 from extensions.manifest.text import written
@@ -27,6 +30,7 @@ from marketplace.scopes import SCOPES
 from marketplace.services import reviews
 from marketplace.services.pictures import Decoded, store
 from stores.models import OrderChange, Product, SitePage
+from stores.services.catalogue import products
 from stores.services.pages import create_page
 from tests import factories
 from tests.by_hand import Form, Page
@@ -344,6 +348,45 @@ def test_what_is_new_is_made_once_however_often_it_is_sent(world: World, row: Ro
     assert world.send(browser, form, row, row.mine).status_code in (200, 302)
     assert world.send(browser, form, row, row.mine).status_code in (302, 409)
     assert row.count() == before + 1
+
+
+@each(NEW)
+def test_what_is_new_is_made_when_it_is_sent_again_after_an_outage(world: World, row: Row) -> None:
+    """The press that met the outage doesn't count as one."""
+    assert row.count
+    browser, before = world.browser(row), row.count()
+    form = world.form(browser, row)
+    table = row.count.__self__.model._meta.db_table  # type: ignore[attr-defined]
+
+    def lost(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith(f'INSERT INTO "{table}"'):
+            raise OperationalError("server closed the connection unexpectedly")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(lost):
+        assert world.send(browser, form, row, row.mine).status_code == 503
+    assert row.count() == before
+    assert world.send(browser, form, row, row.mine).status_code in (200, 302)
+    assert row.count() == before + 1
+
+
+def test_second_press_waits_for_the_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as it may take; then it says that it doesn't know."""
+    monkeypatch.setattr(one_time, "PATIENCE", 0.3)
+    row = next(each for each in NEW if each.name == "merchants:product_add")
+    browser = world.browser(row)
+    form = world.form(browser, row)
+    answers: list[Any] = []
+
+    def second(*args: Any, **options: Any) -> Any:
+        answers.append(world.send(browser, form, row, row.mine))
+        return create_product(*args, **options)
+
+    create_product = products.create_product
+    monkeypatch.setattr(products, "create_product", second)
+    assert world.send(browser, form, row, row.mine).status_code == 302
+    assert [answer.status_code for answer in answers] == [409]
+    assert one_time.STILL_SAVING in unescape(answers[0].content.decode())
 
 
 @pytest.mark.parametrize("page", ["/merchant/pages/{page}/edit/", "/merchant/apps/{installation}/settings/"])

@@ -36,7 +36,8 @@ class Calls:
         return f"Kim {next(self._markers):06}"
 
     def failed(self, what: str, answer: requests.Response) -> None:
-        self.ledger.failed(f"{what} was answered {answer.status_code}: {answer.text[:300]}")
+        said = " ".join(re.sub("<[^>]+>", " ", answer.text.partition("<main")[2] or answer.text).split())
+        self.ledger.failed(f"{what} was answered {answer.status_code}: {said[:500]}")
 
     def call(
         self, session: requests.Session, method: str, path: str, *, again: bool = True, **options: Any

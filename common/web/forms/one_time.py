@@ -7,22 +7,36 @@ issue another secret and invalidate the one that the developer has just stored.
 import hashlib
 import logging
 import secrets
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final
+from time import monotonic, sleep
+from typing import Any, Final, TypeVar
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.cache import cache
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from redis import RedisError
+
+from common.errors import Conflict
 
 log = logging.getLogger(__name__)
 
 LIFETIME: Final = 24 * 3600  # seconds
 FIELD: Final = "form_token"
 SENT_BEFORE: Final = "This form had been sent before, so it was saved once."
+UNFINISHED: Final = "unfinished"
+UNFINISHED_FOR: Final = 60  # seconds: longer than a request may take
+PATIENCE: Final = 5.0  # seconds that a second press waits for the first
+STILL_SAVING: Final = "This form was sent a moment ago and is still being saved. Check whether it was saved before you press again."
+Answer = TypeVar("Answer")
+
+
+class StillSaving(Conflict):
+    """A second press, while nothing is known of the first."""
 
 
 def new_token() -> str:
@@ -43,37 +57,58 @@ class SecretForm(OneTimeForm):
         self.fields[FIELD].required = True
 
 
-def sent_before(request: HttpRequest) -> bool:
-    """Whether a button with `{% form_token %}` was pressed before, which the next page then says."""
-    user, token = request.user, request.POST.get(FIELD, "")
-    if not token or not user.is_authenticated or claim(user, token) is None:
-        return False
-    messages.info(request, SENT_BEFORE)
-    return True
+def once(
+    user: AbstractBaseUser, token: str, save: Callable[[], Answer], again: Callable[[datetime], Answer]
+) -> Answer:
+    """What `save` returns, or what `again` returns if the form was saved before, with the time of the first.
 
-
-def claim(user: AbstractBaseUser, token: str) -> datetime | None:
-    """Marks a token as used. Returns None on its first use, otherwise the time of the first use.
-
-    While the cache is unavailable, every use counts as the first.
+    A save that raises leaves the token unused, and so does one whose process dies, after `UNFINISHED_FOR`. A second press waits for
+    the first. Raises `StillSaving` if that takes long. While the cache is unavailable, every press counts as the first.
     """
-    now = timezone.now()
+    key = f"form-token:{user.pk}:{hashlib.sha256(token.encode()).hexdigest()}"
+    until = monotonic() + PATIENCE
     try:
-        if cache.add(_key(user, token), now.isoformat(), LIFETIME):
-            return None
-        return datetime.fromisoformat(cache.get(_key(user, token)) or now.isoformat())
+        while not cache.add(key, UNFINISHED, UNFINISHED_FOR):
+            first = cache.get(key, UNFINISHED)
+            if first != UNFINISHED:
+                return again(datetime.fromisoformat(first))
+            if monotonic() > until:
+                raise StillSaving(STILL_SAVING)
+            sleep(0.1)
     except RedisError:
         log.warning("Could not claim a form token: the cache is unavailable", exc_info=True)
-        return None
-
-
-def release(user: AbstractBaseUser, token: str) -> None:
-    """Frees a token whose form could not be processed, so that the user can retry."""
+        return save()
     try:
-        cache.delete(_key(user, token))
+        answer = save()
+    except BaseException:
+        _mark(key, None)
+        raise
+    _mark(key, timezone.now())
+    return answer
+
+
+def pressed_once(request: HttpRequest, to: str, save: Callable[[], HttpResponse]) -> HttpResponse:
+    """For a button with `{% form_token %}`. A second press leads to the page `to`, which says so."""
+
+    def again(_first: datetime) -> HttpResponse:
+        messages.info(request, SENT_BEFORE)
+        return redirect(to)
+
+    token, user = request.POST.get(FIELD, ""), request.user
+    if not token or not user.is_authenticated:
+        return save()
+    try:
+        return once(user, token, save, again)
+    except StillSaving as error:
+        messages.error(request, error.message)
+        return redirect(to)
+
+
+def _mark(key: str, saved_at: datetime | None) -> None:
+    try:
+        if saved_at:
+            cache.set(key, saved_at.isoformat(), LIFETIME)
+        else:
+            cache.delete(key)
     except RedisError:
-        log.warning("Could not release a form token: the cache is unavailable", exc_info=True)
-
-
-def _key(user: AbstractBaseUser, token: str) -> str:
-    return f"form-token:{user.pk}:{hashlib.sha256(token.encode()).hexdigest()}"
+        log.warning("Could not mark a form token: the cache is unavailable", exc_info=True)

@@ -39,15 +39,13 @@ def saved(
         return None
     person: Any = request.user
     token = form.cleaned_data.get(one_time.FIELD) if again else ""
-    if token and again and (earlier := one_time.claim(person, token)):
-        return again(earlier)
     try:
-        return save()
+        return one_time.once(person, token, save, again) if token and again else save()
     except NotFound:
         raise
     except ServiceError as error:
-        if token:
-            one_time.release(person, token)
+        if isinstance(error, one_time.StillSaving):
+            conflict = None
         add_service_errors(form, error, names=names, conflict=conflict)
         form.refusal = error
         is_of_field = isinstance(error, Invalid) or (conflict and isinstance(error, Conflict))
