@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from storefront.views import app_costs, cart, catalogue, checkout, orders
+from storefront.views import app_costs, cart, catalogue, checkout, orders, visits
 
 app_name = "storefront"
 urlpatterns = [
@@ -16,6 +16,7 @@ urlpatterns = [
     path("cart/remove/", cart.remove, name="cart_remove"),
     path("app-costs/", app_costs.app_costs, name="app_costs"),
     path("checkout/", checkout.checkout, name="checkout"),
+    path("visit/", visits.visit, name="visit"),
     path("orders/<str:key>/", orders.order, name="order"),
     path("orders/<str:key>/state/", orders.payment_state, name="payment_state"),
     path("orders/<str:key>/pay/", orders.pay_again, name="pay_again"),

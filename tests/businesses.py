@@ -36,6 +36,7 @@ OF_A_BUSINESS = {
     "stores.StorePicture": "business",
     "stores.StoreSettings": "business",
     "stores.StoreTotals": "business",
+    "stores.StoreVisits": "business",
     "stores.WaitingMail": "business",
     "teststores.TestStore": "business",
     "webhooks.Attempt": "delivery__business_id",

@@ -1,4 +1,4 @@
-"""What a store sold in the last days, paid and unpaid apart, beside the days before."""
+"""What a store sold in the last days, paid and unpaid apart, and how often it was visited, beside the days before."""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -15,7 +15,7 @@ from common.money import display
 from common.web.charts import Chart, Point, Series, chart
 from stores.dashboard import Span
 from stores.enums import OrderStatus
-from stores.models import Order
+from stores.models import Order, StoreVisits
 from stores.standing import PAID
 
 RANGES: Final = (7, 30, 90)  # days
@@ -28,6 +28,7 @@ class Sums:
     orders: int = 0
     paid: int = 0
     unpaid: int = 0
+    visits: int = 0
 
     @property
     def revenue(self) -> int:
@@ -75,7 +76,7 @@ class Sales:
 
 
 def sales_of(business: Business, *, days: int, now: datetime | None = None) -> Sales:
-    """The last `days` days of the store's time zone, and as many before them. One statement."""
+    """The last `days` days of the store's time zone, and as many before them. Two statements."""
     zone = ZoneInfo(business.timezone)
     span = Span.until(now or timezone.now(), zone, 2 * days)
     first = span.first + timedelta(days=days)
@@ -84,6 +85,9 @@ def sales_of(business: Business, *, days: int, now: datetime | None = None) -> S
     for day, kind, orders, amount in _by_day_and_kind(business, span, zone):
         for sums in (by_day[day], whole) if day >= first else (before,):
             sums.add(orders, amount, kind)
+    visits = StoreVisits.objects.filter(business=business, day__gte=span.first)
+    for day, number in visits.values_list("day", "visits"):
+        (whole if day >= first else before).visits += number
     return Sales(days, whole, before, by_day)
 
 

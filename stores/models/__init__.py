@@ -11,7 +11,7 @@ from stores.models.settings import (
     StoreSettings,
     StoreTotals,
 )
-from stores.models.shoppers import BuyerMails, Cart, WaitingMail
+from stores.models.shoppers import BuyerMails, Cart, StoreVisits, WaitingMail
 
 __all__ = [
     "DEFAULT_DELIVERY_FEE",
@@ -31,6 +31,7 @@ __all__ = [
     "StorePicture",
     "StoreSettings",
     "StoreTotals",
+    "StoreVisits",
     "StoredPicture",
     "WaitingMail",
 ]

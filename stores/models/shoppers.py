@@ -36,6 +36,24 @@ class Cart(models.Model):
         return f"Cart {self.pk}"
 
 
+class StoreVisits(models.Model):
+    """How often a store was visited on a day of its time zone. It knows no visitor.
+
+    Changed only by `stores.services.visits`.
+    """
+
+    business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="visits")
+    day = models.DateField()
+    visits = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["business", "day"], name="visits_of_a_store_on_a_day")]
+        verbose_name_plural = "store visits"
+
+    def __str__(self) -> str:
+        return f"{self.visits} on {self.day}"
+
+
 class BuyerMails(models.Model):
     """How many mails a store has sent to buyers on its newest day with any, in UTC. Only in a store's first days."""
 

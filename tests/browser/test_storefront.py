@@ -56,6 +56,19 @@ def wallet() -> Iterator[dict[str, Any]]:
         yield answers
 
 
+def test_tab_is_one_visit_of_the_store(new_page: NewPage, store: str, shop: Business) -> None:
+    """However many pages it shows. The browser reports it, so programs that run no scripts are none."""
+    context = new_page().context
+    for _ in range(2):
+        page = context.new_page()
+        with page.expect_response("**/visit/") as answered:
+            page.goto(store)
+        assert answered.value.status == 204
+        page.goto(f"{store}products/rye/")
+        page.goto(f"{store}cart/", wait_until="networkidle")
+    assert shop.visits.get().visits == 2
+
+
 def to_checkout(page: Page, store: str) -> None:
     page.goto(store)
     page.get_by_role("link", name="Sourdough").click()

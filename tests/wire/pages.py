@@ -43,7 +43,7 @@ ONLY_POST = {
     "merchants:product_archive", "merchants:product_restore",
     "merchants:remove_block", "merchants:resume",
     "oauth:revoke", "oauth:token",
-    "storefront:add_to_cart", "storefront:app_costs", "storefront:cart_change", "storefront:cart_remove", "storefront:review",
+    "storefront:add_to_cart", "storefront:app_costs", "storefront:cart_change", "storefront:cart_remove", "storefront:review", "storefront:visit",
 }  # fmt: skip
 # And these answer GET by leading elsewhere, or with something that is no page.
 FETCHED = {

@@ -15,6 +15,7 @@ from config.demo.history.sample_app import move_back
 from config.demo.history.stores import open_stores
 from config.demo.history.story import order_times
 from config.demo.history.traffic import deliver
+from config.demo.history.visits import bring_visitors
 from config.demo.order_bell import SLUG
 from marketplace.models import App
 from webhooks.services.counting import count_recent
@@ -32,5 +33,6 @@ def write_history(*, now: datetime) -> None:
     put_in_review(apps=made, now=now)
     deliver(installation=installation, now=now)
     log_calls(installation=installation, now=now)
+    bring_visitors(business=installation.business)
     count_recent(now=now)
     reset_queries()  # kept with `DEBUG`, and these are long
