@@ -40,8 +40,8 @@ def stores_of(user: User, least: StoreRole = StoreRole.ORDERS) -> BusinessQueryS
 def with_roles(stores: BusinessQuerySet, user: User) -> Any:
     """Read the person's role along, as `store_role`. The stores are all the person's (`stores_of`)."""
     rows = Staff.objects.filter(business=OuterRef("pk"), user=user)
-    role = Coalesce(Subquery(rows.values("role")), Value(StoreRole.OWNER.value))
-    return stores.annotate(store_role=role)
+    added: Any = {"store_role": Coalesce(Subquery(rows.values("role")), Value(StoreRole.OWNER.value))}
+    return stores.annotate(**added)
 
 
 def role_in(business: Business, user: User | AnonymousUser) -> StoreRole | None:

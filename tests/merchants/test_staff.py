@@ -204,6 +204,21 @@ def test_sandbox_has_no_staff(dana: User, sandbox: Business) -> None:
     assert not Staff.objects.exists()
 
 
+def test_role_is_that_in_the_store_of_the_object(shop: Business) -> None:
+    """Whichever store was chosen."""
+    tom = factories.merchant("tom@example.com", name="Tom")
+    factories.staff(shop, tom, StoreRole.ORDERS)
+    mine, theirs = factories.product(tom.businesses.get()), factories.product(shop)
+    browser = signed_in(tom)
+    for chosen in (shop, tom.businesses.get()):
+        browser.post("/merchant/businesses/switch/", {"business": str(chosen.pk)})
+        assert browser.get(f"/merchant/products/{mine.pk}/").status_code == 200
+        assert "Your role in" in text_of(browser.get(f"/merchant/products/{theirs.pk}/"), 403)
+        assert browser.post(f"/merchant/products/{theirs.pk}/archive/").status_code == 403
+        assert browser.get("/merchant/products/").status_code == (403 if chosen == shop else 200)
+    assert browser.get(f"/merchant/products/?store={shop.slug}").status_code == 403
+
+
 # What ORDERS sees
 
 

@@ -1,6 +1,6 @@
 """Every page under `/merchant/` with every role in a store, against a table that is written down here.
 
-The URLs come from the URL conf, so one without a row fails. `/oauth/authorize` and frames are in `tests/merchants/test_staff_reach.py`.
+The URLs come from the URL conf, so one without a row fails. `/oauth/authorize` and frames are in `tests/merchants/test_staff.py`.
 """
 
 import re
