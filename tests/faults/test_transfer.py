@@ -36,6 +36,7 @@ def test_transfer_under_load_fails_nothing(
     app: App = installation.app
     sam = factories.developer("sam@example.com", name="Sam")
     factories.member(app, sam)
+    factories.approve(app)
     theirs = factories.installation(app, factories.merchant("mira@example.com").businesses.get())
     port, answers = free_port(), Counter[int]()
     processes.web(port)
