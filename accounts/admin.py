@@ -51,11 +51,14 @@ class PersonPasswordForm(AdminPasswordChangeForm):
 
 
 class ReadOnlyInline(admin.TabularInline):
-    """What its owner decides is only shown here."""
+    """What the owner of a store decides is only shown here, to everyone who may see the page."""
 
     extra = 0
     can_delete = False
     show_change_link = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -122,19 +122,7 @@ def page_for(least: StoreRole) -> Callable[[Page], Page]:
 merchant_page = page_for(StoreRole.MANAGER)
 orders_page = page_for(StoreRole.ORDERS)
 """For everybody who works in the store."""
-
-
-def owners_page(view: Page) -> Page:
-    """For the owner of a merchant's store. A sandbox has no staff on which to decide."""
-
-    @page_for(StoreRole.OWNER)
-    @wraps(view)
-    def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.business.is_sandbox:
-            raise PermissionDenied("A sandbox store has no staff.")
-        return view(request, *args, **kwargs)
-
-    return guarded
+owners_page = page_for(StoreRole.OWNER)
 
 
 def merchants_only(view: Page) -> Page:

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
@@ -16,7 +17,7 @@ from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.forms.widgets import RadioLines
 from common.web.methods import GET_OR_POST
-from merchants.access import SESSION_KEY, MerchantRequest, merchants_only, own_business, own_row, owners_page
+from merchants.access import SESSION_KEY, MerchantRequest, merchant_area, own_business, own_row, owners_page
 
 ROLES = [(StoreRole.MANAGER, StoreRole.MANAGER.label), (StoreRole.ORDERS, StoreRole.ORDERS.label)]
 ABOUT = {
@@ -46,6 +47,8 @@ class InviteForm(forms.Form):
 @require_http_methods(GET_OR_POST)
 @owners_page
 def staff_list(request: MerchantRequest) -> HttpResponse:
+    if request.business.is_sandbox:
+        raise PermissionDenied("A sandbox store has no staff.")
     form = InviteForm(typed(request))
 
     def save() -> HttpResponse:
@@ -89,7 +92,7 @@ def _find(request: MerchantRequest, member_id: str) -> Staff:
 
 
 @require_http_methods(GET_OR_POST)
-@merchants_only
+@merchant_area
 def leave(request: MerchantRequest, business_id: str) -> HttpResponse:
     """Asks, then ends one's own role in a store."""
     store = own_business(request, business_id)
