@@ -126,7 +126,7 @@ def leave(*, business: Business, user: User) -> None:
 
 @transaction.atomic
 def leave_all(*, user: User) -> None:
-    """For an account that is deleted: the person leaves all stores, and the staff of the own ones, which close, leave these."""
+    """For an account that is deleted: the person leaves the stores of others, and their own stores, which close, lose their staff."""
     rows = Staff.objects.filter(user=user) | Staff.objects.filter(
         business__in=stores_of(user, StoreRole.OWNER)
     )
@@ -229,7 +229,7 @@ def _record(
 
 
 def _tell(store: Business, row: Staff, said: str) -> None:
-    """The owner and the person of the row get the same sentence. Nothing is said of an invitation to who hasn't accepted it."""
+    """The owner and the person of the row get the same sentence. Who hasn't accepted an invitation gets none."""
     if row.user is None:
         return
     for person, path in ((store.owner, f"staff/?store={store.slug}"), (row.user, "businesses/")):

@@ -66,7 +66,7 @@ def test_accepted_and_taken_back_at_once(shop: Business, kim: User) -> None:
         assert not Staff.objects.exists()  # joined and was removed, or never joined
 
 
-@pytest.mark.spec("Contract 11 Staff", "A role that changes while the person is removed brings nobody back")
+@pytest.mark.spec("Contract 11 Staff", "A role that changes while the person is removed gives no access back")
 def test_role_changes_during_removal(shop: Business, kim: User) -> None:
     for _ in range(5):
         row = factories.staff(shop, kim, StoreRole.MANAGER)

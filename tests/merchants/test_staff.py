@@ -138,7 +138,7 @@ def test_invitation_ends(browser: Client, shop: Business, kim: User) -> None:
     assert signed_in(kim).post(link).status_code == 404
 
 
-@pytest.mark.spec(STAFF, "A removed person is out at once, and both are told")
+@pytest.mark.spec(STAFF, "A removed person is out at once, and both are notified")
 def test_owner_changes_a_role_and_removes(
     browser: Client,
     shop: Business,
@@ -273,7 +273,7 @@ def test_consent_by_role(shop: Business, kim: User, listed: App, role: StoreRole
 def test_consent_names_a_store_of_which_one_is_staff_for_orders_only(
     shop: Business, listed: App, mira: User
 ) -> None:
-    """The own one is offered, the other one refused."""
+    """Their store is offered, the other one refused."""
     tom = factories.merchant("tom@example.com", name="Tom")
     factories.staff(shop, tom, StoreRole.ORDERS)
     url = f"/oauth/authorize?response_type=code&client_id={listed.client_id}&state=x"
