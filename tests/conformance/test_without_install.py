@@ -97,7 +97,7 @@ def test_signatures_are_tried_with_the_secret_of_the_test_install(
 
 
 @pytest.mark.spec(
-    "Contract 11 Members", "A check signs with the owner's install, whoever of the members has one, too"
+    "Contract 11 Members", "A check signs with the owner's install, also where another member has one"
 )
 def test_signatures_are_those_of_the_owners_install(
     app: App, installation: Installation, careful: Careful, sam: User
