@@ -13,7 +13,7 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts.enums import Role
-from accounts.models import Business, SecurityEvent, User
+from accounts.models import Business, SecurityEvent, Staff, User
 from accounts.services import reviewers, second_factor
 from accounts.services.developer_tokens import end_tokens
 from accounts.services.throwaway import OWNER_EMAIL
@@ -48,6 +48,44 @@ class PersonPasswordForm(AdminPasswordChangeForm):
         second_factor.require_password_with_passkeys(user=self.user)
         person: User = super().save(commit)
         return person
+
+
+class ReadOnlyInline(admin.TabularInline):
+    """What the owner of a store decides is only shown here, to everyone who may see the page."""
+
+    extra = 0
+    can_delete = False
+    show_change_link = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class StaffInline(ReadOnlyInline):
+    """Who works in a store, and who is invited."""
+
+    model = Staff
+    verbose_name_plural = "staff, and who is invited"
+    fields = readonly_fields = ("address", "role", "since", "invited_by")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Staff]:
+        rows: QuerySet[Staff] = super().get_queryset(request)
+        return rows.select_related("user", "invited_by").order_by("-since")
+
+
+class WorksInInline(ReadOnlyInline):
+    """In which stores of others a person works."""
+
+    model = Staff
+    fk_name = "user"
+    verbose_name_plural = "works in"
+    fields = readonly_fields = ("business", "role", "since", "invited_by")
 
 
 @admin.register(User)
@@ -96,6 +134,9 @@ class UserAdmin(DjangoUserAdmin):
         if request.user.is_superuser:
             return people
         return people.filter(is_staff=False, is_superuser=False)
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
+        return [WorksInInline] if obj and obj.is_merchant else []
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """New people here are staff, with the rights of reviewers."""
@@ -162,7 +203,8 @@ class BusinessAdmin(admin.ModelAdmin):
     list_display = ("name", "slug", "owner", "type", "currency", "is_sandbox", "created_at")
     list_filter = ("is_sandbox", "currency")
     list_select_related = ("owner",)
-    search_fields = ("name", "slug", "owner__email")
+    search_fields = ("name", "slug", "owner__email", "staff__user__email")
+    inlines = (StaffInline,)
     readonly_fields = ("owner", "slug", "is_sandbox", "created_at")
     fields = (
         ("name", "slug"),

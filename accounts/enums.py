@@ -9,6 +9,14 @@ class Role(models.TextChoices):
     REVIEWER = "REVIEWER", "Reviewer"
 
 
+class StoreRole(models.TextChoices):
+    """What a person may do with a store (`accounts.access`)."""
+
+    OWNER = "OWNER", "Owner"
+    MANAGER = "MANAGER", "Manager"
+    ORDERS = "ORDERS", "Orders"
+
+
 SELF_REGISTERED = (Role.DEVELOPER, Role.MERCHANT)
 
 
@@ -45,6 +53,10 @@ class SecurityEventKind(models.TextChoices):
     MEMBER_REMOVED = "MEMBER_REMOVED", "Removed from an app"
     APP_OFFERED = "APP_OFFERED", "App offered for transfer"
     APP_TRANSFERRED = "APP_TRANSFERRED", "App transferred"
+    STAFF_INVITED = "STAFF_INVITED", "Invited to a store"
+    STAFF_JOINED = "STAFF_JOINED", "Joined a store"
+    STAFF_ROLE_CHANGED = "STAFF_ROLE_CHANGED", "Role in a store changed"
+    STAFF_REMOVED = "STAFF_REMOVED", "Removed from a store"
     APP_INSTALLED = "APP_INSTALLED", "App installed"
     APP_PAUSED = "APP_PAUSED", "App paused"
     APP_RESUMED = "APP_RESUMED", "App resumed"

@@ -9,7 +9,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts.models import DeviceGrant, SignIn, User
-from accounts.services import confirmation, passwords, profile, second_factor, security_log
+from accounts.services import confirmation, passwords, profile, second_factor, security_log, staff
 from accounts.sessions import SessionStore
 from accounts.sign_in.origins import Origin
 from common.mails.letters import letter
@@ -37,6 +37,11 @@ def mail_account_exists(email: str) -> None:
 def mail_new_email(user_id: str) -> None:
     for user in User.objects.filter(pk=user_id, is_active=True):
         profile.mail_new_email(user=user)
+
+
+@shared_task
+def mail_staff_invitation(staff_id: str) -> None:
+    staff.mail_invitation(staff_id=staff_id)
 
 
 @shared_task

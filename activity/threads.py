@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from accounts.access import is_own_sandbox
 from accounts.models import Business, User
 from activity.models import ApiCall
 from common.ids import first_id_at, moment_of
@@ -72,7 +73,7 @@ def _read(developer: User, trace_id: UUID, named: UUID) -> Thread:
     events = _events(developer, trace_id, requests)
     deliveries = _deliveries(developer, events)
     theirs = {each.event_id for each in deliveries}
-    shown = [each for each in events if each.pk in theirs or each.business.owner_id == developer.pk]
+    shown = [each for each in events if each.pk in theirs or is_own_sandbox(each.business, developer)]
     requests |= {each.request_id for each in shown if each.request_id}
     hooks = _hook_calls(developer, requests)
     steps = [

@@ -9,14 +9,17 @@ from datetime import datetime, timedelta
 import jwt
 from django.utils import timezone
 
+from accounts.enums import StoreRole
 from accounts.models import User
 from installations.models import Installation
 
 LIFETIME = timedelta(seconds=60)
 
 
-def session_token(*, installation: Installation, user: User, now: datetime | None = None) -> str:
-    """`aud` is the app's Client ID, `sub` the user's id. Valid for 60 seconds."""
+def session_token(
+    *, installation: Installation, user: User, staff_role: StoreRole | None, now: datetime | None = None
+) -> str:
+    """`aud` is the app's Client ID, `sub` the user's id. Valid for 60 seconds. Without a `staff_role` on a sandbox."""
     expires_at = (now or timezone.now()) + LIFETIME
     claims = {
         "aud": installation.app.client_id,
@@ -25,4 +28,6 @@ def session_token(*, installation: Installation, user: User, now: datetime | Non
         "installationId": str(installation.pk),
         "exp": int(expires_at.timestamp()),
     }
+    if staff_role is not None:
+        claims["staffRole"] = staff_role.value
     return jwt.encode(claims, installation.webhook_secret, algorithm="HS256")

@@ -55,9 +55,6 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
     def running(self) -> "InstallationQuerySet":
         return self.filter(running())
 
-    def of_owner(self, user: User) -> "InstallationQuerySet":
-        return self.filter(business__owner=user)
-
     def holding(self, scope: str) -> "InstallationQuerySet":
         """Those whose `effective_scopes` have this one: the same rule in SQL, for events, which ask all of a store's."""
         follows_working_copy = models.Q(is_test=True) & RUNS_WORKING_COPY

@@ -20,6 +20,8 @@ from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.oauth2.rfc6749.grant_types import AuthorizationCodeGrant
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 
+from accounts.access import may, role_in
+from accounts.enums import StoreRole
 from common.errors import Conflict, NotFound
 from common.http.queries import with_parameters
 from installations.models import Grant
@@ -141,6 +143,7 @@ class Validator(OAuth2Validator):
             not grant.is_expired()
             and not grant.withdrawn
             and grant.user.is_active
+            and may(role_in(grant.business, grant.user), StoreRole.MANAGER)
             and _verifies(request.code_verifier, grant.code_challenge)
             and _leads_back(request.redirect_uri, grant)
         )

@@ -7,7 +7,8 @@ from typing import Final
 
 from django.db.models import Count, QuerySet
 
-from accounts.enums import Role
+from accounts.access import stores_of
+from accounts.enums import Role, StoreRole
 from accounts.models import Business, BusinessQuerySet, User
 from common.db.finders import get_or_not_found
 from common.secrets import digest
@@ -26,7 +27,7 @@ def sandbox_installation(*, app: App, developer: User) -> Installation | None:
     return (
         Installation.objects.active()
         .with_app()
-        .filter(app=app, business__owner=developer, business__is_sandbox=True)
+        .filter(app=app, business__in=Business.objects.sandboxes_of(developer))
         .first()
     )
 
@@ -34,7 +35,7 @@ def sandbox_installation(*, app: App, developer: User) -> Installation | None:
 def review_installation(*, app: App, reviewer: User) -> Installation | None:
     """The active test install of an app in review on the reviewer's store."""
     active = Installation.objects.active().with_app()
-    return active.filter(app=app, business__owner=reviewer, is_review=True).first()
+    return active.filter(app=app, business__in=Business.objects.owned_by(reviewer), is_review=True).first()
 
 
 def installation_of_token(*, token: str, app: App) -> Installation | None:
@@ -62,9 +63,10 @@ def installs_listed_apps(user: User) -> bool:
 
 
 def businesses_to_install_on(user: User) -> BusinessQuerySet:
-    """A merchant's businesses, oldest first; only the sandbox store for a developer."""
-    owned = Business.objects.owned_by(user).order_by("created_at", "id")
-    return owned.filter(is_sandbox=True) if user.is_developer else owned
+    """Those that a merchant owns or manages, oldest first; only the sandbox store for a developer."""
+    if user.is_developer:
+        return Business.objects.sandboxes_of(user).order_by("created_at", "id")
+    return stores_of(user, StoreRole.MANAGER).order_by("created_at", "id")
 
 
 def has_store_without(installations: Collection[Installation], user: User) -> bool:
@@ -83,10 +85,10 @@ def installations_of(business: Business) -> InstallationQuerySet:
     return found.filter(business=business).order_by("-id")
 
 
-def own_installation(user: User, installation_id: object) -> Installation:
-    """An installation in one of this person's stores, ended ones too. Raises `NotFound`."""
-    own = Installation.objects.with_app().select_related("app__developer", "installed_by").of_owner(user)
-    return get_or_not_found(own, installation_id, "App not found")
+def own_installation(stores: Collection[Business], installation_id: object) -> Installation:
+    """An installation in one of these stores, ended ones too. Raises `NotFound`."""
+    rows = Installation.objects.with_app().select_related("app__developer", "installed_by")
+    return get_or_not_found(rows.filter(business__in=stores), installation_id, "App not found")
 
 
 def history_of(installation: Installation) -> QuerySet[HistoryEntry]:

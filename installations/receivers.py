@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.dispatch import receiver
 from django.template.defaultfilters import pluralize
 
-from accounts.models import User
+from accounts.models import Business, User
 from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked
 from common.processes.background import enqueue_after_commit
@@ -46,7 +46,9 @@ def keep_apps_that_merchants_use(
 @receiver(account_deleted)
 def end_installations(sender: Any, *, user: User, now: datetime, **kwargs: Any) -> None:
     """All apps leave the person's stores, each with its data erasure. Codes that weren't exchanged stop working."""
-    for installation in Installation.objects.active().filter(business__owner=user).order_by("pk"):
+    for installation in (
+        Installation.objects.active().filter(business__in=Business.objects.owned_by(user)).order_by("pk")
+    ):
         uninstall(installation=installation, now=now)
     Grant.objects.filter(user=user).delete()
 

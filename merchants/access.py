@@ -1,7 +1,7 @@
-"""Decides who may open a page under `/merchant/`, and which business it shows.
+"""Decides which business a page under `/merchant/` shows, and asks `accounts.access` whether the person's role there is enough.
 
-A developer sees their sandbox store, and a reviewer the test store on which apps in review are tried. A merchant with several
-businesses sees that of the page's object, such as an order; else the one that the address names (`?store=`), or that was chosen, which
+A developer sees their sandbox store, and a reviewer the test store on which apps in review are tried. A merchant sees the businesses
+that they own or work in. With several it is that of the page's object, such as an order; else the one that the address names (`?store=`), or that was chosen, which
 the session remembers. A form is for the business that its page showed (docs/decisions/0090). Only **Open** chooses another one. Times
 are in the time zone of the business.
 """
@@ -19,6 +19,8 @@ from django.urls import resolve
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
+from accounts.access import may, require_rank, stores_of, with_roles
+from accounts.enums import StoreRole
 from accounts.models import Business, User
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, NotFound
@@ -40,7 +42,8 @@ OF_WHICH_STORE: Final = "Nothing is saved yet: the form doesn’t say which of y
 class MerchantRequest(HttpRequest):
     """A request that passed `merchant_page`. The layout of these pages reads all of it.
 
-    `businesses` are the person's, the main one first, and `apps` those of the one that is shown, which isn't always the `chosen` one.
+    `businesses` are the person's, own ones first, each with their `store_role`. `apps` are those of the one that is shown, which isn't
+    always the `chosen` one; none for a person who may not see them. `least` is the role that the page asks for, if it is of a store.
     """
 
     user: User
@@ -48,6 +51,9 @@ class MerchantRequest(HttpRequest):
     chosen: Business
     business: Business
     apps: list[InstalledApp]
+    least: StoreRole | None
+    manages: bool  # whether the role is MANAGER or OWNER
+    owns: bool
     form_about: str  # for the stamps of forms
 
 
@@ -56,13 +62,15 @@ def merchant_area(view: Page) -> Page:
 
     The request's `business` is None for a merchant who has none yet.
     """
+    return _area(view, None)
 
+
+def _area(view: Page, least: StoreRole | None) -> Page:
     @signed_in
     @wraps(view)
     def guarded(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        request.businesses = list(
-            with_orders_to_confirm(Business.objects.owned_by(request.user).main_first())
-        )
+        request.businesses, request.least = _businesses(request.user), least
+        request.manages = request.owns = False
         request.chosen = cast(Business, _chosen(request))
         business = _business_of(request)
         if business is None and not request.user.is_merchant:
@@ -70,25 +78,51 @@ def merchant_area(view: Page) -> Page:
                 "Only merchants and developers can open these pages. Sign in with another account."
             )
         with timezone.override(None):
-            _show(request, business)
+            _show(request, _until_known(request, business))
             return _staying(request, view(request, *args, **kwargs))
 
     return guarded
 
 
-def merchant_page(view: Page) -> Page:
-    """Like `merchant_area`, but a merchant without a business is sent to add one."""
+def _businesses(user: User) -> list[Business]:
+    """Own ones first, and of these the main one."""
+    found: list[Business] = list(with_orders_to_confirm(with_roles(stores_of(user).main_first(), user)))
+    return sorted(found, key=lambda each: each.store_role != StoreRole.OWNER)
 
-    @merchant_area
-    @wraps(view)
-    def with_business(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.business is None:
-            return redirect("merchants:business_add")
-        if request.method == "POST" and _is_of_any_store(request):
-            return _asked_for_which(request)
-        return view(request, *args, **kwargs)
 
-    return with_business
+def _until_known(request: MerchantRequest, business: Business | None) -> Business | None:
+    """The store to begin with. On the page of an object it may be another one in which the role is enough, until the object says."""
+    match, least = request.resolver_match, request.least
+    if business is None or least is None or not (match and match.kwargs):
+        return business
+    enough = [each for each in (business, *request.businesses) if may(each.store_role, least)]
+    return next(iter(enough), business)
+
+
+def page_for(least: StoreRole) -> Callable[[Page], Page]:
+    """Like `merchant_area`, for a page of a store. Below the role it is a 403, whichever store the page turns out to show.
+
+    A merchant without a business is sent to add one.
+    """
+
+    def decorate(view: Page) -> Page:
+        @wraps(view)
+        def with_business(request: MerchantRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.business is None:
+                return redirect("merchants:business_add")
+            if request.method == "POST" and _is_of_any_store(request):
+                return _asked_for_which(request)
+            return view(request, *args, **kwargs)
+
+        return _area(with_business, least)
+
+    return decorate
+
+
+merchant_page = page_for(StoreRole.MANAGER)
+orders_page = page_for(StoreRole.ORDERS)
+"""For everybody who works in the store."""
+owners_page = page_for(StoreRole.OWNER)
 
 
 def merchants_only(view: Page) -> Page:
@@ -106,17 +140,28 @@ def merchants_only(view: Page) -> Page:
     return guarded
 
 
+def sees_apps(request: HttpRequest) -> bool:
+    """Whether the store with which the dashboard would begin has its apps open to this merchant, for links that lead there."""
+    known = cast(MerchantRequest, request)
+    known.businesses = _businesses(known.user)
+    store = _chosen(known)
+    return store is None or may(store.store_role, StoreRole.MANAGER)
+
+
 def switch_to(request: MerchantRequest, business: Business) -> None:
-    """Show this business from now on. The caller has checked that the person owns it."""
-    counted = next((each for each in request.businesses if each == business), business)
+    """Show this business, one of the person's, from now on."""
     request.session[SESSION_KEY] = str(business.pk)
-    request.chosen = counted
-    _show(request, counted)
+    request.chosen = business
+    _show(request, business)
 
 
-def own_business(user: User, business_id: object) -> Business:
-    """Raises `NotFound` for another person's business and for an invalid id."""
-    return get_or_not_found(Business.objects.owned_by(user), business_id, "Business not found")
+def own_business(request: MerchantRequest, business_id: object) -> Business:
+    """One of those that the person owns or works in. Raises `NotFound` for another one and for an invalid id."""
+    wanted = parse_id(str(business_id))
+    found = next((each for each in request.businesses if each.pk == wanted), None)
+    if found is None:
+        raise NotFound("Business not found")
+    return found
 
 
 def own_row(request: MerchantRequest, rows: QuerySet[Row], row_id: object, noun: str) -> Row:
@@ -134,12 +179,22 @@ def _show_own(request: MerchantRequest, business_id: object) -> Business:
 
 
 def _show(request: MerchantRequest, business: Business | None) -> None:
-    """Its apps are read once, by the first view or template that needs them."""
+    """Raises `NotAllowed` where the role is not enough for the page.
+
+    Its apps are read once, by the first view or template that needs them.
+    """
     request.business = cast(Business, business)
-    if business:
-        request.form_about = str(business.pk)
+    if business is None:
+        return
+    role = StoreRole(business.store_role)
+    request.manages, request.owns = may(role, StoreRole.MANAGER), role == StoreRole.OWNER
+    request.form_about = str(business.pk)
+    request.apps = []
+    if request.manages:
         request.apps = cast(list[InstalledApp], SimpleLazyObject(partial(apps_in, business)))
-        timezone.activate(business.timezone)
+    timezone.activate(business.timezone)
+    if request.least is not None:
+        require_rank(business, role, request.least)
 
 
 def _chosen(request: MerchantRequest) -> Business | None:
@@ -206,7 +261,7 @@ def installation_page(view: Page) -> Page:
     def with_installation(
         request: MerchantRequest, installation_id: str, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        installation = own_installation(request.user, installation_id)
+        installation = own_installation(request.businesses, installation_id)
         _show_own(request, installation.business_id)
         return view(request, installation, *args, **kwargs)
 
@@ -234,7 +289,7 @@ def app_page(view: Page) -> Page:
     def with_app(request: MerchantRequest, installation_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         app = _app_among(request, installation_id)
         if app is None:
-            _show_own(request, own_installation(request.user, installation_id).business_id)
+            _show_own(request, own_installation(request.businesses, installation_id).business_id)
             app = _app_among(request, installation_id)
         return view(request, app, *args, **kwargs) if app else redirect("merchants:receipt", installation_id)
 

@@ -16,6 +16,7 @@ from merchants.pages import views as pages
 from merchants.products import pictures
 from merchants.products import views as products
 from merchants.reviews import views as reviews
+from merchants.staff import views as staff
 from merchants.store import businesses, home, notices
 from merchants.store import views as store
 
@@ -27,6 +28,12 @@ store_pages = [
     path("businesses/", businesses.business_list, name="businesses"),
     path("businesses/add/", businesses.business_add, name="business_add"),
     path("businesses/switch/", businesses.business_switch, name="business_switch"),
+    path("businesses/<str:business_id>/leave/", staff.leave, name="business_leave"),
+    path("staff/", staff.staff_list, name="staff"),
+    path("staff/<str:member_id>/role/", staff.staff_role, name="staff_role"),
+    path("staff/<str:member_id>/remove/", staff.staff_remove, name="staff_remove"),
+    path("invitations/<str:token>/", staff.invitation, name="invitation"),
+    path("invitations/<str:token>/register/", staff.invitation_register, name="invitation_register"),
     path("orders/", orders.order_list, name="orders"),
     path("orders/export.csv", orders.export, name="orders_export"),
     path("orders/move/", bulk.move_several, name="orders_move"),

@@ -8,6 +8,7 @@ from django.db.models import Field, Model
 # The way from a row to its business. These tables would be split.
 OF_A_BUSINESS = {
     "accounts.Business": "pk",
+    "accounts.Staff": "business",
     "appapi.Export": "installation__business",
     "appapi.IdempotencyKey": "installation__business",
     "extensions.Breaker": "installation__business",

@@ -8,8 +8,8 @@ from django.contrib.auth.hashers import make_password
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from accounts.enums import Role
-from accounts.models import Business, User
+from accounts.enums import Role, StoreRole
+from accounts.models import Business, Staff, User
 from appapi.enums import ExportResource, ExportStatus
 from appapi.models import Export
 from appapi.services.exports import files as export_files
@@ -42,6 +42,11 @@ def merchant(email: str, **fields: Any) -> User:
     user = _user(email, Role.MERCHANT, fields)
     business(user, name=f"{user.name}'s shop")
     return user
+
+
+def merchant_without_store(email: str, **fields: Any) -> User:
+    """Such as who was invited to somebody else's."""
+    return _user(email, Role.MERCHANT, fields)
 
 
 def reviewer(email: str = "rita@example.com", **fields: Any) -> User:
@@ -220,6 +225,11 @@ def export(installation: Installation) -> Export:
     )
     export_files().save(made.file_name, ContentFile(b"file"))
     return made
+
+
+def staff(business: Business, user: User, role: StoreRole = StoreRole.MANAGER) -> Staff:
+    """What accepting an invitation leaves behind."""
+    return Staff.objects.create(business=business, user=user, role=role, invited_by=business.owner)
 
 
 def member(app: App, user: User, role: AppRole = AppRole.DEVELOPER) -> Membership:

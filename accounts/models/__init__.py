@@ -1,15 +1,21 @@
 from accounts.models.credentials import DeveloperToken, DeviceGrant, Session, SignIn, WrongCode
+from accounts.models.invitations import LASTS, Invitable, InvitableQuerySet
 from accounts.models.people import Business, BusinessQuerySet, User, UserManager, normalize_email
 from accounts.models.security_log import SecurityEvent
+from accounts.models.staff import Staff
 
 __all__ = [
+    "LASTS",
     "Business",
     "BusinessQuerySet",
     "DeveloperToken",
     "DeviceGrant",
+    "Invitable",
+    "InvitableQuerySet",
     "SecurityEvent",
     "Session",
     "SignIn",
+    "Staff",
     "User",
     "UserManager",
     "WrongCode",

@@ -106,6 +106,10 @@ class BusinessQuerySet(models.QuerySet["Business"]):
     def owned_by(self, user: User) -> "BusinessQuerySet":
         return self.filter(owner=user)
 
+    def sandboxes_of(self, user: User) -> "BusinessQuerySet":
+        """The lasting one, and throwaway stores."""
+        return self.filter(owner=user, is_sandbox=True)
+
     def sandbox_of(self, user: User) -> "Business":
         """The sandbox that every developer has from the first minute."""
         return self.get(owner=user, is_sandbox=True)
@@ -119,7 +123,12 @@ class BusinessQuerySet(models.QuerySet["Business"]):
 
 
 class Business(models.Model):
-    """A tenant: a merchant's business, a developer's sandbox, or a throwaway store. Made by `accounts.services`."""
+    """A tenant: a merchant's business, a developer's sandbox, or a throwaway store. Made by `accounts.services`.
+
+    `store_role` is there where a person's role was read along (`accounts.access`).
+    """
+
+    store_role: str
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="businesses")

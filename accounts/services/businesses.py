@@ -1,4 +1,4 @@
-"""Opening a business, and who may act for it."""
+"""Opening a business, and changing it."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from accounts.models import Business, User
 from accounts.public_names import check_public_name
 from accounts.signals import business_created
-from common.errors import Conflict, Invalid, NotAllowed
+from common.errors import Conflict, Invalid
 from common.validation import check_fields
 
 # The columns that a caller fills, and their names on the wire.
@@ -37,12 +37,6 @@ RESERVED_SLUGS = frozenset(
 COUNTED_SLUGS = 9
 MAX_BASE = 56  # characters; the longest ending has 7
 SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that two people read differently
-
-
-def require_owner(business: Business, user: User, *, to: str) -> None:
-    """Raise `NotAllowed` unless the business is this person's. `to` says in the message what only its owner can do."""
-    if business.owner_id != user.pk:
-        raise NotAllowed(f"Only the store's owner can {to}.")
 
 
 def create_business(

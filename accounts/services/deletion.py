@@ -22,6 +22,7 @@ from accounts.enums import SELF_REGISTERED, SecurityEventKind
 from accounts.models import Business, DeveloperToken, DeviceGrant, Session, SignIn, User, WrongCode
 from accounts.services import security_log
 from accounts.services.security_mails import mail_later
+from accounts.services.staff import leave_all
 from accounts.signals import account_deleted, account_deletion_asked
 from common.errors import Conflict
 
@@ -60,13 +61,14 @@ def obstacles_of(user: User, *, locking: bool = False) -> list[Obstacle]:
 
 @transaction.atomic
 def delete_account(*, user: User, now: datetime | None = None) -> None:
-    """Delete the account, uninstall what is installed in its stores, and end its apps.
+    """Delete the account, uninstall what is installed in its stores, end its apps, and let the staff of its stores go.
 
     Raises `NotDeletableError`, and `Conflict` if it was deleted in the meantime.
     """
     now = now or timezone.now()
     if found := obstacles_of(user, locking=True):
         raise NotDeletableError(found)
+    leave_all(user=user)
     person = User.objects.select_for_update().get(pk=user.pk)
     if person.deleted_at is not None:
         raise Conflict("This account is deleted already.")

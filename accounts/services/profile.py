@@ -34,6 +34,8 @@ FREQUENCIES: Final = {
     StoreNotice.LOW_STOCK: Frequency.DAILY,
     StoreNotice.NEW_REVIEWS: Frequency.OFF,
 }
+# The kinds that somebody gets whose role in the store is ORDERS.
+OF_ORDERS: Final = (StoreNotice.NEW_ORDERS, StoreNotice.NEW_REVIEWS)
 
 
 def rename(*, user: User, name: str) -> None:

@@ -61,6 +61,22 @@ def register(
     now = now or timezone.now()
     user = User(email=normalize_email(email), name=name.strip(), role=role, date_joined=now)
     business = _first_business(user, business_name, business_type, address, currency, business_timezone)
+    made = _save(user, password, business, next_url, now)
+    assert made is not None
+    return Registration(user=user, business=made)
+
+
+def register_without_store(*, email: str, password: str, name: str, now: datetime | None = None) -> User:
+    """Create the account of a merchant who works in somebody else's store. Raises like `register`."""
+    now = now or timezone.now()
+    user = User(email=normalize_email(email), name=name.strip(), role=Role.MERCHANT, date_joined=now)
+    _save(user, password, None, "", now)
+    return user
+
+
+def _save(
+    user: User, password: str, business: Business | None, next_url: str, now: datetime
+) -> Business | None:
     _check(user, password, business)
     if User.objects.filter(email=user.email).exists():
         raise Conflict(TAKEN, code="account_exists")
@@ -72,17 +88,20 @@ def register(
             # Not only with the mail: without this row, the library would let an unconfirmed person add a passkey.
             EmailAddress.objects.create(user=user, email=user.email)
             enqueue_after_commit("accounts.tasks.mail_confirmation", user.email, next_url, run_here=True)
-        made = create_business(
-            owner=user,
-            name=business.name,
-            type=business.type,
-            address=business.address,
-            currency=business.currency,
-            timezone=business.timezone,
-            is_sandbox=business.is_sandbox,
-            now=now,
-        )
-    return Registration(user=user, business=made)
+        return _opened(user, business, now) if business else None
+
+
+def _opened(owner: User, wished: Business, now: datetime) -> Business:
+    return create_business(
+        owner=owner,
+        name=wished.name,
+        type=wished.type,
+        address=wished.address,
+        currency=wished.currency,
+        timezone=wished.timezone,
+        is_sandbox=wished.is_sandbox,
+        now=now,
+    )
 
 
 @transaction.atomic
@@ -108,13 +127,13 @@ def _first_business(user: User, name: str, kind: str, address: str, currency: st
     )
 
 
-def _check(user: User, password: str, business: Business) -> None:
+def _check(user: User, password: str, business: Business | None) -> None:
     problems = field_problems(user, USER_FIELDS)
     problems += _password_problems(password, user)
     if user.role not in SELF_REGISTERED:
         problems.append({"field": "role", "message": f"Must be one of: {', '.join(SELF_REGISTERED)}."})
     names = {"name": user.name}
-    if user.role == Role.MERCHANT:
+    if user.role == Role.MERCHANT and business is not None:
         problems += field_problems(business, BUSINESS_FIELDS)
         names["businessName"] = business.name
     refused = {problem["field"] for problem in problems}

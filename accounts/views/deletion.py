@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from accounts.access import stores_of
 from accounts.models import Business, User, normalize_email
 from accounts.services.deletion import NotDeletableError, delete_account, obstacles_of
 from accounts.sign_in.step_up import step_up
@@ -60,6 +61,7 @@ def delete(request: HttpRequest) -> HttpResponse:
         "form": form,
         "obstacles": obstacles,
         "stores": Business.objects.owned_by(user).order_by("-is_sandbox", "name"),
+        "works_in": stores_of(user).exclude(pk__in=Business.objects.owned_by(user)).order_by("name"),
     }
     return render(request, "accounts/delete.html", context, status=status)
 

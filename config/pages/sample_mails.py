@@ -43,7 +43,7 @@ def _of_accounts() -> Made:
     base: dict[str, Any] = {"base_url": settings.BASE_URL, "link": _page("accounts/sample/")}
     origin = {"at": AT, "address": "192.0.2.0", "device": "Firefox on Linux"}
     change = "A developer token was created: continuous integration."
-    said = {
+    said: dict[str, tuple[str, dict[str, Any]]] = {
         "account_deleted": ("Your account at Extension Platform is deleted", {}),
         "account_exists": ("You already have an account at Extension Platform", {}),
         "confirm": ("Confirm your e-mail address for Extension Platform", {}),
@@ -52,6 +52,17 @@ def _of_accounts() -> Made:
         "security_change": (
             "The security of your account at Extension Platform has changed",
             origin | {"change": change},
+        ),
+        "staff_invitation": (
+            "Invitation to Harbour Bakery on Extension Platform",
+            {"store": "Harbour Bakery", "inviter": "mary@example.com", "role": "ORDERS"},
+        ),
+        "staff_change": (
+            "Harbour Bakery: staff",
+            {
+                "said": "sam@example.com was removed from Harbour Bakery.",
+                "page": _page("merchant/businesses/"),
+            },
         ),
         "wrong_codes": ("Wrong codes were entered for your account", origin | {"count": 3}),
     }

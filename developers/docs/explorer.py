@@ -20,7 +20,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from accounts.models import User
+from accounts.models import Business, User
 from common.errors import status_name
 from common.text.nesting import indented
 from common.tracing import REQUEST_ID_HEADER
@@ -89,7 +89,7 @@ class ExplorerResponse:
 def sandbox_installations(developer: User) -> list[Installation]:
     """The developer's own apps on the sandbox store, newest install first, by one query."""
     found = Installation.objects.active().with_app().select_related("business").defer("webhook_secret")
-    mine = found.filter(is_own=True, app__deleted_at=None, business__owner=developer)
+    mine = found.filter(is_own=True, app__deleted_at=None, business__in=Business.objects.owned_by(developer))
     return list(mine.order_by("-installed_at"))
 
 

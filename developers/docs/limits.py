@@ -6,7 +6,8 @@ from functools import cache
 
 from django.conf import settings
 
-from accounts.services import developer_tokens, device_grants, second_factor
+from accounts.models import LASTS
+from accounts.services import developer_tokens, device_grants, invitations, second_factor, staff
 from accounts.sign_in import limits as sign_in_limits
 from accounts.sign_in import tokens
 from activity.services import retention as log_retention
@@ -29,7 +30,6 @@ from extensions.schemas import references
 from installations import limits as api_limits
 from installations.services import authorization
 from marketplace import rules
-from marketplace.models.members import LASTS
 from marketplace.services import apps, members, pictures
 from stores import hookpoints
 from stores.services import carts
@@ -150,7 +150,8 @@ def _apps() -> list[Limit]:
     return [
         Limit("Apps of a developer, deleted ones aside", str(apps.MOST_APPS), "409"),
         Limit("Members of an app, invitations included", str(members.MOST_MEMBERS), "409"),
-        Limit("Invitations of a developer", f"{members.INVITATIONS_A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("People of a merchant's store, invitations included", str(staff.MOST_STAFF), "409"),
+        Limit("Invitations of a person", f"{invitations.A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
         Limit("Time to accept an invitation or a transfer", duration(LASTS), "it ends"),
         Limit("Name, slug, description, version of an app", ", ".join(f"{rules.LENGTHS[name]:,}" for name in ("name", "slug", "description", "version")) + " characters", "400"),
         Limit("Checks at a time, for each developer", str(runs.MOST_AT_A_TIME), "409"),

@@ -3,7 +3,8 @@
 import hashlib
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -17,6 +18,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from accounts.access import people_of
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
 from common.mails.letters import letter
@@ -221,14 +223,19 @@ def _letter(
 
 
 def _mail(ids: Iterable[UUID], kind: MailKind, write: Any) -> None:
-    """Send the mails over one connection. Closed accounts and those that muted them get none."""
+    """Send the mails over one connection, to the owners and managers. Closed accounts and those that muted them get none."""
     rows = Installation.objects.filter(pk__in=list(ids)).order_by("id").defer("webhook_secret")
-    found: Mapping[Installation, EmailMessage | None] = {
-        each: write(each)
-        for each in rows.select_related("app__approved_version", "business__owner")
-        if each.business.owner.is_active and wants_mail(each.business.owner, kind)
+    found = list(rows.select_related("app__approved_version", "business__owner"))
+    people = people_of([each.business for each in found])
+    wanted = {
+        each: [person.email for person in people[each.business_id] if wants_mail(person, kind)]
+        for each in found
     }
-    letters = [(installation, letter) for installation, letter in found.items() if letter]
+    letters = [
+        (installation, addressed)
+        for installation, addresses in wanted.items()
+        for addressed in _addressed(write(installation) if addresses else None, addresses)
+    ]
     if not letters:
         return
     try:
@@ -239,6 +246,15 @@ def _mail(ids: Iterable[UUID], kind: MailKind, write: Any) -> None:
         log.exception("The mail server failed: %s mails to merchants were not sent.", len(letters))
 
 
+def _addressed(letter: EmailMessage | None, addresses: Iterable[str]) -> Iterator[EmailMessage]:
+    """One of the letter for each address, so that no person reads another's."""
+    for address in addresses if letter else ():
+        each = copy(letter)
+        assert each is not None
+        each.to = [address]
+        yield each
+
+
 def _send(letter: EmailMessage, installation: Installation, connection: BaseEmailBackend) -> None:
     """Send one mail. A refused address must not keep the others from getting theirs.
 
@@ -247,4 +263,4 @@ def _send(letter: EmailMessage, installation: Installation, connection: BaseEmai
     try:
         connection.send_messages([letter])
     except Exception as error:
-        log.error("The merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)
+        log.error("A merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)

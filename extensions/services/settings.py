@@ -4,8 +4,8 @@ from typing import Any
 
 from django.db import transaction
 
+from accounts.access import require_role
 from accounts.models import User
-from accounts.services.businesses import require_owner
 from common.errors import Invalid
 from extensions.queries import defaults_of, overlaid, settings_schema_of
 from extensions.schemas import problems_of_values, without_misfits
@@ -23,7 +23,7 @@ def save_settings(
     Raises `Invalid` with every problem, `NotAllowed` for another person's business, `Conflict` if the app is not
     installed any more, and if the values are no longer those of `before`.
     """
-    require_owner(installation.business, user, to="change an app's settings")
+    require_role(installation.business, user, to="change an app's settings")
     schema = settings_schema_of(installation.app)
     if schema is None:
         raise Invalid("This app has no settings.")

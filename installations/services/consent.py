@@ -10,8 +10,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.access import require_role
 from accounts.models import User
-from accounts.services.businesses import require_owner
 from common.errors import Conflict, Invalid
 from installations.enums import HistoryKind
 from installations.models import Installation
@@ -71,5 +71,5 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
 
 def _locked(installation: Installation, user: User) -> Installation:
     found = locked(installation)
-    require_owner(found.business, user, to="agree to an app's permissions")
+    require_role(found.business, user, to="agree to an app's permissions")
     return found

@@ -10,8 +10,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.access import require_role
 from accounts.models import User
-from accounts.services.businesses import require_owner
 from installations.enums import HistoryKind
 from installations.models import Installation
 from installations.services import history
@@ -48,5 +48,5 @@ def resume(*, installation: Installation, user: User, now: datetime | None = Non
 
 def _locked(installation: Installation, user: User) -> Installation:
     found = locked(installation)
-    require_owner(found.business, user, to="pause and resume its apps")
+    require_role(found.business, user, to="pause and resume its apps")
     return found

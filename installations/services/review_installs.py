@@ -55,7 +55,7 @@ def end_of_review(*, app: App, now: datetime) -> None:
 def _store_of(reviewer: User) -> Business:
     """The reviewer's sandbox store. The lock on the person keeps two presses from making two."""
     User.objects.select_for_update(no_key=True).get(pk=reviewer.pk)
-    store = Business.objects.filter(owner=reviewer, is_sandbox=True).first()
+    store = Business.objects.sandboxes_of(reviewer).first()
     if store is None:
         store = create_business(owner=reviewer, name=f"{reviewer.name[:90]}'s test store", is_sandbox=True)
     return store

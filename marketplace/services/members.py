@@ -7,30 +7,24 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.core import signing
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.enums import Role, SecurityEventKind
-from accounts.models import User, normalize_email
-from accounts.services import confirmation, security_log
+from accounts.models import LASTS, User, normalize_email
+from accounts.services import invitations, security_log
 from common.db.finders import get_or_not_found
-from common.errors import Conflict, Invalid, NotAllowed, NotFound, TooManyRequests
+from common.errors import Conflict, Invalid, NotAllowed
 from common.ids import parse_id
 from common.mails.letters import letter
 from common.processes.background import enqueue_after_commit
-from common.web.limits.rate_limits import consume
 from marketplace.access import require_role, role_of
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
-from marketplace.models.members import LASTS
 from marketplace.services.locks import lock_app
 from marketplace.signals import developer_left
 
 MOST_MEMBERS: Final = 50  # of an app, invitations included
-INVITATIONS_A_MINUTE: Final = 10  # of a person
 
 _SALT: Final = "marketplace.invitation"
 NO_LONGER_VALID: Final = "This invitation no longer works. Ask the owner of the app for another one."
@@ -81,9 +75,9 @@ def invite(*, app: App, by: User, email: str, role: str, now: datetime | None = 
     Raises `Invalid`, `NotAllowed`, `Conflict` for a member and for an address that is invited already, `TooManyRequests`.
     """
     now, email = now or timezone.now(), normalize_email(email)
-    _check_email(email)
+    invitations.check_email(email)
     chosen = _role(role)
-    _count(by)
+    invitations.count(by)
     with transaction.atomic():
         locked = lock_app(app)
         require_role(locked, by, AppRole.OWNER)
@@ -172,26 +166,19 @@ def mail_invitation(*, membership_id: UUID | str) -> None:
 
 
 def invitation_token(row: Membership) -> str:
-    return signing.dumps([str(row.pk), row.email], salt=_SALT)
+    return invitations.token_of(row, salt=_SALT)
 
 
 def find_invitation(token: str, now: datetime | None = None) -> Membership:
     """The open invitation of a link. Raises `NotFound` for one that was accepted, taken back or has expired."""
-    try:
-        membership, email = signing.loads(token, salt=_SALT)
-    except (signing.BadSignature, ValueError):
-        raise NotFound(NO_LONGER_VALID) from None
-    rows = Membership.objects.standing(now or timezone.now()).select_related("app__icon", "invited_by")
-    row = rows.filter(pk=membership, email=email, user=None, app__deleted_at=None).first()
-    if row is None:
-        raise NotFound(NO_LONGER_VALID)
-    return row
+    rows = Membership.objects.select_related("app__icon", "invited_by").filter(app__deleted_at=None)
+    return invitations.find(rows, token, salt=_SALT, gone=NO_LONGER_VALID, now=now)
 
 
 def why_not_accepted(row: Membership, user: User) -> str:
     """Why this person can't accept the invitation; empty if they can."""
-    if user.email != row.email:
-        return f"This invitation is for {row.email}, and you are signed in as {user.email}. Sign in with that address."
+    if refusal := invitations.why_of_another(row, user):
+        return refusal
     if user.role == Role.MERCHANT:
         return "This is a merchant’s account. Apps belong to developers: ask for an invitation of another address."
     if role_of(row.app, user) is not None:
@@ -210,10 +197,7 @@ def accept(*, token: str, user: User, now: datetime | None = None) -> App:
     row = find_invitation(token, now)  # as it is now, under the lock
     if reason := why_not_accepted(row, user):
         raise NotAllowed(reason)
-    if not confirmation.is_confirmed(user):
-        confirmation.confirm(user=user)
-    row.user, row.email, row.since = user, "", now
-    row.save(update_fields=["user", "email", "since"])
+    invitations.fulfil(row, user, now)
     _record(app, SecurityEventKind.MEMBER_JOINED, user, f"{app.name}: {user.email}", user)
     return app
 
@@ -240,15 +224,6 @@ def _role(value: str) -> AppRole:
     return AppRole(value)
 
 
-def _check_email(email: str) -> None:
-    try:
-        validate_email(email)
-    except ValidationError:
-        raise Invalid.field("email", "Enter a whole e-mail address, such as kim@example.com.") from None
-    if len(email) > 254:
-        raise Invalid.field("email", "Must have at most 254 characters.")
-
-
 def _require_new(locked: App, email: str) -> None:
     members = locked.memberships.all()
     if locked.developer.email == email or members.filter(user__email=email).exists():
@@ -257,13 +232,3 @@ def _require_new(locked: App, email: str) -> None:
         raise Conflict("This address is invited already.", code="member_exists")
     if members.count() + 1 >= MOST_MEMBERS:
         raise Conflict(f"An app has at most {MOST_MEMBERS} members.", code="too_many_members")
-
-
-def _count(by: User) -> None:
-    state = consume(f"invite:{by.pk}", limit=INVITATIONS_A_MINUTE)
-    if not state.allowed:
-        raise TooManyRequests(
-            f"That is more than {INVITATIONS_A_MINUTE} invitations a minute. Try again in {state.retry_after} seconds.",
-            retry_after=state.retry_after,
-            code="too_many_invitations",
-        )

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.enums import SecurityEventKind
-from accounts.models import User, normalize_email
+from accounts.models import LASTS, User, normalize_email
 from accounts.services import security_log
 from accounts.services.confirmation import require_confirmed
 from accounts.services.security_mails import mail_later
@@ -16,7 +16,6 @@ from common.errors import Conflict, NotFound
 from marketplace.access import require_role, role_of
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
-from marketplace.models.members import LASTS
 from marketplace.services.apps import require_room
 from marketplace.services.locks import lock_app
 

@@ -20,6 +20,7 @@ from oauthlib.oauth2.rfc6749.errors import (
     OAuth2Error,
 )
 
+from accounts.access import stores_of
 from accounts.models import Business, User
 from accounts.services.confirmation import UNCONFIRMED, must_confirm
 from common.errors import Conflict, NotFound
@@ -44,6 +45,7 @@ UNUSABLE_REDIRECT = (
 BROKEN = "This link is broken: it repeats a parameter or can't be read."
 TOO_LONG = f"This link is too long: it may have at most {LONGEST:,} characters."
 NOT_KEPT = "This browser doesn't know the app's request any more. Go back to the app, and start again there."
+NOT_MANAGED = "Only the owner and the managers of {store} can install apps there. Your role is Orders."
 CHANGED = "The app's request changed while this page was open. Review it again before you decide."
 
 # Errors about the redirect_uri. Like a link that can't be read, they are shown here and not sent to the app.
@@ -210,6 +212,7 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
     except OAuthToolkitError as error:
         raise _failed(error) from error
     businesses = list(businesses_to_install_on(user))
+    _require_manager(request, user, businesses)
     if wanted := request.GET.get("business_id"):
         businesses = [business for business in businesses if business.id == _uuid(wanted)]
         if not businesses:
@@ -217,6 +220,18 @@ def _authorization(request: HttpRequest, app: App) -> AuthorizationRequest:
     if not businesses:
         raise ConsentProblem("You have no store to install the app on. Add a business first.", 403)
     return AuthorizationRequest(core, state, scopes, credentials, businesses)
+
+
+def _require_manager(request: HttpRequest, user: User, managed: list[Business]) -> None:
+    """Raises `ConsentProblem` for who only works with the orders of the store that is meant, or of all of theirs."""
+    stores = stores_of(user) if user.is_merchant else Business.objects.none()
+    if wanted := request.GET.get("business_id"):
+        stores = stores.filter(pk__in=[found] if (found := _uuid(wanted)) else [])
+    elif managed:
+        return
+    store = stores.exclude(pk__in=[each.pk for each in managed]).first()
+    if store is not None:
+        raise ConsentProblem(NOT_MANAGED.format(store=store.name), 403)
 
 
 def _problem_page(request: HttpRequest, problem: ConsentProblem) -> HttpResponse:

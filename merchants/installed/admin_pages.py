@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from accounts.enums import StoreRole
 from common.errors import NotFound
 from common.http.url_policy import origin_of
 from common.web.methods import require_safe
@@ -51,7 +52,7 @@ def new_session_token(request: MerchantRequest, installation: Installation) -> J
     """
     if not installation.is_running:
         raise NotFound("The app's pages are switched off.")
-    return JsonResponse({"sessionToken": session_token(installation=installation, user=request.user)})
+    return JsonResponse({"sessionToken": _session_token(request, installation)})
 
 
 def _init(request: MerchantRequest, installation: Installation) -> dict[str, Any]:
@@ -61,5 +62,10 @@ def _init(request: MerchantRequest, installation: Installation) -> dict[str, Any
         "businessName": installation.business.name,
         "role": request.user.role,
         "locale": installation.business.locale,
-        "sessionToken": session_token(installation=installation, user=request.user),
+        "sessionToken": _session_token(request, installation),
     }
+
+
+def _session_token(request: MerchantRequest, installation: Installation) -> str:
+    role = None if request.business.is_sandbox else StoreRole(request.business.store_role)
+    return session_token(installation=installation, user=request.user, staff_role=role)

@@ -11,7 +11,7 @@ from extensions.enums import ExtensionType
 from extensions.models import LiveDefinition
 from extensions.reach_requests import open_requests
 from installations.models import Installation
-from installations.queries import has_store_without
+from installations.queries import businesses_to_install_on, has_store_without
 from marketplace.access import may_develop
 from marketplace.listing import authorize_address
 from marketplace.models import App
@@ -31,8 +31,10 @@ class Card:
 def cards_of(apps: Iterable[App], user: Visitor) -> list[Card]:
     """Two statements for any number of apps."""
     apps = list(apps)
-    own = Installation.objects.active().filter(business__owner=user.pk, app__in=apps)
-    installed = set(own.values_list("app_id", flat=True)) if user.is_authenticated else set()
+    installed: set[UUID] = set()
+    if isinstance(user, User):
+        own = Installation.objects.active().filter(business__in=businesses_to_install_on(user), app__in=apps)
+        installed = set(own.values_list("app_id", flat=True))
     hooks = LiveDefinition.objects.filter(
         version__in=[each.approved_version_id for each in apps],
         definition__type=ExtensionType.HOOK,
@@ -61,7 +63,7 @@ def install_panel(app: App, user: Visitor) -> InstallPanel:
     installations: list[Installation] = []
     if isinstance(user, User):
         own = Installation.objects.active().with_app().defer("webhook_secret")
-        installations = list(own.filter(app=app, business__owner=user))
+        installations = list(own.filter(app=app, business__in=businesses_to_install_on(user)))
     is_own = may_develop(app, user)
     return InstallPanel(
         installations=installations,

@@ -16,6 +16,7 @@ from marketplace import listing
 from marketplace.models import App, AppVersion
 from marketplace.queries import own_apps
 from marketplace.scopes import SCOPES, in_order
+from merchants.access import sees_apps
 from merchants.installed.cards import cards_of, install_panel
 from merchants.marketplace.facts import measured_facts
 from merchants.marketplace.forms import ListingForm
@@ -121,6 +122,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "search": ListingForm()["q"],
         "apps": cards_of(listing.find(listing.Wanted())[:APPS_AT_HOME], user),
+        "sees_apps": isinstance(user, User) and user.is_merchant and sees_apps(request),
         "latest_app": own_apps(user).first() if isinstance(user, User) and user.is_developer else None,
     }
     return render(request, "home.html", context)

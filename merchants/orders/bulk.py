@@ -10,7 +10,7 @@ from common.errors import Conflict, Invalid
 from common.ids import parse_id
 from common.web.forms.kept import typed
 from common.web.methods import GET_OR_POST, require_safe
-from merchants.access import MerchantRequest, merchant_page
+from merchants.access import MerchantRequest, orders_page
 from merchants.constants import ROWS
 from merchants.filter_forms import OrderFilter
 from merchants.orders.moves import STEPS
@@ -24,7 +24,7 @@ from stores.standing import is_unpaid_online
 
 
 @require_http_methods(GET_OR_POST)
-@merchant_page
+@orders_page
 def move_several(request: MerchantRequest) -> HttpResponse:
     """Body: `order` (several), `status`. Orders that can't go there stay. Unpaid ones ask: `anyway` moves them, `only_paid` doesn't.
 
@@ -92,7 +92,7 @@ def _say(request: MerchantRequest, moved: int, left: int, target: OrderStatus) -
 
 
 @require_safe
-@merchant_page
+@orders_page
 def news(request: MerchantRequest) -> HttpResponse:
     """JSON such as `{"count": 3}`: how many orders of the filtered list are newer than `after`, at most 100."""
     form, after = OrderFilter(request.GET), parse_id(request.GET.get("after"))

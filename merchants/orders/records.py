@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved, sent_again
 from common.web.methods import GET_OR_POST
-from merchants.access import MerchantRequest, merchant_page
+from merchants.access import MerchantRequest, orders_page
 from merchants.orders.forms import NoteForm, RefundForm
 from merchants.orders.views import order_page, own_order
 from stores.services.history import merchant
@@ -19,7 +19,7 @@ from stores.standing import refundable
 
 
 @require_http_methods(GET_OR_POST)
-@merchant_page
+@orders_page
 def refund(request: MerchantRequest, order_id: str) -> HttpResponse:
     order = own_order(request, order_id)
     if not refundable(order):
@@ -38,7 +38,7 @@ def refund(request: MerchantRequest, order_id: str) -> HttpResponse:
 
 
 @require_http_methods(GET_OR_POST)
-@merchant_page
+@orders_page
 def add_note(request: MerchantRequest, order_id: str) -> HttpResponse:
     """Body: `text`."""
     order, page = own_order(request, order_id), resolve_url("merchants:order", order_id)

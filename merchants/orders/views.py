@@ -13,7 +13,7 @@ from common.errors import Conflict, Invalid
 from common.web.forms.pages import UNPROCESSABLE, form_page
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.access import MerchantRequest, orders_page, own_row
 from merchants.constants import ROWS
 from merchants.filter_forms import OrderFilter
 from merchants.orders.descriptions import history, parts
@@ -30,7 +30,7 @@ from stores.standing import is_unpaid_online, payment_of, refundable
 
 
 @require_safe
-@merchant_page
+@orders_page
 def order_list(request: MerchantRequest) -> HttpResponse:
     return list_page(request)
 
@@ -67,7 +67,7 @@ def _without_page(query: QueryDict) -> str:
 
 
 @require_safe
-@merchant_page
+@orders_page
 def export(request: MerchantRequest) -> HttpResponse:
     """The orders of the list with its filters, as CSV."""
     form = OrderFilter(request.GET)
@@ -82,7 +82,7 @@ def export(request: MerchantRequest) -> HttpResponse:
 
 
 @require_safe
-@merchant_page
+@orders_page
 def order(request: MerchantRequest, order_id: str) -> HttpResponse:
     return order_page(request, own_order(request, order_id), NoteForm())
 
@@ -90,7 +90,7 @@ def order(request: MerchantRequest, order_id: str) -> HttpResponse:
 def order_page(request: MerchantRequest, order: Order, note_form: NoteForm) -> HttpResponse:
     context = {
         "order": order,
-        "still_sold": still_sold(order),
+        "still_sold": still_sold(order) if request.manages else (),
         "history": history(order, request.user),
         "parts": parts(order),
         "orders_of_customer": orders_of_customer(order),
@@ -106,7 +106,7 @@ def order_page(request: MerchantRequest, order: Order, note_form: NoteForm) -> H
 
 
 @require_safe
-@merchant_page
+@orders_page
 def packing_slip(request: MerchantRequest, order_id: str) -> HttpResponse:
     """What goes into the parcel: items without prices, for printing."""
     found = own_order(request, order_id)
@@ -115,7 +115,7 @@ def packing_slip(request: MerchantRequest, order_id: str) -> HttpResponse:
 
 
 @require_POST
-@merchant_page
+@orders_page
 def change_status(request: MerchantRequest, order_id: str) -> HttpResponse:
     """Body: `status`, a stage further on; `anyway` once the merchant knows that the order isn't paid. Cancelling has a page of
     its own.
@@ -138,7 +138,7 @@ def change_status(request: MerchantRequest, order_id: str) -> HttpResponse:
 
 
 @require_http_methods(GET_OR_POST)
-@merchant_page
+@orders_page
 def cancel(request: MerchantRequest, order_id: str) -> HttpResponse:
     """Says what will follow, and asks; pressed twice it is done once."""
     found = own_order(request, order_id)

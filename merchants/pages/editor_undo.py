@@ -60,7 +60,7 @@ def _put_back(request: MerchantRequest, page: SitePage, last: dict[str, Any]) ->
         raise NotFound("The block is gone.")
     made = placements.add_block(
         page=page,
-        installation=own_installation(request.user, last["installation"]),
+        installation=own_installation([page.business], last["installation"]),
         definition=definition,
         settings=last["settings"],
     )

@@ -9,7 +9,7 @@ from common.errors import NotFound
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.access import MerchantRequest, orders_page, own_row
 from merchants.constants import ROWS
 from merchants.filter_forms import ReviewFilter
 from merchants.store.queries import reviews_found
@@ -19,7 +19,7 @@ from stores.services.reviews import delete_review
 
 
 @require_safe
-@merchant_page
+@orders_page
 def review_list(request: MerchantRequest) -> HttpResponse:
     """Filters: `q`, a part of the product's name; `product`, one product's id; `rating`."""
     form = ReviewFilter(request.GET)
@@ -51,7 +51,7 @@ def _product(request: MerchantRequest, form: ReviewFilter) -> Product | None:
 
 
 @require_http_methods(GET_OR_POST)
-@merchant_page
+@orders_page
 def delete(request: MerchantRequest, review_id: str) -> HttpResponse:
     """Shows the review, and asks."""
     review = own_row(request, Review.objects.select_related("product"), review_id, "Review")

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.models import Business
+from accounts.enums import StoreRole
 from accounts.services import create_business
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved, sent_again
@@ -19,8 +19,8 @@ from merchants.store.forms import BusinessForm
 @require_safe
 @merchants_only
 def business_list(request: MerchantRequest) -> HttpResponse:
-    businesses = Business.objects.owned_by(request.user).order_by("created_at", "id")
-    return render(request, "merchants/store/businesses.html", {"businesses": businesses})
+    """Own ones first, and those in which the person works."""
+    return render(request, "merchants/store/businesses.html")
 
 
 @require_http_methods(GET_OR_POST)
@@ -31,6 +31,7 @@ def business_add(request: MerchantRequest) -> HttpResponse:
     def save() -> HttpResponse:
         fields = {name: value for name, value in form.cleaned_data.items() if name != "form_token"}
         made = create_business(owner=request.user, **fields)
+        made.store_role = StoreRole.OWNER
         switch_to(request, made)
         return done(request, f"{made.name} created.", "merchants:home")
 
@@ -43,6 +44,6 @@ def business_add(request: MerchantRequest) -> HttpResponse:
 @merchants_only
 def business_switch(request: MerchantRequest) -> HttpResponse:
     """Body: `business`, and `next`, a page to go on with."""
-    switch_to(request, own_business(request.user, request.POST.get("business")))
+    switch_to(request, own_business(request, request.POST.get("business")))
     page = request.POST.get("next", "")
     return redirect(page if is_own_page(page, request) else "merchants:home")

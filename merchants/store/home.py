@@ -1,10 +1,10 @@
 """Where a merchant begins."""
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from common.web.methods import require_safe
-from merchants.access import MerchantRequest, merchant_page
+from merchants.access import MerchantRequest, orders_page
 from merchants.attention import concerns_of
 from merchants.store import overview
 from merchants.store.queries import waiting_in
@@ -14,9 +14,14 @@ SHOWN = 5
 
 
 @require_safe
-@merchant_page
+@orders_page
 def home(request: MerchantRequest) -> HttpResponse:
-    """What needs attention, the sales of the last days (`days`: 7, 30 or 90), the newest orders, and apps."""
+    """What needs attention, the sales of the last days (`days`: 7, 30 or 90), the newest orders, and apps.
+
+    Who only works with orders begins at these.
+    """
+    if not request.manages:
+        return redirect("merchants:orders")
     business, apps = request.business, request.apps
     chosen = request.GET.get("days", "")
     days = int(chosen) if chosen in map(str, RANGES) else RANGES[0]

@@ -10,6 +10,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.enums import StoreRole
 from accounts.validators import timezone_label
 from common.currencies import currency_label
 from common.templatetags.ui import pill
@@ -105,6 +106,11 @@ def gives_back(order: Order) -> bool:
 @register.filter
 def runs_low(product: Product) -> bool:
     return is_low(product.stock, product.low_stock_threshold)
+
+
+@register.filter
+def role_name(role: str) -> str:
+    return StoreRole(role).label
 
 
 @register.filter

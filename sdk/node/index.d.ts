@@ -138,6 +138,8 @@ export interface Session {
   installationId: string;
   /** Unix seconds. */
   expiresAt: number;
+  /** What the person may do in the store; null on a sandbox. */
+  staffRole: "OWNER" | "MANAGER" | null;
 }
 /** Who looks at an admin page. A token lives for a minute. Throws InvalidSession. */
 export function readSessionToken(

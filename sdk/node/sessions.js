@@ -24,13 +24,13 @@ export async function readSessionToken(token, { clientId, secret, now = Date.now
   if (given.length !== expected.length || !timingSafeEqual(expected, given)) {
     throw new InvalidSession("the signature does not match");
   }
-  const { aud, exp, sub, businessId, installationId } = claims;
+  const { aud, exp, sub, businessId, installationId, staffRole } = claims;
   if (aud !== clientId) throw new InvalidSession("the token is for another app");
   if (!Number.isInteger(exp) || exp + LEEWAY <= now) throw new InvalidSession("the token has expired");
   if ([sub, businessId, installationId].some((value) => typeof value !== "string")) {
     throw new InvalidSession("the token does not say who is looking");
   }
-  return { userId: sub, businessId, installationId, expiresAt: exp };
+  return { userId: sub, businessId, installationId, expiresAt: exp, staffRole: staffRole ?? null };
 }
 
 function object(part) {

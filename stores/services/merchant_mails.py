@@ -1,6 +1,7 @@
-"""Mails to merchants about their stores: new orders, products that run low, new reviews.
+"""Mails to the people of a store about it: new orders, products that run low, new reviews.
 
-A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. Sending removes
+A row is written in the transaction of what happened, so nothing that is committed is lost, and nothing else is mailed. The first run that
+sees it makes one of it for each person, because each chooses how often they want mails. Sending removes
 the rows in one transaction with the mail: whatever fails leaves them for the next run. If a process dies after the mail server took the
 mail and before the commit, the mail is resent with the same Message-ID, by which mailboxes recognize it.
 
@@ -9,7 +10,7 @@ Mails hold no words and no data of customers: the page has these.
 
 import hashlib
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import Any, Final
@@ -22,9 +23,10 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.enums import Frequency, StoreNotice
+from accounts.access import people_of
+from accounts.enums import Frequency, StoreNotice, StoreRole
 from accounts.models import Business, User
-from accounts.services.profile import frequency_of
+from accounts.services.profile import OF_ORDERS, frequency_of
 from common.db.inserts import insert
 from common.mails.letters import letter
 from common.money import display
@@ -37,10 +39,13 @@ log = logging.getLogger(__name__)
 
 MORNING: Final = 8  # the hour of daily mails, in the store's time zone
 BATCH: Final = 200  # in one mail
+ADDRESSED: Final = 1000  # in one run
 SINGLE: Final = 10  # mails for each at once; what piled up beyond that is one mail
 LISTED: Final = 20  # in one mail, by name
 REFUSED_FOR: Final = timedelta(hours=1)
 GIVEN_UP: Final = timedelta(days=14)
+# The least role of who gets them, by kind.
+LEAST: Final = {kind: StoreRole.ORDERS if kind in OF_ORDERS else StoreRole.MANAGER for kind in StoreNotice}
 PERIODS: Final = {Frequency.HOURLY: timedelta(hours=1), Frequency.DAILY: timedelta(days=1)}
 
 
@@ -52,9 +57,9 @@ def note(*, business: Business, kind: StoreNotice, now: datetime, about_id: UUID
     enqueue_after_commit("stores.tasks.mail_merchant", str(business.pk), expires=60.0)
 
 
-def choices_changed(*, owner: User) -> None:
+def choices_changed(*, person: User) -> None:
     """Have the next run look at all that waits for this person."""
-    MerchantNews.objects.filter(business__owner=owner).update(due_at=timezone.now())
+    MerchantNews.objects.filter(recipient=person).update(due_at=timezone.now())
 
 
 def send_due(*, now: datetime | None = None) -> int:
@@ -80,30 +85,57 @@ def mail_merchant(*, business_id: UUID | str, now: datetime | None = None) -> in
     """Mail what is due in one store. Returns the number of mails."""
     now = now or timezone.now()
     store = Business.objects.select_related("owner").filter(pk=business_id).first()
-    return sum(_mail_kind(store, kind, now) for kind in StoreNotice) if store else 0
+    if store is None:
+        return 0
+    people = {kind: people_of([store], LEAST[kind])[store.pk] for kind in StoreNotice}
+    _address(store, people)
+    return sum(_mail_kind(store, person, kind, now) for kind in StoreNotice for person in people[kind])
 
 
-def _mail_kind(store: Business, kind: StoreNotice, now: datetime) -> int:
+@transaction.atomic
+def _address(store: Business, people: Mapping[StoreNotice, Sequence[User]]) -> None:
+    """Make one row of each for each person who may know of it, and remove those of people who may no longer."""
+    rows = MerchantNews.objects.filter(business=store)
+    for kind, recipients in people.items():
+        rows.filter(kind=kind, recipient__isnull=False).exclude(recipient__in=recipients).delete()
+        new = rows.filter(kind=kind, recipient=None).select_for_update(skip_locked=True)
+        found = list(new.order_by("pk")[:ADDRESSED])
+        MerchantNews.objects.bulk_create(
+            MerchantNews(
+                business=store,
+                kind=kind,
+                about_id=each.about_id,
+                at=each.at,
+                due_at=each.due_at,
+                recipient=person,
+            )
+            for person in recipients
+            for each in found
+        )
+        _rows(found).delete()
+
+
+def _mail_kind(store: Business, person: User, kind: StoreNotice, now: datetime) -> int:
     sent = 0
     try:
-        while (outcome := _send_next(store, kind, now)) is not None:
+        while (outcome := _send_next(store, person, kind, now)) is not None:
             sent += outcome
     except (SMTPRecipientsRefused, SMTPDataError) as error:
-        log.warning("A mail to the merchant of %s was refused: %s", store.slug, type(error).__name__)
-        due = MerchantNews.objects.filter(business=store, kind=kind, due_at__lte=now)
+        log.warning("A mail to a merchant of %s was refused: %s", store.slug, type(error).__name__)
+        due = MerchantNews.objects.filter(business=store, recipient=person, kind=kind, due_at__lte=now)
         due.update(due_at=now + REFUSED_FOR)
     return sent
 
 
 @transaction.atomic
-def _send_next(store: Business, kind: StoreNotice, now: datetime) -> bool | None:
+def _send_next(store: Business, person: User, kind: StoreNotice, now: datetime) -> bool | None:
     """Send one mail and remove its rows. None if nothing is left to look at, False if there was nothing to send."""
     rows = MerchantNews.objects.select_for_update(of=("self",), skip_locked=True).order_by("pk")
-    waiting = list(rows.filter(business=store, kind=kind, due_at__lte=now)[:BATCH])
+    waiting = list(rows.filter(business=store, recipient=person, kind=kind, due_at__lte=now)[:BATCH])
     if not waiting:
         return None
-    news = _ripe(waiting, frequency_of(store.owner, kind), store, now)
-    mail = _compose(store, kind, news) if news else None
+    news = _ripe(waiting, frequency_of(person, kind), store, now)
+    mail = _compose(store, person, kind, news) if news else None
     _rows(news).delete()
     if mail:
         mail.send()
@@ -139,7 +171,9 @@ def _rows(news: Iterable[MerchantNews]) -> Any:
 # What the mails say
 
 
-def _compose(store: Business, kind: StoreNotice, news: Sequence[MerchantNews]) -> EmailMessage | None:
+def _compose(
+    store: Business, person: User, kind: StoreNotice, news: Sequence[MerchantNews]
+) -> EmailMessage | None:
     """None if nothing is worth a mail any more."""
     written = _WRITERS[kind](store, news)
     if written is None:
@@ -149,7 +183,7 @@ def _compose(store: Business, kind: StoreNotice, news: Sequence[MerchantNews]) -
     with timezone.override(store.timezone):
         return letter(
             subject=subject,
-            to=store.owner.email,
+            to=person.email,
             template=f"stores/mail/{kind.value}.txt",
             context=context | {"business": store},
             frame=merchant_frame(store),

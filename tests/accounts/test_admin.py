@@ -4,6 +4,7 @@ from django.test import Client
 
 from accounts.enums import Role
 from accounts.models import Business, User
+from accounts.services import staff
 from tests import factories
 from tests.factories import PASSWORD
 from tests.state import unchanged
@@ -125,3 +126,29 @@ def test_developer_not_let_into_administration(client: Client, dana: User) -> No
     response = client.get("/admin/", follow=True)
     assert response.redirect_chain[-1][0] == "/accounts/login/?next=%2Fadmin%2F"
     assert response.status_code == 200
+
+
+@pytest.mark.spec(
+    "Contract 11 Staff", "The administration shows who works in a store, and where a person works"
+)
+def test_administrator_reads_the_staff_of_stores(admin_client: Client, mira: User) -> None:
+    shop = mira.businesses.get()
+    kim = factories.merchant_without_store("kim@example.com", name="Kim")
+    factories.staff(shop, kim)
+    staff.invite(business=shop, by=mira, email="ann@example.com", role="ORDERS")
+    of_store = admin_client.get(f"/admin/accounts/business/{shop.pk}/change/").content.decode()
+    assert ("kim@example.com" in of_store, "ann@example.com" in of_store) == (True, True)
+    of_person = admin_client.get(f"/admin/accounts/user/{kim.pk}/change/").content.decode()
+    assert "Works in" in of_person
+    assert shop.slug in of_person or "Mira&#x27;s shop" in of_person
+    found = admin_client.get("/admin/accounts/business/?q=kim@example.com").context["cl"].result_list
+    assert list(found) == [shop]
+
+
+@pytest.mark.spec("Contract 11 Members", "The administration shows the members of an app")
+def test_administrator_reads_the_members_of_an_app(admin_client: Client, dana: User, sam: User) -> None:
+    app = factories.app(dana, slug="stars")
+    factories.member(app, sam)
+    page = admin_client.get(f"/admin/marketplace/app/{app.pk}/change/").content.decode()
+    assert sam.email in page
+    assert dana.email in page

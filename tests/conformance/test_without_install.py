@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Business
+from accounts.models import Business, User
 from conformance.enums import Outcome, Sender
 from conformance.models import Run
 from conformance.results import results_of
@@ -15,8 +15,10 @@ from conformance.services.runs import advance, pending, start
 from conformance.services.sending import check_app
 from conformance.steps.frames import MAX_URLS
 from extensions.services.manifests import save_manifest
+from installations import services
 from installations.models import Installation
 from marketplace.models import App
+from tests import factories
 from tests.extensions.manifests import block, hook
 from tests.receivers import Answer, ReceivedRequest, Receiver
 from webhooks.models import Delivery, Event, Webhook
@@ -92,6 +94,20 @@ def test_signatures_are_tried_with_the_secret_of_the_test_install(
     assert outcomes(run, ["WH008", "LC001", "ER001"]) == ["SKIPPED"] * 3
     assert not Delivery.objects.exists()
     assert not Event.objects.exists()
+
+
+@pytest.mark.spec(
+    "Contract 11 Members", "A check signs with the owner's install, also where another member has one"
+)
+def test_signatures_are_those_of_the_owners_install(
+    app: App, installation: Installation, careful: Careful, sam: User
+) -> None:
+    factories.member(app, sam)
+    services.test_install(app=app, developer=sam)
+    run = check_app(app=listening(app, careful.url))
+    assert outcomes(run, WEBHOOK_RULES) == ["PASS"] * 7
+    own = {each.headers["x-webhook-business-id"] for each in careful.requests}
+    assert own == {str(installation.business_id)}
 
 
 def test_an_app_that_ignores_the_age_fails(app: App, installation: Installation) -> None:

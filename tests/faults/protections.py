@@ -254,7 +254,13 @@ PROTECTIONS: Final = {
         "marketplace.access", "    if _RANKS.index(role) < _RANKS.index(least):", "    if False:"
     ),
     "address of an invitation": Change(
-        "marketplace.services.members", "    if user.email != row.email:", "    if False:"
+        "accounts.services.invitations", "    if user.email == row.email:", "    if True:"
+    ),
+    "role in a store": Change("accounts.access", "    if not may(role, least):", "    if False:"),
+    "role at the exchange": Change(
+        "installations.oauth",
+        "            and may(role_in(grant.business, grant.user), StoreRole.MANAGER)\n",
+        "",
     ),
     "installation of a webhook": Change(
         "webhooks.queries",

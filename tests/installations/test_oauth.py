@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.enums import Role
 from accounts.models import Business, User
+from accounts.services import staff
 from installations import code_replay, services
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
@@ -694,3 +695,20 @@ def test_exchange_and_later_use_while_redis_is_down(listed: App, mira: User, set
     assert call(token).status_code == 200
     assert exchange(listed, code).json()["error"] == "invalid_grant"
     assert call(token).status_code == 401
+
+
+@pytest.mark.spec(
+    "Contract 11 Staff", "Who is removed is out within a second: a code they agreed to gives no token"
+)
+@pytest.mark.parametrize("end", ["removed", "orders"])
+def test_code_of_a_removed_manager_is_refused(listed: App, mira: User, shop: Business, end: str) -> None:
+    kim = factories.merchant_without_store("kim@example.com", name="Kim")
+    row = factories.staff(shop, kim)
+    assert exchange(listed, code_for(kim, listed)).status_code == 200
+    code = code_for(kim, listed)
+    if end == "removed":
+        staff.remove(business=shop, by=mira, member_id=row.pk)
+    else:
+        staff.change_role(business=shop, by=mira, member_id=row.pk, role="ORDERS")
+    refused = exchange(listed, code)
+    assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")

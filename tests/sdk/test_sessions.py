@@ -38,6 +38,7 @@ def test_token_of_the_platform_says_who_is_looking() -> None:
     session = Session("user-1", "b-1", "i-1", NOW + 60)
     assert read(issued()) == session
     assert read(issued(), secret={"i-1": SECRET}.get) == session
+    assert read(issued(staffRole="MANAGER")).staff_role == "MANAGER"
 
 
 def test_forged_business_is_refused() -> None:

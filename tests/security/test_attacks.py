@@ -10,8 +10,9 @@ from django.db import connections
 from django.db.models.functions import Now
 from django.test import Client
 
-from accounts.models import Business, DeveloperToken, Session, User
-from accounts.services import choose_new_password
+from accounts.enums import StoreRole
+from accounts.models import Business, DeveloperToken, Session, Staff, User
+from accounts.services import choose_new_password, staff
 from accounts.services.developer_tokens import create_developer_token
 from accounts.sign_in import tokens
 from developers import limits
@@ -20,7 +21,7 @@ from installations.models import Installation
 from marketplace.enums import AppRole
 from marketplace.models import App, Membership
 from marketplace.services import apps, members
-from stores.models import SitePage, StoreSettings
+from stores.models import Product, SitePage, StoreSettings
 from stores.services.pages import create_page
 from tests import factories
 from tests.accounts.passkeys import Passkey
@@ -92,6 +93,35 @@ def test_invitation_is_accepted_by_another_person(installation: Installation, sa
     link = members.invitation_token(Membership.objects.get(pk=invited.id))
     assert signed_in(sam).post(f"/portal/invitations/{link}/").status_code == 403
     assert not Membership.objects.filter(user=sam).exists()
+
+
+@pytest.mark.attack("role in a store")
+def test_person_for_orders_changes_products_and_staff(mira: User, shop: Business) -> None:
+    kim = factories.merchant_without_store("kim@example.com")
+    row, product = factories.staff(shop, kim, StoreRole.ORDERS), factories.product(shop)
+    browser = signed_in(kim)
+    for path, body in (
+        (f"products/{product.pk}/archive/", {}),
+        ("products/add/", {"name": "Rye", "price": "5"}),
+        (f"staff/{row.pk}/role/", {"role": "MANAGER"}),
+        ("staff/", {"email": "sam@example.com", "role": "MANAGER"}),
+    ):
+        assert browser.post(f"/merchant/{path}", body).status_code == 403
+    assert Product.objects.get().status == "ACTIVE"
+    assert Staff.objects.get().role == StoreRole.ORDERS
+
+
+@pytest.mark.attack("role at the exchange")
+def test_removed_manager_has_an_app_installed(mira: User, shop: Business, dana: User) -> None:
+    """With a code that was agreed to a moment before."""
+    listed = factories.app(dana, client_secret=oauth_client.SECRET)
+    factories.approve(listed)
+    kim = factories.merchant_without_store("kim@example.com")
+    row = factories.staff(shop, kim)
+    code = oauth_client.code_for(kim, listed)
+    staff.remove(business=shop, by=mira, member_id=row.pk)
+    assert oauth_client.exchange(listed, code).status_code == 400
+    assert not Installation.objects.filter(app=listed).exists()
 
 
 @pytest.mark.attack("installation of a webhook")

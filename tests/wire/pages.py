@@ -39,9 +39,9 @@ ONLY_POST = {
     "admin:marketplace_submission_install",
     "admin:marketplace_submission_release", "admin:marketplace_submission_take", "admin:marketplace_submission_uninstall",
     "merchants:add_block", "merchants:business_switch", "merchants:hook_reset", "merchants:move_block",
-    "merchants:order_status", "merchants:page_picture", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block", "merchants:preview_text",
+    "merchants:invitation_register", "merchants:order_status", "merchants:page_picture", "merchants:page_undo", "merchants:pause", "merchants:place_block", "merchants:preview_block", "merchants:preview_text",
     "merchants:product_archive", "merchants:product_restore",
-    "merchants:remove_block", "merchants:resume",
+    "merchants:remove_block", "merchants:resume", "merchants:staff_role",
     "oauth:revoke", "oauth:token",
     "storefront:add_to_cart", "storefront:app_costs", "storefront:cart_change", "storefront:cart_remove", "storefront:review", "storefront:visit",
 }  # fmt: skip
@@ -62,7 +62,7 @@ FETCHED = {
 # Pages that have nothing to show to the person that asks here: a mail's link, what a device shows, or a page for others.
 NOT_SHOWN = {
     "accounts:confirm_new_email", "account_reset_password_from_key", "merchants:listing_preview", "merchants:kept_request",
-    "portal:invitation", "portal:transfer_accept",
+    "portal:invitation", "portal:transfer_accept", "merchants:invitation", "merchants:business_leave",
     "merchants:businesses", "merchants:business_add", "merchants:app_settings",
     "mfa_view_recovery_codes", "mfa_deactivate_totp", "mfa_remove_webauthn", "mfa_generate_recovery_codes",
 }  # fmt: skip
@@ -181,6 +181,9 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
             },
         ),
         "merchant/": Subject(dana, order | {"page_id": desk["page"].pk}),
+        "merchant/staff/": Subject(cast.mira, {"member_id": cast.staff_row.pk}),
+        "merchant/invitations/": Subject(cast.mira, {"token": "x"}),
+        "merchant/businesses/%(business_id)s/": Subject(cast.sofia, {"business_id": cast.staff_row.business_id}),
         "merchant/pages/": Subject(
             cast.framed["shop"].owner, {"page_id": framed["page"].pk, "placement_id": framed["block"].pk}
         ),

@@ -49,7 +49,7 @@ from webhooks.services import inboxes
 RULE = "Contract 15 Doors"
 AREAS = ("portal:", "merchants:", "admin:marketplace_submission_", "admin:marketplace_app_")
 # These register by a link, with a password, which is kept nowhere.
-BY_A_LINK = {"portal:invitation_register"}
+BY_A_LINK = {"portal:invitation_register", "merchants:invitation_register"}
 OF_DJANGO = {
     f"admin:marketplace_{model}_{act}"
     for model in ("submission", "app")
@@ -57,10 +57,12 @@ OF_DJANGO = {
 }
 # Nothing is typed into these.
 BUTTONS = {
-    "merchants:add_block", "merchants:authorize", "merchants:business_switch", "merchants:hook_reset", "merchants:move_block",
+    "merchants:add_block", "merchants:authorize", "merchants:business_leave", "merchants:business_switch", "merchants:hook_reset",
+    "merchants:invitation", "merchants:move_block",
     "merchants:order_cancel", "merchants:order_status", "merchants:page_delete", "merchants:page_undo", "merchants:pause",
     "merchants:place_block", "merchants:product_archive", "merchants:product_delete", "merchants:product_restore",
-    "merchants:reconsent", "merchants:remove_block", "merchants:resume", "merchants:review_delete", "merchants:uninstall",
+    "merchants:reconsent", "merchants:remove_block", "merchants:resume", "merchants:review_delete", "merchants:staff_remove",
+    "merchants:staff_role", "merchants:uninstall",
     "portal:checks", "portal:delivery_resend", "portal:invitation", "portal:member_remove", "portal:member_role",
     "portal:transfer_accept", "portal:transfer_withdraw", "portal:erase_now", "portal:group_resend", "portal:hook_reset",
     "portal:manifest_restore", "portal:test_change", "portal:test_install", "portal:test_uninstall", "portal:version_restore",
@@ -132,6 +134,7 @@ NEW = [
 # What is typed here confirms, chooses or tries something.
 ACTS = [
     Row("merchants:orders_move", "/merchant/orders/", {"order": ["{order}"]}, "/merchant/orders/move/", press={"status": "CONFIRMED"}),
+    Row("merchants:staff", "/merchant/staff/", {"email": "kim@example.com", "role": "MANAGER"}),
     Row("portal:app_delete", "/portal/apps/{slug}/delete/", {"slug": "{slug}"}),
     Row("portal:client_secret", "/portal/apps/{slug}/credentials/regenerate/", {"slug": "{slug}"}),
     Row("portal:device", "/portal/device/?user_code={code}", {"user_code": "{code}"}, "/portal/device/"),

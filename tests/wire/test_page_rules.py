@@ -27,7 +27,9 @@ PUBLIC = {
     "storefront:home", "storefront:product", "storefront:page",  # each shopper's cart is a page of its own
 }  # fmt: skip
 # For the person who has the link of a mail.
-BY_A_LINK = {"portal:invitation", "portal:invitation_register"}
+BY_A_LINK = {
+    "portal:invitation", "portal:invitation_register", "merchants:invitation", "merchants:invitation_register",
+}  # fmt: skip
 # These prove by a secret who they are, or lead to the store's own host, and no cookie of theirs counts.
 WITHOUT_A_TOKEN = {"oauth:token", "oauth:revoke", "inbox_receiver", ""}
 # GET notes that a merchant has looked at the store. When a session was last seen, and the challenge of a passkey, are in the session.
@@ -130,7 +132,7 @@ def test_what_was_sent_signed_out_leads_to_sign_in_and_then_to_a_page(sweep: Swe
 @pytest.mark.spec("Contract 2 Developer API", "Another developer's app is a 404, in the portal too")
 def test_what_is_another_ones_is_not_found(sweep: Sweep) -> None:
     cast = sweep.cast
-    merchants = dict.fromkeys((cast.mira, cast.framed["shop"].owner), (cast.noor, cast.dana))
+    merchants = dict.fromkeys((cast.mira, cast.sofia, cast.framed["shop"].owner), (cast.noor, cast.dana))
     strangers = {cast.dana: (cast.sam,)} | merchants  # Dana is the developer of the merchants' apps
     for route, subject in pages(sweep):
         if not route.parameters or not route.form.startswith(OF_SOMEBODY):

@@ -65,7 +65,31 @@ def seed(app_url: str) -> SimpleNamespace:
     made.__dict__.update(
         members_of(made, person("Kim Novak", Role.DEVELOPER), person("Vera Ruiz", Role.DEVELOPER))
     )
+    made.__dict__.update(staff_of(mira, person("Sofia Brandão", Role.MERCHANT, business_name="Brandão Tea")))
     return made
+
+
+def staff_of(mira: Any, sofia: Any) -> dict[str, Any]:
+    """Mira's shop has a manager, somebody for its orders who has a store of her own, and two who are invited, one without an account."""
+    from accounts.enums import StoreRole
+    from accounts.models import Business, Staff, User
+    from accounts.services import staff
+    from tests import factories
+
+    shop = Business.objects.main_of(mira)
+    assert shop is not None
+    pia = factories.merchant_without_store("pia@example.com", name="Pia Nilsen")
+    factories.staff(shop, pia, StoreRole.ORDERS)
+    factories.staff(shop, sofia, StoreRole.MANAGER)
+    links = {}
+    for name, email in (
+        ("tom", "tom@example.com"),
+        ("nobody", "rosalind.featherstonehaugh@long-company-name.example.com"),
+    ):
+        row = staff.invite(business=shop, by=mira, email=email, role="ORDERS")
+        links[name] = staff.invitation_token(Staff.objects.get(pk=row.id))
+    assert User.objects.filter(email="tom@example.com").exists()
+    return {"pia": pia, "sofia": sofia, "staff_row": Staff.objects.get(user=sofia), "staff_links": links}
 
 
 def members_of(cast: Any, kim: Any, vera: Any) -> dict[str, Any]:

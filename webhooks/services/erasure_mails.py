@@ -1,4 +1,4 @@
-"""Mails a merchant how a data erasure ended: confirmed, not confirmed, or not sent."""
+"""Mails the owner and the managers of a store how a data erasure ended: confirmed, not confirmed, or not sent."""
 
 import logging
 from typing import Final
@@ -7,6 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from accounts.access import people_of
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
 from common.mails.letters import letter
@@ -31,8 +32,10 @@ def mail_merchant(erasure_id: UUID) -> None:
     ).defer("installation__webhook_secret")
     erasure = rows.get(pk=erasure_id)
     installation, business = erasure.installation, erasure.installation.business
-    owner = business.owner
-    if business.is_sandbox or not owner.is_active or not wants_mail(owner, MailKind.ERASURES):
+    if business.is_sandbox:
+        return
+    wanted = [each for each in people_of([business])[business.pk] if wants_mail(each, MailKind.ERASURES)]
+    if not wanted:
         return
     app = installation.app_fields
     context = {
@@ -42,15 +45,16 @@ def mail_merchant(erasure_id: UUID) -> None:
         "page": f"{settings.BASE_URL}/merchant/apps/{installation.pk}/receipt/",
     }
     subject = NEWS[ErasureState(erasure.state)].format(app=app.name, business=business.name)
-    with timezone.override(business.timezone):
-        mail = letter(
-            subject=subject,
-            to=owner.email,
-            template="webhooks/mail/erasure.txt",
-            context=context,
-            frame=merchant_frame(business),
-        )
-    try:
-        mail.send()
-    except Exception as error:  # its text names the address
-        log.error("The merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)
+    for person in wanted:
+        with timezone.override(business.timezone):
+            mail = letter(
+                subject=subject,
+                to=person.email,
+                template="webhooks/mail/erasure.txt",
+                context=context,
+                frame=merchant_frame(business),
+            )
+        try:
+            mail.send()
+        except Exception as error:  # its text names the address
+            log.error("A merchant of installation %s got no mail: %s", installation.pk, type(error).__name__)

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from accounts.access import is_own_sandbox
 from accounts.models import Business, User
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
@@ -72,5 +73,5 @@ def _answer(app: App, person: User, asked: dict[str, Any]) -> dict[str, Any]:
         "event_type": event_type,
         "store": store,
         "asked_at": asked["at"],
-        "is_own_sandbox": store.is_sandbox and store.owner_id == person.pk,
+        "is_own_sandbox": is_own_sandbox(store, person),
     }

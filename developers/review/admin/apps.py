@@ -28,6 +28,7 @@ from extensions.queries import manifest_document
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.services import reviews
+from marketplace.services.members import members_of
 
 PAGE = "admin:marketplace_app_change"
 MAX_SAVES = 20  # of the manifest, on an app's page
@@ -94,6 +95,7 @@ def show(request: HttpRequest, app: App) -> HttpResponse:
         "saves": ManifestSave.objects.filter(app=app).select_related("saved_by").order_by("-id")[:MAX_SAVES],
         "installs": installed.filter(is_test=False).count(),
         "tests": installed.filter(is_test=True).count(),
+        "members": members_of(app),
         "submissions": app.submissions.select_related("reviewer").order_by("-submitted_at", "-id"),
         "log": app.review_log.select_related("actor", "submission").order_by("-at", "-id"),
     }

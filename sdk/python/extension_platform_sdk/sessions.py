@@ -25,12 +25,16 @@ class InvalidSession(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Who looks, on which store: as the platform signed it, until ``expires_at`` (Unix seconds)."""
+    """Who looks, on which store: as the platform signed it, until ``expires_at`` (Unix seconds).
+
+    ``staff_role`` is what they may do there, ``"OWNER"`` or ``"MANAGER"``; None on a sandbox.
+    """
 
     user_id: str
     business_id: str
     installation_id: str
     expires_at: int
+    staff_role: str | None = None
 
 
 SecretOfInstallation = Callable[[str], str | None]
@@ -67,7 +71,10 @@ def _session(claims: dict[str, Any], client_id: str, now: float) -> Session:
     user_id, business_id, installation_id = (claims.get(name) for name in names)
     if not (isinstance(user_id, str) and isinstance(business_id, str) and isinstance(installation_id, str)):
         raise InvalidSession("the token does not say who is looking")
-    return Session(user_id, business_id, installation_id, expires_at)
+    staff_role = claims.get("staffRole")
+    return Session(
+        user_id, business_id, installation_id, expires_at, staff_role if isinstance(staff_role, str) else None
+    )
 
 
 def _find_secret(secret: str | SecretOfInstallation, claims: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from common.processes import wakeups
 from developers.api import listening
 from extensions.hooks.asking import HookCalls
 from extensions.models import HookCall, RelayedCall
+from installations import services
 from installations.models import Installation
 from marketplace.models import App
 from stores.hookpoints import Budget, HookPoint, HookRequest
@@ -198,6 +199,22 @@ def test_second_listener_takes_over_and_the_late_answer_of_the_first_does_not_co
     assert again["lease"] != handed["lease"]
     assert second.answer(deliveries=[ok(handed["lease"])]) == 0
     assert second.answer(deliveries=[ok(again["lease"])]) == 1
+
+
+@pytest.mark.spec("Contract 11 Members", "An app has one listener at a time, over all its members")
+def test_listener_of_another_member_replaces_the_first(
+    listener: Listener, webhook: Webhook, sandbox: Business, sams_api: Api, app: App, sam: User
+) -> None:
+    """It gets only what is for its own member's sandbox."""
+    factories.member(app, sam)
+    services.test_install(app=app, developer=sam)
+    second = Listener(sams_api, app)
+    refused = listener.ask()
+    assert (refused.status_code, refused.json()["message"]) == (409, listening.REPLACED)
+    published(sandbox)
+    drain()
+    assert second.work()["deliveries"] == []
+    assert Delivery.objects.get().status != DeliveryStatus.CANCELLED
 
 
 def test_stores_of_merchants_are_never_reached(

@@ -1,0 +1,78 @@
+"""Invitations by mail, of apps and of stores: who may get one, its link, and accepting it.
+
+The link is signed with `SECRET_KEY` and holds the row and the address, so nothing of it is stored. It works for seven days and for that
+address only, until it is accepted or taken back.
+"""
+
+from datetime import datetime
+from typing import Final, TypeVar
+
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.models import Invitable, InvitableQuerySet, User
+from accounts.services import confirmation
+from common.errors import Invalid, NotFound, TooManyRequests
+from common.web.limits.rate_limits import consume
+
+A_MINUTE: Final = 10  # of a person
+
+Row = TypeVar("Row", bound=Invitable)
+
+
+def check_email(email: str) -> None:
+    """Raises `Invalid`."""
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise Invalid.field("email", "Enter a whole e-mail address, such as kim@example.com.") from None
+    if len(email) > 254:
+        raise Invalid.field("email", "Must have at most 254 characters.")
+
+
+def count(by: User) -> None:
+    """Raises `TooManyRequests`."""
+    state = consume(f"invite:{by.pk}", limit=A_MINUTE)
+    if not state.allowed:
+        raise TooManyRequests(
+            f"That is more than {A_MINUTE} invitations a minute. Try again in {state.retry_after} seconds.",
+            retry_after=state.retry_after,
+            code="too_many_invitations",
+        )
+
+
+def token_of(row: Invitable, *, salt: str) -> str:
+    return signing.dumps([str(row.pk), row.email], salt=salt)
+
+
+def find(
+    rows: InvitableQuerySet[Row], token: str, *, salt: str, gone: str, now: datetime | None = None
+) -> Row:
+    """The open invitation of a link. Raises `NotFound`, with the sentence `gone`, for one that was accepted, taken back or has expired."""
+    try:
+        row_id, email = signing.loads(token, salt=salt)
+    except (signing.BadSignature, ValueError):
+        raise NotFound(gone) from None
+    open_rows: QuerySet[Row] = rows.standing(now or timezone.now()).filter(user=None)
+    row = open_rows.filter(pk=row_id, email=email).first()
+    if row is None:
+        raise NotFound(gone)
+    return row
+
+
+def why_of_another(row: Invitable, user: User) -> str:
+    """Why an invitation is not this person's; empty if it is."""
+    if user.email == row.email:
+        return ""
+    return f"This invitation is for {row.email}, and you are signed in as {user.email}. Sign in with that address."
+
+
+def fulfil(row: Invitable, user: User, now: datetime) -> None:
+    """Make the invitation the person's row. The link came by mail, so it also confirms the address."""
+    if not confirmation.is_confirmed(user):
+        confirmation.confirm(user=user)
+    row.user, row.email, row.since = user, "", now
+    row.save(update_fields=["user", "email", "since"])

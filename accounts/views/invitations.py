@@ -1,0 +1,104 @@
+"""The page of an invitation's link: for who has an account, and for who registers by it.
+
+The doors have one each, for apps and for stores; a `Kind` says what is theirs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from allauth.account.utils import complete_signup
+from django import forms
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+
+from accounts.enums import Role
+from accounts.models import Invitable, User
+from accounts.services import confirmation, register
+from accounts.services.registration import register_without_store
+from accounts.sign_in import limits
+from common.errors import Conflict, Invalid, NotFound
+from common.web.forms.pages import UNPROCESSABLE, add_service_errors
+
+NOT_FOUND = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`page` is the name of the page's URL, `role` that of who registers by it. `accept` answers with where to go on."""
+
+    page: str
+    template: str
+    role: Role
+    find: Callable[[str], Any]
+    why_not_accepted: Callable[[Any, User], str]
+    accept: Callable[[str, User], str]
+
+
+class InvitedForm(forms.Form):
+    name = forms.CharField(
+        max_length=120,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": "Enter your name."},
+    )
+    password = forms.CharField(
+        strip=False,
+        help_text="At least 8 characters. Avoid common passwords.",
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+        error_messages={"required": "Choose a password."},
+    )
+
+    def register(self, email: str, role: Role) -> User | None:
+        """An account with this address, which the link has confirmed. A merchant's has no store. None with errors in the form."""
+        try:
+            with transaction.atomic():
+                if role == Role.MERCHANT:
+                    user = register_without_store(email=email, **self.cleaned_data)
+                else:
+                    user = register(email=email, role=role, **self.cleaned_data).user
+                confirmation.confirm(user=user)
+        except Invalid as error:
+            add_service_errors(self, error)
+            return None
+        return user
+
+
+def look_or_accept(request: HttpRequest, kind: Kind, token: str) -> HttpResponse:
+    """Looking changes nothing, because mail servers open links. Only **Accept** uses the invitation up."""
+    try:
+        row = kind.find(token)
+        if request.method == "POST" and isinstance(request.user, User):
+            return redirect(kind.accept(token, request.user))
+    except NotFound as error:
+        return render(request, kind.template, {"problem": error.message}, status=NOT_FOUND)
+    context = _context(request, kind, row, token)
+    if not request.user.is_authenticated and not User.objects.filter(email=row.email).exists():
+        context["form"] = InvitedForm()
+    return render(request, kind.template, context)
+
+
+def register_invited(request: HttpRequest, kind: Kind, token: str) -> HttpResponse:
+    """Registers the invited address, and leads back to the invitation."""
+    page = resolve_url(kind.page, token)
+    row = kind.find(token)
+    if request.user.is_authenticated:
+        return redirect(page)
+    limits.registration(request)
+    try:
+        form = InvitedForm(request.POST)
+        if form.is_valid() and (made := form.register(row.email, kind.role)):
+            return complete_signup(request, made, None, page)
+    except Conflict:  # registered in the meantime
+        return redirect(page)
+    context = _context(request, kind, row, token) | {"form": form}
+    return render(request, kind.template, context, status=UNPROCESSABLE)
+
+
+def _context(request: HttpRequest, kind: Kind, row: Invitable, token: str) -> dict[str, Any]:
+    user = request.user
+    return {
+        "invitation": row,
+        "register_page": resolve_url(f"{kind.page}_register", token),
+        "refusal": kind.why_not_accepted(row, user) if isinstance(user, User) else "",
+    }

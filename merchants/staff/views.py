@@ -1,0 +1,134 @@
+"""The staff of a store: who they are, inviting, changing roles, removing. For its owner; leaving is for the others."""
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.enums import Role, StoreRole
+from accounts.models import Staff, User
+from accounts.services import staff
+from accounts.views.invitations import Kind, look_or_accept, register_invited
+from common.web.forms.kept import typed
+from common.web.forms.pages import done, form_page, saved
+from common.web.forms.widgets import RadioLines
+from common.web.methods import GET_OR_POST
+from merchants.access import SESSION_KEY, MerchantRequest, merchant_area, own_business, own_row, owners_page
+
+ROLES = [(StoreRole.MANAGER, StoreRole.MANAGER.label), (StoreRole.ORDERS, StoreRole.ORDERS.label)]
+ABOUT = {
+    StoreRole.MANAGER.value: "Everything but staff: products, pages, apps, settings.",
+    StoreRole.ORDERS.value: "Orders, reviews and customers. Nothing else of the store.",
+}
+
+
+class InviteForm(forms.Form):
+    email = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        widget=forms.EmailInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        error_messages={
+            "required": "Enter an e-mail address.",
+            "invalid": "Enter an e-mail address such as kim@example.com.",
+        },
+    )
+    role = forms.ChoiceField(
+        choices=ROLES,
+        initial=StoreRole.ORDERS,
+        widget=RadioLines(about=ABOUT),
+        error_messages={"required": "Choose a role."},
+    )
+
+
+@require_http_methods(GET_OR_POST)
+@owners_page
+def staff_list(request: MerchantRequest) -> HttpResponse:
+    if request.business.is_sandbox:
+        raise PermissionDenied("A sandbox store has no staff.")
+    form = InviteForm(typed(request))
+
+    def save() -> HttpResponse:
+        invited = staff.invite(business=request.business, by=request.user, **form.cleaned_data)
+        said = f"{invited.email} is invited. We sent the link, which works for seven days."
+        return done(request, said, "merchants:staff")
+
+    if response := saved(request, form, save):
+        return response
+    context = {"form": form, "staff": staff.staff_of(request.business), "roles": ROLES}
+    return form_page(request, "merchants/staff/list.html", context)
+
+
+@require_POST
+@owners_page
+def staff_role(request: MerchantRequest, member_id: str) -> HttpResponse:
+    _find(request, member_id)
+    changed = staff.change_role(
+        business=request.business, by=request.user, member_id=member_id, role=request.POST.get("role", "")
+    )
+    messages.success(request, f"The role of {changed.email} is {changed.role.label} now.")
+    return redirect("merchants:staff")
+
+
+@require_http_methods(GET_OR_POST)
+@owners_page
+def staff_remove(request: MerchantRequest, member_id: str) -> HttpResponse:
+    """Asks, then removes somebody or takes an invitation back."""
+    member = _find(request, member_id)
+    if request.method == "POST":
+        staff.remove(business=request.business, by=request.user, member_id=member_id)
+        messages.success(request, f"{member.address} was removed.")
+        return redirect("merchants:staff")
+    return render(request, "merchants/staff/remove.html", {"member": member})
+
+
+def _find(request: MerchantRequest, member_id: str) -> Staff:
+    """Of one of the person's stores, which the page then shows. The owner has no row."""
+    rows = Staff.objects.standing(timezone.now()).select_related("user")
+    return own_row(request, rows, member_id, "Person")
+
+
+@require_http_methods(GET_OR_POST)
+@merchant_area
+def leave(request: MerchantRequest, business_id: str) -> HttpResponse:
+    """Asks, then ends one's own role in a store."""
+    store = own_business(request, business_id)
+    if request.method == "POST":
+        staff.leave(business=store, user=request.user)
+        if request.session.get(SESSION_KEY) == str(store.pk):
+            del request.session[SESSION_KEY]
+        messages.success(request, f"You left {store.name}.")
+        return redirect("merchants:businesses")
+    return render(request, "merchants/staff/leave.html", {"store": store})
+
+
+# Invitations
+
+
+def _accept(token: str, user: User) -> str:
+    store = staff.accept(token=token, user=user)
+    return f"{resolve_url('merchants:home')}?store={store.slug}"
+
+
+OF_STORES = Kind(
+    "merchants:invitation",
+    "merchants/staff/invitation.html",
+    Role.MERCHANT,
+    staff.find_invitation,
+    staff.why_not_accepted,
+    _accept,
+)
+
+
+@require_http_methods(GET_OR_POST)
+@never_cache
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    return look_or_accept(request, OF_STORES, token)
+
+
+@require_POST
+def invitation_register(request: HttpRequest, token: str) -> HttpResponse:
+    return register_invited(request, OF_STORES, token)

@@ -1,0 +1,13 @@
+"""What a person may do with a store is decided in one place: nothing else compares the owner of a business with anybody."""
+
+from tests.comparisons import found_outside
+
+DECIDE = ("accounts/access.py", "accounts/models/people.py")
+# These ask whether the owner's account still exists, or is one of the demo's.
+OF_THE_ACCOUNT = (
+    "accounts/services/confirmation.py", "accounts/services/staff.py", "config/demo/order_bell.py", "stores/services/removal.py",
+)  # fmt: skip
+
+
+def test_only_one_module_compares_the_owner_of_a_business() -> None:
+    assert not found_outside(DECIDE + OF_THE_ACCOUNT, ("owner", "owner_id"))

@@ -1,0 +1,387 @@
+"""The staff of a store: inviting, accepting, roles, removing and leaving; and what each role reaches beside the pages of its table."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import jwt
+import pytest
+import time_machine
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from accounts.enums import Frequency, StoreNotice, StoreRole
+from accounts.models import Business, SecurityEvent, Staff, User
+from accounts.services import deletion, staff
+from accounts.services.confirmation import is_confirmed
+from accounts.services.profile import choose_frequencies, choose_mails
+from extensions.enums import ExtensionType
+from extensions.services.notices import notify_merchants
+from installations.models import Installation
+from marketplace.models import App
+from stores.models import MerchantNews
+from stores.services import merchant_mails
+from stores.services.reviews import create_review
+from tests import factories
+from tests.extensions.cast import define
+from tests.merchants.pages import ask_for_more, installed, listed_app, page_of
+from tests.pages import HTML, main_words_of, signed_in, text_of, unescaped
+
+STAFF = "Contract 11 Staff"
+PAGE = "/merchant/staff/"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def kim() -> User:
+    """Has an account, and no store."""
+    return factories.merchant_without_store("kim@example.com", name="Kim")
+
+
+def link_for(shop: Business, email: str, role: str = "ORDERS") -> str:
+    """The path of an invitation's link, as it is mailed."""
+    made = staff.invite(business=shop, by=shop.owner, email=email, role=role)
+    mail.outbox.clear()
+    staff.mail_invitation(staff_id=made.id)
+    found = re.search(r"/merchant/invitations/\S+/", str(mail.outbox[0].body))
+    assert found
+    return found[0]
+
+
+def lines_of(person: User) -> list[tuple[str, str]]:
+    rows = SecurityEvent.objects.filter(user_id=person.pk, kind__startswith="STAFF").order_by("id")
+    return list(rows.values_list("kind", "about"))
+
+
+def test_owner_invites_and_the_list_says_so(browser: Client, shop: Business, mira: User) -> None:
+    page = browser.post(PAGE, {"email": "Kim@example.com", "role": "MANAGER"}, follow=True)
+    assert "kim@example.com is invited" in main_words_of(page)
+    assert Staff.objects.get().role == "MANAGER"
+    assert lines_of(mira) == [("STAFF_INVITED", f"{shop.name}: kim@example.com, Manager")]
+    again = browser.post(PAGE, {"email": "kim@example.com", "role": "ORDERS"})
+    assert "invited already" in text_of(again, 409)
+    assert "Enter an e-mail address" in text_of(browser.post(PAGE, {"email": "kim", "role": "ORDERS"}), 422)
+    assert browser.post(PAGE, {"email": "tim@example.com", "role": "OWNER"}).status_code == 422
+    assert "belongs to the store already" in text_of(
+        browser.post(PAGE, {"email": mira.email, "role": "ORDERS"}), 409
+    )
+
+
+@pytest.mark.spec(STAFF, "Looking at an invitation uses nothing up, Accept does")
+def test_invited_person_accepts(
+    shop: Business, mira: User, kim: User, django_capture_on_commit_callbacks: Any, tasks_run_at_once: None
+) -> None:
+    link, browser = link_for(shop, kim.email), signed_in(kim)
+    for _ in range(2):
+        assert "mira@example.com invites kim@example.com" in main_words_of(browser.get(link))
+    assert browser.get("/merchant/orders/")["location"] == "/merchant/businesses/add/"
+    mail.outbox.clear()
+    with django_capture_on_commit_callbacks(execute=True):
+        accepted = browser.post(link)
+    assert (accepted.status_code, accepted["location"]) == (302, f"/merchant/?store={shop.slug}")
+    assert browser.get(accepted["location"])["location"] == "/merchant/orders/"
+    assert browser.get("/merchant/orders/").status_code == 200
+    assert "no longer works" in text_of(browser.get(link), 404)
+    assert is_confirmed(kim)
+    assert sorted(letter.to[0] for letter in mail.outbox) == ["kim@example.com", "mira@example.com"]
+    joined = ("STAFF_JOINED", f"{shop.name}: kim@example.com, Orders")
+    assert joined in lines_of(mira)
+    assert joined in lines_of(kim)
+
+
+@pytest.mark.spec(
+    STAFF, "Who has no account registers by the link, which confirms the address; they need no store"
+)
+@pytest.mark.parametrize("confirming", [True, False])
+def test_who_has_no_account_registers_by_the_link(shop: Business, settings: Any, confirming: bool) -> None:
+    settings.CONFIRM_ADDRESSES = confirming
+    link, browser = link_for(shop, "new@example.com", "MANAGER"), Client(headers=HTML)
+    assert "Create account" in text_of(browser.get(link), 200)
+    weak = browser.post(f"{link}register/", {"name": "Kim", "password": "x"})
+    assert weak.status_code == 422
+    assert not User.objects.filter(email="new@example.com").exists()
+    done = browser.post(f"{link}register/", {"name": "Kim", "password": "a long enough phrase"})
+    assert (done.status_code, done["location"]) == (302, link)
+    made = User.objects.get(email="new@example.com")
+    assert (made.is_merchant, is_confirmed(made), made.businesses.count()) == (True, True, 0)
+    assert not Staff.objects.filter(user=made).exists()
+    browser.post(link)
+    assert Staff.objects.get().user == made
+    assert browser.get("/merchant/products/").status_code == 200
+
+
+@pytest.mark.spec(
+    STAFF, "The link is for its address only; other accounts than merchants' are refused with a sentence"
+)
+def test_link_is_for_its_address_only(shop: Business, dana: User, kim: User) -> None:
+    rae = factories.reviewer()
+    for other, word in ((dana, "developer’s account"), (rae, "reviewer’s account")):
+        link = link_for(shop, other.email)
+        assert word in main_words_of(signed_in(other).get(link))
+        assert word in text_of(signed_in(other).post(link), 403)
+        assert f"This invitation is for {other.email}" in main_words_of(signed_in(kim).get(link))
+        assert signed_in(kim).post(link).status_code == 403
+    assert not Staff.objects.filter(user__isnull=False).exists()
+    assert Client(headers=HTML).get(link[:-2] + "x/").status_code == 404
+
+
+@pytest.mark.spec(STAFF, "An invitation works for seven days, and until it is taken back")
+def test_invitation_ends(browser: Client, shop: Business, kim: User) -> None:
+    link = link_for(shop, kim.email)
+    with time_machine.travel(timezone.now() + timedelta(days=7, minutes=1)):
+        assert signed_in(kim).post(link).status_code == 404
+    row = Staff.objects.get()
+    assert "Take the invitation back" in text_of(browser.get(f"{PAGE}{row.pk}/remove/"), 200)
+    browser.post(f"{PAGE}{row.pk}/remove/")
+    assert signed_in(kim).post(link).status_code == 404
+
+
+@pytest.mark.spec(STAFF, "A removed person is out at once, and both are notified")
+def test_owner_changes_a_role_and_removes(
+    browser: Client,
+    shop: Business,
+    mira: User,
+    kim: User,
+    django_capture_on_commit_callbacks: Any,
+    tasks_run_at_once: None,
+) -> None:
+    row, theirs = factories.staff(shop, kim, StoreRole.MANAGER), signed_in(kim)
+    assert theirs.get("/merchant/products/").status_code == 200
+    with django_capture_on_commit_callbacks(execute=True):
+        page = browser.post(f"{PAGE}{row.pk}/role/", {"role": "ORDERS"}, follow=True)
+    assert "The role of kim@example.com is Orders now" in main_words_of(page)
+    assert "Your role in" in text_of(theirs.get("/merchant/products/"), 403)
+    assert browser.post(f"{PAGE}{row.pk}/role/", {"role": "OWNER"}).status_code == 400
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.post(f"{PAGE}{row.pk}/remove/")
+    assert theirs.get("/merchant/orders/")["location"] == "/merchant/businesses/add/"
+    told = sorted(letter.to[0] for letter in mail.outbox)
+    assert told == ["kim@example.com"] * 2 + ["mira@example.com"] * 2
+    for person in (mira, kim):
+        assert [kind for kind, _ in lines_of(person)] == ["STAFF_ROLE_CHANGED", "STAFF_REMOVED"]
+
+
+def test_owner_of_one_store_decides_nothing_in_another(shop: Business, mira: User, kim: User) -> None:
+    other = factories.merchant("tom@example.com")
+    theirs = factories.staff(other.businesses.get(), kim)
+    factories.staff(other.businesses.get(), mira, StoreRole.MANAGER)
+    browser = signed_in(mira)
+    for path in (f"{PAGE}{theirs.pk}/remove/", f"{PAGE}{theirs.pk}/role/"):
+        assert browser.post(path, {"role": "ORDERS"}).status_code == 403
+    stranger = factories.staff(factories.merchant("ann@example.com").businesses.get(), kim)
+    assert browser.post(f"{PAGE}{stranger.pk}/remove/").status_code == 404
+    assert Staff.objects.filter(user=kim).count() == 2
+
+
+@pytest.mark.spec(STAFF, "/merchant/businesses/ belongs to the person, lists roles, and has Leave")
+def test_person_sees_all_stores_with_roles_and_leaves(shop: Business, mira: User) -> None:
+    tom = factories.merchant("tom@example.com", name="Tom")
+    factories.staff(shop, tom, StoreRole.ORDERS)
+    browser = signed_in(tom)
+    listed = main_words_of(browser.get("/merchant/businesses/"))
+    assert (listed.index("Owner"), "Leave" in listed) < (listed.index("Orders ·"), True)
+    switch = {"business": str(shop.pk)}
+    assert (
+        browser.post("/merchant/businesses/switch/", switch, follow=True).redirect_chain[-1][0]
+        == "/merchant/orders/"
+    )
+    assert "Leave this store" in text_of(browser.get(f"/merchant/businesses/{shop.pk}/leave/"))
+    left = browser.post(f"/merchant/businesses/{shop.pk}/leave/", follow=True)
+    assert f"You left {shop.name}" in main_words_of(left)
+    assert browser.post("/merchant/businesses/switch/", switch).status_code == 404
+    own = tom.businesses.get()
+    assert browser.post(f"/merchant/businesses/{own.pk}/leave/").status_code == 409
+    assert browser.get("/merchant/").status_code == 200
+
+
+@pytest.mark.spec(STAFF, "A sandbox store has no staff")
+def test_sandbox_has_no_staff(dana: User, sandbox: Business) -> None:
+    browser = signed_in(dana)
+    assert "/merchant/staff/" not in text_of(browser.get("/merchant/"))
+    assert browser.post(PAGE, {"email": "kim@example.com", "role": "ORDERS"}).status_code == 403
+    assert not Staff.objects.exists()
+
+
+def test_role_is_that_in_the_store_of_the_object(shop: Business) -> None:
+    """Whichever store was chosen."""
+    tom = factories.merchant("tom@example.com", name="Tom")
+    factories.staff(shop, tom, StoreRole.ORDERS)
+    mine, theirs = factories.product(tom.businesses.get()), factories.product(shop)
+    browser = signed_in(tom)
+    for chosen in (shop, tom.businesses.get()):
+        browser.post("/merchant/businesses/switch/", {"business": str(chosen.pk)})
+        assert browser.get(f"/merchant/products/{mine.pk}/").status_code == 200
+        assert "Your role in" in text_of(browser.get(f"/merchant/products/{theirs.pk}/"), 403)
+        assert browser.post(f"/merchant/products/{theirs.pk}/archive/").status_code == 403
+        assert browser.get("/merchant/products/").status_code == (403 if chosen == shop else 200)
+    assert browser.get(f"/merchant/products/?store={shop.slug}").status_code == 403
+
+
+# What ORDERS sees
+
+
+@pytest.mark.spec(STAFF, "No link leads who has ORDERS to a page that is refused")
+def test_no_link_leads_to_a_refused_page(shop: Business, kim: User, app: App, dana: User) -> None:
+    factories.staff(shop, kim, StoreRole.ORDERS)
+    define(app, ExtensionType.ADMIN_PAGE, "summary")
+    installation = installed(app, shop)
+    ask_for_more(installation, ["read_products", "read_orders"])
+    product = factories.product(shop, stock=0)
+    order = factories.order(shop)
+    order.items.create(product_id=product.pk, name=product.name, price=100, quantity=1)
+    create_review(product=product, rating=4, author_name="Ann", comment="Good.")
+    browser, seen = signed_in(kim), set()
+    waiting = ["/merchant/", "/", "/marketplace/", f"/marketplace/{app.slug}/"]
+    while waiting:
+        path = waiting.pop()
+        answer = browser.get(path, follow=True)
+        assert answer.status_code in (200, 404), path  # an app that isn't listed has no page
+        links = re.findall(r'href="(/merchant/[^"#?]*|/oauth/[^"#]*)', answer.content.decode())
+        new = {link for link in links if not link.endswith(".csv")} - seen
+        seen |= new
+        waiting += sorted(new)
+    assert f"/merchant/orders/{order.pk}/" in seen
+    assert "/merchant/reviews/" in seen
+
+
+# Consent, tokens, notices
+
+
+@pytest.fixture
+def listed(dana: User) -> App:
+    return listed_app(dana, ["read_products"])
+
+
+@pytest.mark.spec(STAFF, "Consent and Install are for owner and managers, a 403 page else")
+@pytest.mark.parametrize(("role", "status"), [(StoreRole.MANAGER, 302), (StoreRole.ORDERS, 403)])
+def test_consent_by_role(shop: Business, kim: User, listed: App, role: StoreRole, status: int) -> None:
+    factories.staff(shop, kim, role)
+    browser = signed_in(kim)
+    for named in ("", f"&business_id={shop.pk}"):
+        url = f"/oauth/authorize?response_type=code&client_id={listed.client_id}&state=x{named}"
+        page = browser.get(url)
+        assert page.status_code == (200 if status == 302 else 403)
+        sent = browser.post(url, {"answer": "install", "scopes": "read_products"})
+        assert sent.status_code == status
+        if status == 403:
+            assert "Your role is Orders" in text_of(page)
+            assert "code=" not in sent.get("location", "")
+
+
+def test_consent_names_a_store_of_which_one_is_staff_for_orders_only(
+    shop: Business, listed: App, mira: User
+) -> None:
+    """Their store is offered, the other one refused."""
+    tom = factories.merchant("tom@example.com", name="Tom")
+    factories.staff(shop, tom, StoreRole.ORDERS)
+    url = f"/oauth/authorize?response_type=code&client_id={listed.client_id}&state=x"
+    page = unescaped(signed_in(tom).get(url), 200)
+    assert (tom.businesses.get().name in page, shop.name in page) == (True, False)
+    assert signed_in(tom).get(f"{url}&business_id={shop.pk}").status_code == 403
+    stranger = signed_in(factories.merchant("ann@example.com")).get(f"{url}&business_id={shop.pk}")
+    assert "access_denied" in stranger["location"]
+
+
+@pytest.mark.spec(STAFF, "The session token has staffRole, service:init stays as it is")
+@pytest.mark.parametrize("role", [StoreRole.OWNER, StoreRole.MANAGER])
+def test_session_token_names_the_role(
+    shop: Business, listed: App, mira: User, kim: User, role: StoreRole
+) -> None:
+    define(listed, ExtensionType.ADMIN_PAGE, "summary")
+    installation = installed(listed, shop)
+    person = mira if role == StoreRole.OWNER else kim
+    if role != StoreRole.OWNER:
+        factories.staff(shop, kim, role)
+    claims = claims_of(person, installation)
+    assert (claims["staffRole"], claims["sub"]) == (role.value, str(person.pk))
+    page = unescaped(signed_in(person).get(page_of(installation, "pages/summary/")), 200)
+    assert '"role": "MERCHANT"' in page
+
+
+def test_session_token_of_a_sandbox_names_none(app: App, dana: User, sandbox: Business) -> None:
+    define(app, ExtensionType.ADMIN_PAGE, "summary")
+    assert "staffRole" not in claims_of(dana, factories.installation(app, sandbox))
+
+
+def claims_of(person: User, installation: Installation) -> dict[str, Any]:
+    answer = signed_in(person).get(page_of(installation, "session-token/"))
+    claims: dict[str, Any] = jwt.decode(answer.json()["sessionToken"], options={"verify_signature": False})
+    return claims
+
+
+@pytest.mark.spec(STAFF, "Notices about apps go to the owner and managers who want them")
+def test_mails_about_apps_go_to_owner_and_managers(
+    shop: Business, mira: User, kim: User, listed: App, django_capture_on_commit_callbacks: Any
+) -> None:
+    factories.staff(shop, kim, StoreRole.MANAGER)
+    factories.staff(shop, factories.merchant_without_store("orders@example.com"), StoreRole.ORDERS)
+    installation = installed(listed, shop)
+    ask_for_more(installation, ["read_products", "read_orders"])
+    with django_capture_on_commit_callbacks(execute=True):
+        notify_merchants()
+    assert sorted(letter.to for letter in mail.outbox) == [["kim@example.com"], ["mira@example.com"]]
+    mail.outbox.clear()
+    choose_mails(user=mira, wanted=[])
+    Installation.objects.update(reconsent_notified_at=None)
+    with django_capture_on_commit_callbacks(execute=True):
+        notify_merchants()
+    assert [letter.to for letter in mail.outbox] == [["kim@example.com"]]
+
+
+@pytest.mark.spec(
+    STAFF, "Each person of a store has their own notices; ORDERS gets those of orders and reviews"
+)
+def test_each_person_has_their_own_notices(shop: Business, mira: User, kim: User) -> None:
+    pia = factories.merchant_without_store("pia@example.com", name="Pia")
+    factories.staff(shop, kim, StoreRole.MANAGER)
+    factories.staff(shop, pia, StoreRole.ORDERS)
+    for person in (mira, kim, pia):
+        often = {StoreNotice.LOW_STOCK: Frequency.EACH}
+        choose_frequencies(user=person, chosen=often)
+    choose_frequencies(user=kim, chosen={StoreNotice.NEW_ORDERS: Frequency.DAILY})
+    order, product = factories.order(shop), factories.product(shop, stock=0)
+    now = timezone.now()
+    merchant_mails.note(business=shop, kind=StoreNotice.NEW_ORDERS, now=now, about_id=order.pk)
+    merchant_mails.note(business=shop, kind=StoreNotice.LOW_STOCK, now=now, about_id=product.pk)
+    mail.outbox.clear()
+    merchant_mails.send_due(now=timezone.now())
+    sent = sorted(
+        (letter.to[0].partition("@")[0], letter.subject.partition(" ")[0]) for letter in mail.outbox
+    )
+    assert sent == [("kim", "Product"), ("mira", "New"), ("mira", "Product"), ("pia", "New")]
+    merchant_mails.send_due(now=timezone.now())
+    assert len(mail.outbox) == 4
+    assert MerchantNews.objects.get().recipient == kim
+    staff.remove(business=shop, by=mira, member_id=Staff.objects.get(user=kim).pk)
+    with time_machine.travel(now + timedelta(days=2)):
+        merchant_mails.send_due()
+    assert (len(mail.outbox), MerchantNews.objects.count()) == (4, 0)
+
+
+# Accounts that are deleted
+
+
+@pytest.mark.spec(
+    STAFF, "Deleting an account lets the staff of its stores go, and leaves others' stores open"
+)
+def test_deleted_accounts(
+    shop: Business, mira: User, kim: User, django_capture_on_commit_callbacks: Any, tasks_run_at_once: None
+) -> None:
+    tom = factories.merchant("tom@example.com", name="Tom")
+    factories.staff(shop, tom, StoreRole.MANAGER)
+    own = tom.businesses.get()
+    factories.staff(own, kim, StoreRole.MANAGER)
+    staff.invite(business=own, by=tom, email="ann@example.com", role="ORDERS")
+    page = unescaped(signed_in(tom).get("/accounts/profile/delete/"), 200)
+    assert f"You leave {shop.name}, which stays open." in page
+    mail.outbox.clear()
+    with django_capture_on_commit_callbacks(execute=True):
+        deletion.delete_account(user=tom)
+    assert not Staff.objects.exists()
+    told = {letter.to[0] for letter in mail.outbox}
+    assert {"mira@example.com", "kim@example.com"} <= told
+    assert "ann@example.com" not in told
+    assert signed_in(mira).get("/merchant/").status_code == 200
+    assert signed_in(kim).get("/merchant/orders/")["location"] == "/merchant/businesses/add/"
