@@ -356,14 +356,13 @@ class Erasure(models.Model):
     installation = models.ForeignKey(
         Installation, on_delete=models.CASCADE, related_name="erasures", db_index=False
     )
-    # No database constraint, which would lock a third table when it is made.
+    # The second constraint below begins with it.
     customer = models.ForeignKey(
         CustomerErasure,
         on_delete=models.CASCADE,
         null=True,
         related_name="requests",
         db_index=False,
-        db_constraint=False,
         help_text="Whose data; empty: the business's.",
     )
     event = models.OneToOneField(

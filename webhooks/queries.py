@@ -27,7 +27,7 @@ SUSPENDED: Final = Coded(
     "The app is suspended. Nothing is sent until a reviewer lifts the suspension.", code="app_suspended"
 )
 CUSTOMER_ERASED: Final = Coded(
-    "The delivery has ended, and its copy of the customer is erased. It can't be sent again.",
+    "The delivery has ended, and its copy of the customer is erased. It can't be resent.",
     code="customer_erased",
 )
 PAUSED: Final = Coded(

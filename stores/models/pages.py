@@ -47,7 +47,7 @@ class Review(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.rating}/5 for {self.product_id}"  # the admin's log keeps it, so it names nobody
+        return f"{self.rating}/5 for {self.product_id}"  # without the author: the admin's log keeps it
 
     @property
     def is_erased(self) -> bool:

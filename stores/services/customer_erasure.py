@@ -53,13 +53,14 @@ def erase(
         raise Conflict(open_reason(waiting))
     if not orders and not reviews:
         raise NotFound("Nothing is stored for this customer.")
+    first = min([*(each.created_at for each in orders), *(each.created_at for each in reviews)])
     copies = Copies(
         business=business,
         order_ids=[order.pk for order in orders],
         review_ids=[review.pk for review in reviews],
         words=words_of(orders, reviews),
-        since=min(each.created_at for each in [*orders, *reviews]),
-        copied_since=min(each.created_at for each in [*orders, *reviews]) - BEFORE_ITS_RECORD,
+        since=first,
+        copied_since=first - BEFORE_ITS_RECORD,
         until=now + UNDER_WAY,
     )
     done = CustomerErasure.objects.create(
@@ -69,7 +70,7 @@ def erase(
         order_ids=[str(each) for each in copies.order_ids],
         review_ids=[str(each) for each in copies.review_ids],
     )
-    _remove_what_waits(copies, {each.cart_digest for each in [*orders, *reviews]} - {""})
+    _remove_what_waits(copies, _carts(orders, reviews))
     _blank_orders(copies, now)
     Review.objects.filter(pk__in=copies.review_ids).update(
         author_name="", comment="", author_email="", cart_digest=""
@@ -82,6 +83,11 @@ def erase(
 def open_reason(order: Order) -> str:
     status = OrderStatus(order.status).label.lower()
     return f"Order {order.number} is still {status}. Deliver or cancel it first, then erase the customer."
+
+
+def _carts(orders: Sequence[Order], reviews: Sequence[Review]) -> set[str]:
+    digests = {each.cart_digest for each in orders} | {each.cart_digest for each in reviews}
+    return digests - {""}
 
 
 def _remove_what_waits(copies: Copies, carts: set[str]) -> None:

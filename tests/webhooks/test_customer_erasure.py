@@ -68,7 +68,7 @@ def read_by(dana: User, shop: Business, receiver: Receiver, *scopes: str, **fiel
     return made
 
 
-def told(receiver: Receiver) -> list[dict[str, Any]]:
+def bodies(receiver: Receiver) -> list[dict[str, Any]]:
     return [orjson.loads(each.body)["data"] for each in receiver.requests]
 
 
@@ -93,29 +93,29 @@ def states() -> list[str]:
     )
 
 
-@pytest.mark.spec(SPEC, "Each app is told what it could read, signed and at once")
+@pytest.mark.spec(SPEC, "Each app gets what it could read, signed and at once")
 @pytest.mark.parametrize(
     ("scopes", "customer", "orders", "reviews"),
     [
         (["read_orders", "read_reviews"], {"email": "kim@example.com", "phone": None}, True, True),
         (["read_orders"], {"email": "kim@example.com", "phone": None}, True, False),
         (["read_reviews"], None, False, True),
-        (["read_products"], "not told", False, False),
+        (["read_products"], "not sent", False, False),
     ],
 )  # fmt: skip
-def test_each_app_is_told_what_it_could_read(
+def test_each_app_gets_what_it_could_read(
     dana: User, shop: Business, receiver: Receiver, order: Order, review: Review,
     scopes: list[str], customer: Any, orders: bool, reviews: bool,
 ) -> None:  # fmt: skip
     reader = read_by(dana, shop, receiver, *scopes)
     erase(business=shop, person=KIM)
-    assert drain() == (0 if customer == "not told" else 1)
-    if customer == "not told":
+    assert drain() == (0 if customer == "not sent" else 1)
+    if customer == "not sent":
         assert not Erasure.objects.exists()
         return
     (request,) = receiver.wait_for(1)
     assert is_signed(request, reader.webhook_secret)
-    (data,) = told(receiver)
+    (data,) = bodies(receiver)
     assert data["customer"] == customer
     assert data["orderIds"] == ([str(order.pk)] if orders else [])
     assert data["reviewIds"] == ([str(review.pk)] if reviews else [])
@@ -149,7 +149,7 @@ def test_uninstalled_app_is_asked_until_it_has_erased_all(
     installing.uninstall(installation=reader, now=timezone.now())
     erase(business=shop, person=KIM)
     assert drain() == 1
-    assert told(receiver)[0]["customer"] == {"email": "kim@example.com", "phone": None}
+    assert bodies(receiver)[0]["customer"] == {"email": "kim@example.com", "phone": None}
 
     factories.order(shop, status="DELIVERED")
     Erasure.objects.of_businesses().update(state=ErasureState.CONFIRMED, confirmed_at=timezone.now())
@@ -271,7 +271,7 @@ def test_copy_goes_with_its_delivery_and_the_event_with_the_last(
     assert recover.json() == {"deliveries": 0}
 
 
-@pytest.mark.spec(SPEC, "Operators are told of an app that hasn't confirmed")
+@pytest.mark.spec(SPEC, "Operators hear of an app that hasn't confirmed")
 def test_operators_hear_of_an_unconfirmed_one_and_can_not_resend_it(
     dana: User, shop: Business, receiver: Receiver, order: Order, settings: Any, mailoutbox: list[Any]
 ) -> None:
@@ -302,7 +302,7 @@ def test_reinstalled_app_is_asked_once_with_its_new_secret(
     assert drain() == 1
     (request,) = receiver.wait_for(1)
     assert is_signed(request, second.webhook_secret)
-    assert told(receiver)[0]["orderIds"] == [str(order.pk)]
+    assert bodies(receiver)[0]["orderIds"] == [str(order.pk)]
 
 
 def test_test_event_goes_where_a_real_one_would(dana: User, sandbox: Business, receiver: Receiver) -> None:
@@ -311,7 +311,7 @@ def test_test_event_goes_where_a_real_one_would(dana: User, sandbox: Business, r
     answer = api_of(dana)("post", f"/developer/apps/{app.pk}/test-events", {"event": "customer.data_erasure"})
     assert answer.json()["deliveries"] == 1
     assert drain() == 1
-    (data,) = told(receiver)
+    (data,) = bodies(receiver)
     assert data["customer"] == {"email": "kim@example.com", "phone": None}
     assert (data["appId"], data["businessId"]) == (str(app.pk), str(sandbox.pk))
     assert not Erasure.objects.exists()

@@ -51,7 +51,7 @@ FETCHED = {
     "account_reauthenticate", "account_set_password", "accounts:home", "accounts:new_email", "mfa_login_webauthn",
     "admin:marketplace_submission_checks", "admin:marketplace_submission_findings", "admin:marketplace_submission_message",
     "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
-    "merchants:checkout_refusal", "merchants:kept_request", "merchants:order_news", "merchants:order_note", "merchants:orders_export",
+    "merchants:checkout_refusal", "merchants:customer_erase", "merchants:customer_export", "merchants:kept_request", "merchants:order_news", "merchants:order_note", "merchants:orders_export",
     "merchants:orders_move", "merchants:picture", "merchants:product_stock", "merchants:save_block", "merchants:session_token",
     "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
@@ -180,7 +180,7 @@ def subjects_of(cast: SimpleNamespace) -> dict[str, Subject]:
                 "installation_id": call.installation_id,
             },
         ),
-        "merchant/": Subject(dana, order | {"page_id": desk["page"].pk}),
+        "merchant/": Subject(dana, order | {"page_id": desk["page"].pk, "erasure_id": desk["erased"].pk}),
         "merchant/pages/": Subject(
             cast.framed["shop"].owner, {"page_id": framed["page"].pk, "placement_id": framed["block"].pk}
         ),

@@ -24,7 +24,6 @@ class Migration(migrations.Migration):
                 (
                     "customer",
                     models.ForeignKey(
-                        db_constraint=False,
                         db_index=False,
                         help_text="Whose data; empty: the business's.",
                         null=True,

@@ -1,6 +1,6 @@
 """Asks apps to erase one customer's data (contract, section 12), and blanks what events and deliveries hold of the person.
 
-Each app that could read the person's orders or reviews gets an event of its own, since what it may be told differs. It is
+Each app that could read the person's orders or reviews gets an event of its own, since what it may know differs. It is
 due at once. Its deliveries share the event's data, so of a delivery that has ended the data is shown without the customer
 (`messages.message`), and with the last one the row itself is blanked.
 """

@@ -62,7 +62,7 @@ def _times(example: dict[str, Any], now: datetime) -> dict[str, str]:
 
 def _facts(business: Business, event_type: str, now: datetime) -> dict[str, Any]:
     kind = event_type.partition(".")[0]
-    if kind == "customer":  # the example's person, and nobody's records
+    if kind == "customer":  # the example's person, without records
         return {"businessId": str(business.pk)}
     if kind in ("order", "payment"):
         return _of_order(business, event_type)
