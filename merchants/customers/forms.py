@@ -19,7 +19,7 @@ class CustomerSearch(forms.Form):
         widget=forms.TextInput({"type": "search", "inputmode": "email", "autocomplete": "off"}),
     )
     phone = forms.CharField(
-        label="or phone",
+        label="Phone",
         required=False,
         max_length=60,
         widget=forms.TextInput({"type": "search", "inputmode": "tel", "autocomplete": "off"}),
