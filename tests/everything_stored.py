@@ -21,7 +21,7 @@ def columns() -> Iterator[tuple[str, str]]:
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f'SELECT * FROM "{table}"')  # noqa: S608
-            names = [each.name for each in cursor.description or ()]
+            names = [each[0] for each in cursor.description or ()]
             for row in cursor.fetchall():
                 for name, value in zip(names, row, strict=True):
                     yield from ((f"{table}.{name}", text) for text in _readings(value))

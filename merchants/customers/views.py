@@ -88,6 +88,8 @@ def _person(request: MerchantRequest) -> Person:
 def export(request: MerchantRequest) -> HttpResponse:
     """A JSON file with all that is stored, as the app API has it. Raises `NotFound` without any."""
     _require_right(request)
+    if not _is_asked(request.GET):
+        return redirect("merchants:customers")
     person, business = _person(request), request.business
     orders = [order_payload(order) for order in orders_of(business, person)]
     reviews = [review_payload(review) for review in reviews_of(business, person)]
