@@ -52,6 +52,9 @@ class Export(models.Model):
     feed_cursor = models.TextField(blank=True, help_text="Where the feed goes on from the file.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(null=True, db_index=True, help_text="The file is deleted then.")
+    erased_at = models.DateTimeField(
+        null=True, help_text="When its file was deleted, because a customer in it was erased."
+    )
 
     class Meta:
         constraints = [

@@ -1,6 +1,6 @@
 """Reactions to changes in lower-level apps. Connected by `AppApiConfig`."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F
@@ -8,6 +8,9 @@ from django.dispatch import receiver
 
 from accounts.models import Business
 from appapi.models import IdempotencyKey
+from appapi.services import exports, idempotency
+from stores.copies import Copies
+from stores.signals import copies_to_erase
 from teststores.signals import clock_advanced
 
 
@@ -16,3 +19,9 @@ def bring_forward(business: Business, by: timedelta, **_: Any) -> None:
     """Of a test store, keys expire by its own clock."""
     kept = IdempotencyKey.objects.filter(installation__business=business)
     kept.update(expires_at=F("expires_at") - by)
+
+
+@receiver(copies_to_erase)
+def on_copies_to_erase(copies: Copies, now: datetime, **_: Any) -> None:
+    idempotency.erase_customer(copies)
+    exports.erase_customer(copies, now=now)

@@ -18,6 +18,7 @@ PERIODS: Final = {
     "extensions.tasks.notify_merchants": 30.0,
     "appapi.tasks.make_exports": 60.0,  # those whose message was lost, or whose worker died
     "stores.tasks.mail_merchants": 60.0,
+    "stores.tasks.sweep_erased_customers": 60.0,
     "webhooks.tasks.judge_webhooks": 60.0,
     "stores.tasks.send_waiting_mails": 300.0,
 }

@@ -53,5 +53,6 @@ RULES: Final = {
         Rule("ER001", "Refuses a forged erasure"),
         Rule("ER002", "Confirms an erasure"),
         Rule("ER003", "Confirms a repeated erasure"),
+        Rule("ER004", "Confirms the erasure of a customer"),
     )
 }

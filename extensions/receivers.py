@@ -1,12 +1,14 @@
 """Receivers of lower-level apps' signals, in the transaction of the change. Connected by `ExtensionsConfig`."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.dispatch import receiver
 
 from extensions.models import ExtensionState, ReachRequest, StorefrontCost
+from extensions.services.customer_copies import erase_customer
 from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
 from extensions.services.releases import keep_approved, update_live
@@ -20,6 +22,8 @@ from installations.signals import (
 )
 from marketplace.models import App, AppVersion
 from marketplace.signals import app_approved
+from stores.copies import Copies
+from stores.signals import copies_to_erase
 
 
 @receiver(installation_removed)
@@ -53,3 +57,8 @@ def find_versions_that_ask(app: App, **_: Any) -> set[UUID]:
 @receiver(approval_followed)
 def mail_about_reach(app: App, installations: Sequence[Installation], **_: Any) -> None:
     note_requests(app=app, installations=installations)
+
+
+@receiver(copies_to_erase)
+def on_copies_to_erase(copies: Copies, now: datetime, **_: Any) -> None:
+    erase_customer(copies, now=now)

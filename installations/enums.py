@@ -13,6 +13,7 @@ class HistoryKind(models.TextChoices):
     PAUSED = "PAUSED", "Paused"
     RESUMED = "RESUMED", "Resumed"
     SCOPES_REMOVED = "SCOPES_REMOVED", "Permissions taken away by an approval"
+    SCOPES_FOLLOWED = "SCOPES_FOLLOWED", "Permissions followed the app"
     TOKEN_ENDED = "TOKEN_ENDED", "Access token ended"
     UNINSTALLED = "UNINSTALLED", "Uninstalled"
     ERASURE_SENT = "ERASURE_SENT", "Data erasure sent"
@@ -30,3 +31,5 @@ GRANTING = (
     HistoryKind.AGREED,
     HistoryKind.SCOPES_REMOVED,
 )
+# After these its token may do something else than before.
+CHANGES_ACCESS = (*GRANTING, HistoryKind.SCOPES_FOLLOWED)

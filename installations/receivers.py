@@ -1,6 +1,6 @@
 """Receivers of other apps' signals, and of installations' own. Connected by `InstallationsConfig`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,14 +12,23 @@ from accounts.models import Business, User
 from accounts.services.deletion import Obstacle
 from accounts.signals import account_deleted, account_deletion_asked
 from common.processes.background import enqueue_after_commit
+from installations.enums import HistoryKind
 from installations.models import Grant, Installation
 from installations.queries import sandbox_installation
+from installations.services import history
 from installations.services.lifecycle import uninstall
 from installations.services.review_installs import end_of_review
 from installations.signals import installation_created, installation_removed
 from marketplace.models import App, Submission
 from marketplace.services.totals import count_installs
-from marketplace.signals import app_approved, app_deleted, developer_left, submission_closed, version_restored
+from marketplace.signals import (
+    app_approved,
+    app_deleted,
+    app_updated,
+    developer_left,
+    submission_closed,
+    version_restored,
+)
 
 
 @receiver(account_deletion_asked)
@@ -86,6 +95,18 @@ def count_one_more(sender: Any, *, installation: Installation, **kwargs: Any) ->
 def count_one_less(sender: Any, *, installation: Installation, **kwargs: Any) -> None:
     if not installation.business.is_sandbox:
         count_installs(app=installation.app, by=-1)
+
+
+@receiver(app_updated)
+def remember_scopes(sender: Any, *, app: App, changed: Collection[str], now: datetime, **kwargs: Any) -> None:
+    """A test install follows the working copy without a consent, so only this says what its token could read, and when."""
+    if "scopes" not in changed:
+        return
+    tests = Installation.objects.active().with_app().filter(app=app, is_test=True)
+    own = [each for each in tests.defer("webhook_secret") if each.follows_working_copy]
+    for each in own:
+        each.app = app
+    history.record_all(((each, HistoryKind.SCOPES_FOLLOWED, "") for each in own), at=now)
 
 
 @receiver([app_approved, version_restored])

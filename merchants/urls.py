@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from merchants.consent import permissions
 from merchants.consent.views import AuthorizeView, kept_request
+from merchants.customers import views as customers
 from merchants.installed import admin_pages, checkout, embeds, pause, uninstall
 from merchants.installed import settings as app_settings
 from merchants.installed import views as installed
@@ -53,6 +54,10 @@ store_pages = [
     path("products/<str:product_id>/delete/", products.delete, name="product_delete"),
     path("reviews/", reviews.review_list, name="reviews"),
     path("reviews/<str:review_id>/delete/", reviews.delete, name="review_delete"),
+    path("customers/", customers.customers, name="customers"),
+    path("customers/export.json", customers.export, name="customer_export"),
+    path("customers/erase/", customers.erase, name="customer_erase"),
+    path("customers/erasures/<str:erasure_id>/", customers.erasure, name="customer_erasure"),
     path("store/", store.settings, name="store"),
     path("store/view/", store.view, name="view_store"),
 ]

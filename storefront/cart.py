@@ -38,6 +38,11 @@ class ShopperCart:
         self._has_changed = False
 
     @property
+    def digest(self) -> str:
+        """Of the key that the browser has, or gets with the first change."""
+        return digest(self._key)
+
+    @property
     def count(self) -> int:
         """The number of items, counting quantities."""
         return sum(line["quantity"] for line in self._cart.lines) if self._cart else 0

@@ -61,6 +61,14 @@ class ReviewForm(forms.Form):
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": "Enter the name to show with your review."},
     )
+    author_email = forms.EmailField(
+        label="E-mail",
+        required=False,
+        max_length=254,
+        help_text="Never shown. With it the store finds your review if you ask for a copy of your data, or to erase it.",
+        widget=forms.EmailInput({"autocomplete": "email"}),
+        error_messages={"invalid": "Enter an e-mail address such as name@example.com."},
+    )
 
 
 class MethodLines(RadioLines):

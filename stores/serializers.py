@@ -129,7 +129,7 @@ class PaymentSerializer(serializers.Serializer):
 
 
 class CustomerSerializer(serializers.Serializer):
-    name = Text("The name.", "Kim Lee")
+    name = Text("The name; null once the customer is erased.", "Kim Lee", allow_null=True)
     email = Text("The e-mail address, if one was given.", "kim@example.com", allow_null=True)
     phone = Text("The phone number, if one was given.", "+1 555 0100", allow_null=True)
 
@@ -145,11 +145,17 @@ class OrderSerializer(serializers.Serializer):
     amount = Amount("The total that the customer pays: subtotal - discount + deliveryFee.", 28.5)
     currency = Currency()
     deliveryMethod = Choice(DeliveryMethod.choices, "How the goods get there.", "DELIVERY")
-    address = Text("The delivery address; empty for PICKUP.", "1 Harbour Street")
+    address = Text(
+        "The delivery address; empty for PICKUP, null once the customer is erased.",
+        "1 Harbour Street",
+        allow_null=True,
+    )
     paymentMethod = Text("CASH, CARD, or the id of an app's payment method.", "CARD")
     payment = PaymentSerializer(allow_null=True, help_text="Through an app; null for CASH and CARD.")
     customer = CustomerSerializer()
-    note = Text("The customer's note.", "Please ring twice.")
+    note = Text(
+        "The customer's note; null once the customer is erased.", "Please ring twice.", allow_null=True
+    )
     isGuest = Boolean("Whether the customer ordered without an account.", True)
     validation = Choice(OrderValidation.choices, "Whether every app that checks orders answered.", "VALID")
     createdAt = Moment("When it was placed.")
@@ -170,19 +176,30 @@ def order_payload(order: Order) -> dict[str, Any]:
         "amount": to_major(order.amount, currency),
         "currency": currency,
         "deliveryMethod": str(order.delivery_method),
-        "address": order.address,
+        "address": None if order.is_erased else order.address,
         "paymentMethod": str(order.payment_method),
         "payment": payment_payload(getattr(order, "payment", None)),
         "customer": {
-            "name": order.customer_name,
+            "name": order.customer_name or None,
             "email": order.customer_email or None,
             "phone": order.customer_phone or None,
         },
-        "note": order.note,
+        "note": None if order.is_erased else order.note,
         "isGuest": order.is_guest,
         "validation": str(order.validation),
         "createdAt": iso(order.created_at),
         "updatedAt": iso(order.updated_at),
+    }
+
+
+def without_customer(order: dict[str, Any]) -> dict[str, Any]:
+    """An order as it was answered once, blanked like one whose customer is erased."""
+    payment = order.get("payment")
+    return order | {
+        "customer": dict.fromkeys(order.get("customer") or {}),
+        "address": None,
+        "note": None,
+        "payment": payment and payment | {"paymentUrl": None, "qrCode": None},
     }
 
 
@@ -215,8 +232,10 @@ class ReviewSerializer(serializers.Serializer):
     id = ReviewId()
     productId = ProductId()
     rating = Integer("1 to 5.", 5, min_value=1, max_value=5)
-    comment = Text("The customer's words.", "Just right.")
-    authorName = Text("The name that the customer gave.", "Kim")
+    comment = Text("The customer's words; null once their author is erased.", "Just right.", allow_null=True)
+    authorName = Text(
+        "The name that the customer gave; null once this person is erased.", "Kim", allow_null=True
+    )
     createdAt = Moment("When it was written.")
 
 
@@ -225,8 +244,8 @@ def review_payload(row: Row) -> dict[str, Any]:
         "id": str(row.id),
         "productId": str(row.product_id),
         "rating": row.rating,
-        "comment": row.comment,
-        "authorName": row.author_name,
+        "comment": row.comment if row.author_name else None,
+        "authorName": row.author_name or None,
         "createdAt": _time(row.created_at),
     }
 

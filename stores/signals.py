@@ -37,3 +37,10 @@ review_created = Signal()
 
 review_deleted = Signal()
 """Sent before the row goes. Arguments: `review`, `now`."""
+
+copies_to_erase = Signal()
+"""A customer is erased, or was a little while ago. Receivers blank every copy of the person's records that they hold. Arguments:
+`copies` (a `copies.Copies`), `now`."""
+
+customer_erased = Signal()
+"""A customer was erased. Sent after `copies_to_erase`. Arguments: `erasure` (a `CustomerErasure`), `person`, `copies`, `now`."""

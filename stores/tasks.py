@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from stores.models import StoreTotals
-from stores.services import carts, merchant_mails, order_mails, payments, removal, totals
+from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, removal, totals
 from stores.services.catalogue import pictures
 
 
@@ -21,6 +21,11 @@ def recount_totals() -> None:
 @shared_task
 def remove_old_carts() -> None:
     carts.remove_old_carts()
+
+
+@shared_task
+def sweep_erased_customers() -> None:
+    customer_erasure.sweep()
 
 
 @shared_task

@@ -24,6 +24,7 @@ OF_A_BUSINESS = {
     "installations.Installation": "business",
     "stores.BuyerMails": "business",
     "stores.Cart": "business",
+    "stores.CustomerErasure": "business",
     "stores.MerchantNews": "business",
     "stores.Order": "business",
     "stores.OrderChange": "order__business",

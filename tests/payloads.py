@@ -13,7 +13,11 @@ from webhooks.messages import payloads
 from webhooks.services.sandbox import samples
 
 PUBLISHERS = ((receivers, "publish"), (samples, "publish_to"))
-BUILDERS = {"data_erasure": catalogue.DATA_ERASURE, "test_event": catalogue.WEBHOOK_TEST}
+BUILDERS = {
+    "data_erasure": catalogue.DATA_ERASURE,
+    "customer_erased": catalogue.CUSTOMER_ERASURE,
+    "test_event": catalogue.WEBHOOK_TEST,
+}
 
 
 def validate(event_type: str, data: Any) -> None:
@@ -31,7 +35,7 @@ def validator_of(event_type: str) -> Draft202012Validator:
 
 def hold_to_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
     """Validate every payload where it is published: what the shop tells, whether somebody hears it or not, test
-    events, and the two that have a path of their own."""
+    events, and those that have a path of their own."""
     for module, name in PUBLISHERS:
         monkeypatch.setattr(module, name, _validating(getattr(module, name)))
     for name, event_type in BUILDERS.items():
@@ -47,8 +51,8 @@ def _validating(publish: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _valid(event_type: str, build: Callable[..., Any]) -> Callable[..., Any]:
-    def checked(subject: Any) -> Any:
-        data = build(subject)
+    def checked(subject: Any, **about: Any) -> Any:
+        data = build(subject, **about)
         validate(event_type, data)
         return data
 

@@ -106,7 +106,18 @@ class ErasureAdmin(ReadOnly, admin.ModelAdmin):
     ordering = ["-due_at"]
     show_full_result_count = False
     actions = ["resend"]
-    fields = ["installation", "event", "state", "due_at", "sent_at", "confirmed_at", "alarmed_at", "history"]
+    fields = [
+        "installation",
+        "customer",
+        "event",
+        "state",
+        "due_at",
+        "sent_at",
+        "confirmed_at",
+        "answer",
+        "alarmed_at",
+        "history",
+    ]
     readonly_fields = ["history"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Erasure]:

@@ -40,6 +40,9 @@ class EventType:
 
 WEBHOOK_TEST = "webhook.test"
 DATA_ERASURE = "business.data_erasure"
+CUSTOMER_ERASURE = "customer.data_erasure"
+# These are sent whatever is switched off, paused, disabled, suspended or uninstalled.
+ERASURES = (DATA_ERASURE, CUSTOMER_ERASURE)
 
 EVENTS: dict[str, EventType] = {
     event.name: event
@@ -106,6 +109,13 @@ EVENTS: dict[str, EventType] = {
             f"Sent {duration(timedelta(seconds=settings.DATA_ERASURE_DELAY))} after a business uninstalled the app: "
             "delete all of its data, then return 2xx.",
             payloads.DataErasure,
+        ),
+        EventType(
+            CUSTOMER_ERASURE,
+            "Lifecycle",
+            "A store erased one of its customers: delete what you have of this person, then return 2xx. Sent to each app that "
+            "could read the store's orders or reviews.",
+            payloads.CustomerErased,
         ),
         EventType(
             WEBHOOK_TEST, "Test", "You asked for a test of a webhook. Sent once only.", payloads.WebhookTested

@@ -7,15 +7,17 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import F, IntegerField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, IntegerField, Min, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from accounts.models import Business
 from common.db.finders import get_or_not_found
 from common.db.json_lists import HasItem
 from common.errors import Coded
 from common.times import to_the_minute
 from installations.models import Installation, InstallationQuerySet
 from marketplace.models import App
+from stores.models import CustomerErasure
 from webhooks import catalogue, health
 from webhooks.enums import WAITING, DeliveryStatus, ErasureState, HeldReason
 from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
@@ -23,6 +25,10 @@ from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
 MANY: Final = 1000
 SUSPENDED: Final = Coded(
     "The app is suspended. Nothing is sent until a reviewer lifts the suspension.", code="app_suspended"
+)
+CUSTOMER_ERASED: Final = Coded(
+    "The delivery has ended, and its copy of the customer is erased. It can't be resent.",
+    code="customer_erased",
 )
 PAUSED: Final = Coded(
     "The store has paused the app. What is held is sent when the store resumes it.", code="held_while_paused"
@@ -87,6 +93,8 @@ def may_receive(webhook: Webhook, event_type: str) -> bool:
         return False
     if event_type == catalogue.DATA_ERASURE:
         return may_receive_erasure(webhook)
+    if event_type == catalogue.CUSTOMER_ERASURE:
+        return bool(destination(webhook))
     if webhook.installation.paused_at is not None:
         return False
     return webhook.is_active and may_learn_of(webhook.installation, event_type)
@@ -98,7 +106,7 @@ def may_receive_erasure(webhook: Webhook) -> bool:
     Inactive webhooks and suspended or deleted apps receive it too.
     """
     ended = webhook.installation
-    owed = Erasure.objects.filter(installation=ended).exclude(state=ErasureState.CANCELLED)
+    owed = Erasure.objects.of_businesses().filter(installation=ended).exclude(state=ErasureState.CANCELLED)
     again = Installation.objects.active().filter(app=ended.app_id, business=ended.business_id)
     return bool(destination(webhook)) and owed.exists() and not again.exists()
 
@@ -109,11 +117,13 @@ def resend_refusal(delivery: Delivery, now: datetime) -> str:
         return Coded("A test is sent once. Test the webhook again instead.", code="test_not_resent")
     if delivery.event.type == catalogue.DATA_ERASURE:
         return _erasure_refusal(delivery, now)
+    if delivery.event.type == catalogue.CUSTOMER_ERASURE:
+        return "" if delivery.status in WAITING else CUSTOMER_ERASED
     return sending_refusal(delivery.webhook)
 
 
 def sending_refusal(webhook: Webhook) -> str:
-    """Why nothing but a data erasure can be sent to this webhook now; empty if it can."""
+    """Why nothing but an erasure can be sent to this webhook now; empty if it can."""
     if webhook.installation.app.suspended_at is not None:
         return SUSPENDED
     if webhook.installation.paused_at is not None:
@@ -141,22 +151,31 @@ def destination(webhook: Webhook) -> str:
 
 
 def erasures_of(app: App) -> QuerySet[Erasure]:
-    """All erasures of an app, newest first, with installation and business."""
+    """The erasures of businesses that an app was asked for, newest first, with installation and business."""
     return (
-        Erasure.objects.filter(installation__app=app)
+        Erasure.objects.of_businesses()
+        .filter(installation__app=app)
         .select_related("installation__business")
         .defer("installation__webhook_secret")
         .order_by("-id")
     )
 
 
+def customer_erasures(business: Business) -> QuerySet[CustomerErasure]:
+    """The customers that a store has erased, newest first, each with its `requests`: what became of it at each app."""
+    asked = Erasure.objects.select_related("installation__app__approved_version", "installation__business")
+    asked = asked.defer("installation__webhook_secret").order_by("installation__app__slug", "id")
+    rows = CustomerErasure.objects.filter(business=business).select_related("by")
+    return rows.prefetch_related(Prefetch("requests", asked)).order_by("-id")
+
+
 def may_read_payload(delivery: Delivery) -> bool:
     """Whether the developer may read the event's data. Reads the delivery's event.
 
     Data that was sent once is theirs already. Other data is theirs only while the app may still receive it: not after
-    an uninstall, and not without the scope. An erasure reveals nothing about the store except its ID.
+    an uninstall, and not without the scope. An erasure is for an app that had all of it to read.
     """
-    if delivery.attempt_count > 0 or delivery.event.type == catalogue.DATA_ERASURE:
+    if delivery.attempt_count > 0 or delivery.event.type in catalogue.ERASURES:
         return True
     installation = Installation.objects.with_terms().get(pk=delivery.webhook.installation_id)
     return may_learn_of(installation, delivery.event.type)
@@ -168,7 +187,8 @@ def reason_to_hold(webhook: Webhook, event_type: str) -> HeldReason | None:
     Nothing is held for a suspended app.
     """
     installation = webhook.installation
-    if webhook.deleted_at is not None or not installation.is_usable:
+    is_held = event_type not in catalogue.ERASURES
+    if not is_held or webhook.deleted_at is not None or not installation.is_usable:
         return None
     if webhook.disabled_at is not None:
         return HeldReason.DISABLED
@@ -258,7 +278,7 @@ class ErasureStory:
 
 def erasure_story(installation: Installation) -> ErasureStory | None:
     """None while the app is installed."""
-    erasure = Erasure.objects.filter(installation=installation).first()
+    erasure = Erasure.objects.of_businesses().filter(installation=installation).first()
     if erasure is None:
         return None
     if erasure.event_id is None:

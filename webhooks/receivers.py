@@ -20,11 +20,13 @@ from installations.signals import (
 from marketplace.models import App
 from marketplace.signals import app_suspended, app_updated, developer_left
 from stores import signals as store_signals
+from stores.copies import Copies
+from stores.customers import Person
 from stores.enums import OrderStatus, StockCrossing
-from stores.models import Order, Payment, Product, Review
+from stores.models import CustomerErasure, Order, Payment, Product, Review
 from webhooks.engine import listeners
 from webhooks.messages import payloads
-from webhooks.services import erasure
+from webhooks.services import customer_erasure, erasure
 from webhooks.services.app_defined import create_missing, follow_app
 from webhooks.services.deliveries import cancel_all, hold_paused, send_paused
 from webhooks.services.publishing import publish
@@ -100,6 +102,18 @@ def on_review_created(review: Review, now: datetime, **_: Any) -> None:
 def on_review_deleted(review: Review, now: datetime, **_: Any) -> None:
     data = payloads.review_deleted(review, now)
     publish(business=review.business, event_type="review.deleted", data=data, now=now)
+
+
+@receiver(store_signals.copies_to_erase)
+def on_copies_to_erase(copies: Copies, **_: Any) -> None:
+    customer_erasure.erase_copies(copies)
+
+
+@receiver(store_signals.customer_erased)
+def on_customer_erased(
+    erasure: CustomerErasure, person: Person, copies: Copies, now: datetime, **_: Any
+) -> None:
+    customer_erasure.ask_apps(erasure=erasure, person=person, copies=copies, now=now)
 
 
 @receiver([installation_created, installation_changed])

@@ -133,15 +133,12 @@ def delivery_with_attempts(delivery: Delivery, *, ahead: timedelta | None = None
     Those of a test store, whose clock is `ahead`, have `dueAt` by it.
     """
     record = delivery_payload(delivery)
-    event = delivery.event
     del record["attemptCount"]
     attempts = sorted(
         delivery.attempts.all(), key=lambda attempt: attempt.number
     )  # which may be read already
     return record | {
-        "payload": message.body_of(event, delivery.webhook_id).decode()
-        if may_read_payload(delivery)
-        else None,
+        "payload": message.body_of(delivery).decode() if may_read_payload(delivery) else None,
         "attempts": [attempt_payload(attempt) | _due(attempt, ahead) for attempt in attempts],
     }
 

@@ -6,11 +6,21 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_shutting_down
+from django.utils import timezone
 
 from common.db.alone import alone
 from webhooks.engine import slots
 from webhooks.engine.dispatcher import Dispatcher
-from webhooks.services import audit, counting, disabling, erasure, inboxes, notifications, retention
+from webhooks.services import (
+    audit,
+    counting,
+    customer_erasure,
+    disabling,
+    erasure,
+    inboxes,
+    notifications,
+    retention,
+)
 
 
 class SharedFlag:
@@ -56,6 +66,7 @@ def judge_webhooks() -> None:
 @shared_task
 def follow_erasures() -> None:
     """Update the states of data erasures, and notify operators of overdue ones."""
+    customer_erasure.update_states(now=timezone.now())
     erasure.update_states()
 
 

@@ -13,8 +13,9 @@ import gzip
 import hashlib
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import IO, Any, Final
 
 import orjson
@@ -35,6 +36,7 @@ from installations.authentication import refusal
 from installations.limits import EXPORTS_KEPT
 from installations.models import Installation
 from stores import queries
+from stores.copies import Copies
 from stores.serializers import PRODUCT_COLUMNS, order_payload, product_payload
 from webhooks.feed import Cursor
 from webhooks.positions import current_horizon
@@ -93,6 +95,34 @@ def delete_expired(*, now: datetime | None = None) -> int:
     return len(expired)
 
 
+def erase_customer(copies: Copies, *, now: datetime) -> None:
+    """Delete the files that may hold a customer who is erased, and let those fail that are being written.
+
+    Called in the transaction of the erasure. One that waits can't be leased until that has ended.
+    """
+    made = Q(created_at__gte=copies.copied_since, created_at__lte=copies.until)
+    earlier = Q(erased_at__gte=copies.copied_since)  # a worker may have been writing it
+    rows = Export.objects.filter(
+        made | earlier, installation__business=copies.business, resource=ExportResource.ORDERS
+    )
+    written = []
+    for export in rows.select_for_update(of=("self",)).order_by("pk"):
+        if export.status == ExportStatus.PENDING and export.lease_until is None:
+            continue
+        written.append(export.file_name)
+        export.status = ExportStatus.FAILED if export.status == ExportStatus.PENDING else export.status
+        export.lease_until, export.erased_at = None, export.erased_at or now
+        export.expires_at = export.expires_at or now + EXPORTS_KEPT
+        export.save(update_fields=["status", "lease_until", "erased_at", "expires_at"])
+    transaction.on_commit(partial(_delete_files, written))
+
+
+def _delete_files(names: Sequence[str]) -> None:
+    """If this process dies before, the sweep does it (`stores.services.customer_erasure`)."""
+    for name in names:
+        files().delete(name)
+
+
 def _require_scope(installation: Installation, resource: ExportResource) -> None:
     scope = SCOPES[resource]
     if scope not in installation.effective_scopes:
@@ -119,6 +149,8 @@ def _make(export: Export) -> None:
             file.seek(0)
             etag = hashlib.file_digest(file, "sha256").hexdigest()
             file.seek(0)
+            if not _mine(export).exists():
+                return
             files().delete(export.file_name)
             files().save(export.file_name, File(file))
     except Exception as error:

@@ -30,6 +30,8 @@ from appapi.models import IdempotencyKey
 from common.errors import Conflict, Invalid, ServiceError, Unavailable, error_body
 from installations.limits import MAX_KEY, RESPONSES_KEPT
 from installations.models import Installation
+from stores.copies import Copies
+from stores.serializers import without_customer
 
 # Longer than an order takes when every hook uses its whole budget. A slower try is overtaken, and its order rolled back.
 LEASE = timedelta(seconds=60)
@@ -164,6 +166,20 @@ def delete_expired(*, now: datetime | None = None) -> int:
         if not count:
             break
     return removed
+
+
+def erase_customer(copies: Copies) -> None:
+    """Blank the answers that hold a customer who is erased. Their keys go on refusing a second order."""
+    kept = IdempotencyKey.objects.filter(installation__business=copies.business).exclude(body="")
+    for row in kept.filter(copies.in_records("body")).select_for_update(of=("self",)).order_by("pk"):
+        row.body = orjson.dumps(_without_customer(row, orjson.loads(row.body))).decode()
+        row.save(update_fields=["body"])
+
+
+def _without_customer(row: IdempotencyKey, body: dict[str, Any]) -> dict[str, Any]:
+    if row.status is not None and row.status >= 400:  # the words of an app that refused, say
+        return error_body(row.status, "The answer was erased with its customer.")
+    return without_customer(body)
 
 
 def _claim(row: IdempotencyKey, lease_until: datetime, **fields: Any) -> ExecutionLease:

@@ -17,7 +17,7 @@ from appapi.models import Export
 from appapi.serializers import ExportBody, ExportId, ExportSerializer, RequestedExportSerializer
 from appapi.services.exports import SCOPES, export_of, files, request_export
 from appapi.views.base import AppApiView
-from common.errors import Coded, NotFound, RangeNotSatisfiable
+from common.errors import Coded, Gone, NotFound, RangeNotSatisfiable
 from common.rest.schema import problem
 from common.times import iso
 
@@ -79,6 +79,7 @@ class ExportFile(ExportView):
         responses={
             (200, "application/gzip"): OpenApiTypes.BINARY,
             (206, "application/gzip"): OpenApiTypes.BINARY,
+            410: problem("The file was deleted, because a customer in it was erased."),
             416: problem("The range begins behind the end of the file."),
         },
     )
@@ -88,6 +89,11 @@ class ExportFile(ExportView):
         Gzip of one JSON record a line. `Range` and `If-Range` work.
         """
         export = self.export(export_id)
+        if export.erased_at is not None:
+            raise Gone(
+                "The file was deleted, because a customer in it was erased. Request another export.",
+                code="export_erased",
+            )
         if export.status != ExportStatus.READY:
             pending = Coded("The export has no file yet.", code="export_pending")
             failed = Coded("The export failed.", code="export_failed")

@@ -25,6 +25,7 @@ STEPS: Final[tuple[Step, ...]] = (
     *install.sequence("LC001"),
     lifecycle.InstalledAgain(),
     lifecycle.ForgedErasure(),
+    lifecycle.EraseCustomer(),
     lifecycle.EraseData(),
     lifecycle.RepeatedErasure(),
     *install.sequence("LC004"),

@@ -13,9 +13,12 @@ from conformance.steps.webhooks import valid
 from conformance.subject import Subject
 from installations.models import Installation
 from installations.services import lifecycle
-from webhooks.catalogue import DATA_ERASURE
+from stores.customers import Person
+from stores.models import Order
+from webhooks.catalogue import CUSTOMER_ERASURE, DATA_ERASURE
 from webhooks.messages import payloads
 from webhooks.models import Webhook
+from webhooks.services.customer_erasure import READ_ORDERS, READ_REVIEWS
 
 
 class EndedToken(Step):
@@ -86,6 +89,36 @@ class ForgedErasure(Step):
         yield from super().judge(subject, probes, answers)
         if subject.webhook is None:
             yield from skipped("The app receives no webhooks.", "ER001", "ER002", "ER003")
+
+
+class EraseCustomer(Step):
+    """A customer of the throwaway store, whose order the app may have seen."""
+
+    def prepare(self, subject: Subject) -> Iterable[Probe]:
+        if subject.webhook is None or not (READ_ORDERS | READ_REVIEWS) & set(
+            subject.installed.effective_scopes
+        ):
+            return
+        reads_orders = bool(READ_ORDERS & set(subject.installed.effective_scopes))
+        last = Order.objects.filter(business=subject.store).order_by("-id").first() if reads_orders else None
+        person = Person.of(email=last.customer_email or "kim@example.com") if last else None
+        yield subject.delivery(
+            rule="ER004",
+            title="The erasure of a customer",
+            event=CUSTOMER_ERASURE,
+            data=payloads.customer_erased(
+                subject.installed,
+                person=person,
+                order_ids=[last.pk] if last else [],
+                review_ids=[],
+                now=subject.now,
+            ),
+        )
+
+    def judge(self, subject: Subject, probes: Sequence[Probe], answers: Answers) -> Iterator[Finding]:
+        yield from super().judge(subject, probes, answers)
+        if not probes:
+            yield from skipped("The app has no address, or reads neither orders nor reviews.", "ER004")
 
 
 class EraseData(Step):

@@ -11,7 +11,7 @@ from conformance.enums import Expected, Outcome
 from conformance.probes import Finding, Probe
 from conformance.steps.base import Answers, Step, skipped
 from conformance.subject import OLD, SIGNATURES, Subject
-from webhooks.catalogue import DATA_ERASURE, WEBHOOK_TEST
+from webhooks.catalogue import ERASURES, WEBHOOK_TEST
 from webhooks.messages import payloads
 from webhooks.messages.signing import signature_headers
 from webhooks.services.sandbox.samples import sample_data
@@ -24,7 +24,7 @@ _ALL: Final = ("WH001", "WH002", "WH003", "WH004", "WH005", "WH006", "WH007", "W
 
 def usual_event(subject: Subject) -> str:
     """An event that the app receives."""
-    named = [event for event in subject.events if event != DATA_ERASURE]
+    named = [event for event in subject.events if event not in ERASURES]
     return USUAL if USUAL in named else next(iter(named), WEBHOOK_TEST)
 
 
@@ -114,7 +114,7 @@ class Variety(Step):
         if subject.webhook is None:
             return
         for event in subject.events:
-            if event != DATA_ERASURE:
+            if event not in ERASURES:
                 data = usual_data(subject, event)
                 yield subject.delivery(rule="WH009", title=event, event=event, data=data)
         if not subject.events:

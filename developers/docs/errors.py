@@ -128,6 +128,8 @@ PROBLEMS: Final = (
     DocumentedError("webhook_inactive", 409, "The webhook is not active. Switch it on first.", "Nothing is sent to an inactive webhook.", "Set `isActive` to true, then repeat the call."),
     DocumentedError("test_not_resent", 409, "A test is sent once. Test the webhook again instead.", "Deliveries of `webhook.test` are not resent.", "Call the test endpoint again."),
     DocumentedError("held_while_paused", 409, "The store has paused the app. What is held is sent when the store resumes it.", "Nothing is sent to a paused app.", "Wait until the merchant resumes it."),
+    DocumentedError("customer_erased", 409, "The delivery has ended, and its copy of the customer is erased. It can't be resent.", "A `customer.data_erasure` is blanked once its delivery has ended.", "Nothing to do. The erased orders and reviews have null for what is gone."),
+    DocumentedError("export_erased", 410, "The file was deleted, because a customer in it was erased. Request another export.", "A store erased a customer whose orders the file had.", "Request another export."),
     DocumentedError("erasure_cancelled", 409, "The app was installed again, so there is nothing to erase.", "A reinstall cancels the data erasure.", "Nothing to do."),
     DocumentedError("erasure_not_due", 409, "It is due on <time>. Until then the app may be installed again.", "A data erasure is sent 48 hours after the uninstall.", "Wait. On the sandbox store, Erase now sends it at once."),
     DocumentedError("no_erasure", 409, "No data erasure of your sandbox store is waiting.", "The app isn't installed there, and its last erasure has ended.", "Install the app on your sandbox store first."),

@@ -46,7 +46,7 @@ TASKS = (
     Guide("embeds", "Add widgets and scripts", "Show a floating widget on every page of a store, or run a script there.", "code"),
     Guide("admin-pages", "Add admin pages", "Show a page of your app in the merchant's sidebar, and find out who is looking.", "layout-dashboard"),
     Guide("re-consent", "Ask for more permissions", "Add scopes or parts to an app that stores already use.", "plus"),
-    Guide("erasure", "Erase a store's data", "Delete everything about a store 48 hours after it uninstalled your app.", "eraser"),
+    Guide("erasure", "Erase a store's data", "Delete everything about a store after it uninstalled your app, or about one of its customers.", "eraser"),
     Guide("local-development", "Develop on your machine", "Receive webhooks and hook calls of your sandbox store without a public address.", "terminal"),
     Guide("testing-your-app", "Test your app", "Try your server against every rule with one command, on your machine and in CI.", "circle-check"),
     Guide("go-live", "Go live", "What to check before you submit, what happens after the approval, and how to ship updates.", "flag"),

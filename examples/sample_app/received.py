@@ -14,6 +14,7 @@ from .database import now_text, time_text
 from .stores import Store
 
 KEPT = 200
+ERASURE_OF_CUSTOMER = "customer.data_erasure"
 UNVERIFIED_KEPT = 4096  # bytes of a refused call's body, since anyone may send one
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,15 @@ def keep(response: Response, headers: Headers, body: bytes) -> None:
         connection.execute(
             "DELETE FROM received WHERE number <= (SELECT max(number) FROM received) - ?", (KEPT,)
         )
+
+
+def erase(business_id: str, ids: Iterable[str]) -> None:
+    """Forget the calls about these orders and reviews, because the store erased their customer."""
+    with bell.database.transaction() as connection:
+        for each in ids:
+            connection.execute(
+                "DELETE FROM received WHERE business_id = ? AND instr(data, ?)", (business_id, each)
+            )
 
 
 def newest(of: Iterable[Store], after: int = 0) -> list[dict[str, Any]]:
@@ -67,7 +77,8 @@ def _of_event(event: WebhookEvent[Any]) -> dict[str, Any]:
         "delivery_id": event.delivery_id,
         "webhook_id": event.webhook_id,
         "business_id": event.business_id,
-        "data": event.data,
+        # Whom a store has erased is not kept.
+        "data": event.data | {"customer": None} if event.event == ERASURE_OF_CUSTOMER else event.data,
     }
 
 

@@ -3,7 +3,7 @@
 import logging
 
 from extension_platform_sdk import WebhookEvent, WebhookRouter
-from extension_platform_sdk.types import BusinessDataErasure, OrderCreated
+from extension_platform_sdk.types import BusinessDataErasure, CustomerDataErasure, OrderCreated
 from flask import Blueprint, Response, request
 
 from . import received, stores
@@ -37,6 +37,11 @@ def ring(event: WebhookEvent[OrderCreated]) -> None:
 @webhooks.on("business.data_erasure")
 def erase(event: WebhookEvent[BusinessDataErasure]) -> None:
     stores.erase(event.business_id, event.webhook_id)
+
+
+@webhooks.on("customer.data_erasure")
+def erase_customer(event: WebhookEvent[CustomerDataErasure]) -> None:
+    received.erase(event.business_id, [*event.data["orderIds"], *event.data["reviewIds"]])
 
 
 @blueprint.post("/webhooks")

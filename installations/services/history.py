@@ -55,4 +55,5 @@ def record_all(happened: Iterable[tuple[Installation, HistoryKind, str]], *, at:
 def _scopes(installation: Installation, kind: HistoryKind) -> list[str]:
     if kind in GRANTING:
         return installation.granted_scopes
-    return installation.effective_scopes if kind == HistoryKind.UNINSTALLED else []
+    held = (HistoryKind.UNINSTALLED, HistoryKind.SCOPES_FOLLOWED)
+    return installation.effective_scopes if kind in held else []

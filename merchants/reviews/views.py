@@ -57,6 +57,6 @@ def delete(request: MerchantRequest, review_id: str) -> HttpResponse:
     review = own_row(request, Review.objects.select_related("product"), review_id, "Review")
     if request.method == "POST":
         delete_review(review=review)
-        messages.success(request, f"The review of {review.product.name} by {review.author_name} removed.")
+        messages.success(request, f"The review of {review.product.name} is removed.")
         return redirect("merchants:reviews")
     return render(request, "merchants/reviews/delete.html", {"review": review})

@@ -48,6 +48,7 @@ HISTORY_DESCRIPTIONS = {
     HistoryKind.PAUSED: ("neutral", "pause", "Paused"),
     HistoryKind.RESUMED: ("ok", "play", "Resumed"),
     HistoryKind.SCOPES_REMOVED: ("info", "minus", "Permissions removed by a new version"),
+    HistoryKind.SCOPES_FOLLOWED: ("info", "key", "Permissions changed with the app’s working copy"),
     HistoryKind.TOKEN_ENDED: ("warn", "key", "Access token revoked for security; connect the app again"),
     HistoryKind.UNINSTALLED: ("neutral", "power", "Uninstalled"),
     HistoryKind.ERASURE_SENT: ("info", "send", "Asked to erase your data"),

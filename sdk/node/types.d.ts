@@ -7,6 +7,7 @@
 
 export type EventName =
   | "business.data_erasure"
+  | "customer.data_erasure"
   | "order.cancelled"
   | "order.created"
   | "order.delivered"
@@ -54,7 +55,8 @@ export type SentEvent =
   | "product.back_in_stock"
   | "review.created"
   | "review.deleted"
-  | "business.data_erasure";
+  | "business.data_erasure"
+  | "customer.data_erasure";
 
 export type Scope =
   | "read_products"
@@ -124,7 +126,7 @@ export interface Payment {
 }
 
 export interface Customer {
-  name: string;
+  name: string | null;
   email: string | null;
   phone: string | null;
 }
@@ -140,11 +142,11 @@ export interface Order {
   amount: number;
   currency: string;
   deliveryMethod: "DELIVERY" | "PICKUP";
-  address: string;
+  address: string | null;
   paymentMethod: string;
   payment: Payment | null;
   customer: Customer;
-  note: string;
+  note: string | null;
   isGuest: boolean;
   validation: "VALID" | "NOT_VALIDATED";
   createdAt: string;
@@ -203,8 +205,8 @@ export interface Review {
   id: string;
   productId: string;
   rating: number;
-  comment: string;
-  authorName: string;
+  comment: string | null;
+  authorName: string | null;
   createdAt: string;
 }
 
@@ -429,6 +431,20 @@ export interface BusinessDataErasure {
   uninstalledAt: string;
 }
 
+export interface CustomerDataErasureCustomer {
+  email: string | null;
+  phone: string | null;
+}
+
+export interface CustomerDataErasure {
+  appId: string;
+  businessId: string;
+  customer: CustomerDataErasureCustomer | null;
+  orderIds: string[];
+  reviewIds: string[];
+  requestedAt: string;
+}
+
 export interface OrderCancelled {
   orderId: string;
   orderNumber: string;
@@ -546,8 +562,8 @@ export interface ReviewCreated {
   id: string;
   productId: string;
   rating: number;
-  comment: string;
-  authorName: string;
+  comment: string | null;
+  authorName: string | null;
   createdAt: string;
 }
 
@@ -640,6 +656,7 @@ export interface OrderCalculateDiscountsAnswer {
 /** The data of each event. */
 export interface Events {
   "business.data_erasure": BusinessDataErasure;
+  "customer.data_erasure": CustomerDataErasure;
   "order.cancelled": OrderCancelled;
   "order.created": OrderCreated;
   "order.delivered": OrderDelivered;

@@ -107,7 +107,7 @@ def review(request: ShopRequest, product_slug: str) -> HttpResponse:
         response = _product_page(request, found, form, QuantityForm(), status=error.status)
         response["Retry-After"] = str(error.retry_after)
         return response
-    create_review(product=found, **form.cleaned_data)
+    create_review(product=found, cart_digest=request.cart.digest, **form.cleaned_data)
     request.cart.add_notice(SUCCESS, "Your review is published. Thank you.")
     return redirect(f"{reverse('storefront:product', args=[found.slug])}#reviews")
 

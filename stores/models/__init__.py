@@ -1,5 +1,6 @@
 """The models of a plain store. Money is in minor units of the business's currency (`common.money`)."""
 
+from stores.models.customers import CustomerErasure
 from stores.models.news import MerchantNews
 from stores.models.orders import LINES, Order, OrderChange, OrderHookPart, OrderItem, Payment
 from stores.models.pages import Review, SitePage
@@ -18,6 +19,7 @@ __all__ = [
     "LINES",
     "BuyerMails",
     "Cart",
+    "CustomerErasure",
     "MerchantNews",
     "Order",
     "OrderChange",

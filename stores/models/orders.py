@@ -55,6 +55,14 @@ class Order(models.Model):
         editable=False,
         help_text="SHA-256 of the key that opens the order's page in the storefront; null for orders placed elsewhere.",
     )
+    cart_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Of the `Cart` that it was placed from, so that reviews from the same browser can be found.",
+    )
     validation = models.CharField(
         max_length=13, choices=OrderValidation.choices, default=OrderValidation.VALID
     )
@@ -80,6 +88,11 @@ class Order(models.Model):
 
     def __str__(self) -> str:
         return f"Order {self.number}"
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its customer was erased (`services.customer_erasure`): every order that is placed has a name."""
+        return not self.customer_name
 
     @cached_property
     def lines(self) -> list["OrderItem"]:

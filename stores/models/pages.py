@@ -1,6 +1,7 @@
 """Pages of a store, and reviews by its shoppers."""
 
 from django.db import models
+from django.db.models.functions import Lower, Trim
 from django.utils import timezone
 
 from accounts.models import Business
@@ -9,7 +10,10 @@ from stores.models.products import Product
 
 
 class Review(models.Model):
-    """A customer's review of a product. Created and deleted by `services.reviews`."""
+    """A customer's review of a product. Created and deleted by `services.reviews`; `services.customer_erasure` blanks name and words.
+
+    `author_email` and `cart_digest` only find it when its author asks for that. Neither is ever shown.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     business = models.ForeignKey(Business, on_delete=models.CASCADE, related_name="reviews")
@@ -17,6 +21,8 @@ class Review(models.Model):
     rating = models.PositiveSmallIntegerField()
     comment = models.TextField(blank=True)
     author_name = models.CharField(max_length=120)
+    author_email = models.EmailField(blank=True, default="", db_default="", editable=False)
+    cart_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -25,10 +31,28 @@ class Review(models.Model):
                 condition=models.Q(rating__gte=1, rating__lte=5), name="review_rating_1_to_5"
             )
         ]
-        indexes = [models.Index("business", models.F("id").desc(), name="review_newest")]
+        indexes = [
+            models.Index("business", models.F("id").desc(), name="review_newest"),
+            models.Index(
+                Lower(Trim("author_email")),
+                "business",
+                name="review_of_address",
+                condition=~models.Q(author_email=""),
+            ),
+            models.Index(
+                fields=["cart_digest", "business"],
+                name="review_from_cart",
+                condition=~models.Q(cart_digest=""),
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.rating}/5 by {self.author_name}"
+        return f"{self.rating}/5 for {self.product_id}"  # without the author: the admin's log keeps it
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its author was erased: every review that is written has a name."""
+        return not self.author_name
 
 
 class SitePage(models.Model):

@@ -102,7 +102,8 @@ def send_waiting(*, now: datetime | None = None) -> int:
 
 
 def _order(order_id: str) -> Order | None:
-    return _orders().filter(pk=order_id).first()
+    """None if its customer was erased meanwhile."""
+    return _orders().filter(pk=order_id).exclude(customer_email="").first()
 
 
 def _orders() -> QuerySet[Order]:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.apps import apps
 from django.db import models
 
-from stores.models import StoreTotals
+from stores.models import CustomerErasure, StoreTotals
 
 BATCH: Final = 500
 
@@ -27,12 +27,16 @@ def remove_records_of_deleted_stores(*, batch: int = BATCH) -> int:
 
 
 def _records() -> list[type[models.Model]]:
-    """The models with a store's rows. What else there is belongs to these, and goes with them."""
+    """The models with a store's rows. What else there is belongs to these, and goes with them.
+
+    That customers were erased stays: apps may still be asked, and nothing in it is about them.
+    """
     found = apps.get_app_config("stores").get_models()
     return [
         model
         for model in found
-        if model is not StoreTotals and any(each.name == "business" for each in model._meta.fields)
+        if model not in (StoreTotals, CustomerErasure)
+        and any(each.name == "business" for each in model._meta.fields)
     ]
 
 

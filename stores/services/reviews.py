@@ -15,14 +15,23 @@ from stores import signals
 from stores.models import Product, Review
 from stores.services.totals import move_totals
 
-WIRE_NAMES = {"rating": "rating", "comment": "comment", "author_name": "authorName"}
+WIRE_NAMES = {"rating": "rating", "comment": "comment", "author_name": "authorName", "author_email": "email"}
 
 
 @transaction.atomic
 def create_review(
-    *, product: Product, rating: int, author_name: str, comment: str = "", now: datetime | None = None
+    *,
+    product: Product,
+    rating: int,
+    author_name: str,
+    comment: str = "",
+    author_email: str = "",
+    cart_digest: str = "",
+    now: datetime | None = None,
 ) -> Review:
-    """`rating` is 1 to 5. Raises `Invalid`, and `NotFound` if the product was deleted."""
+    """`rating` is 1 to 5; `cart_digest` is that of the browser's cart. Raises `Invalid`, and `NotFound` if the product was
+    deleted.
+    """
     now = now or timezone.now()
     product = _lock_product(product.pk)
     review = Review(
@@ -31,6 +40,8 @@ def create_review(
         rating=rating,
         comment=comment,
         author_name=author_name,
+        author_email=author_email,
+        cart_digest=cart_digest,
         created_at=now,
     )
     if not 1 <= rating <= 5:

@@ -12,11 +12,14 @@ from django.utils import timezone
 
 from accounts.models import Business
 from common.errors import Conflict
+from common.ids import new_id
+from stores.customers import Person
 from stores.enums import ActorKind, BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus, ProductStatus
 from stores.models import Order, Product, Review
 from stores.services.basket import OrderLine
 from stores.services.catalogue.products import create_product, delete_product, update_product
 from stores.services.checkout import OrderRequest, place_order
+from stores.services.customer_erasure import erase
 from stores.services.history import Actor
 from stores.services.orders import change_order_status
 from stores.services.payments import MAKING, expire_payment, open_payment, settle_payment
@@ -24,6 +27,7 @@ from stores.services.reviews import create_review, delete_review
 
 TEST = Actor(ActorKind.SYSTEM, name="the test store")
 CUSTOMER = "Kim Test"
+EMAIL = "kim@example.com"
 METHOD = "test:card"  # a payment method that no app offers
 PRODUCT = "Test product"
 ENDED = (OrderStatus.DELIVERED, OrderStatus.CANCELLED)
@@ -127,12 +131,30 @@ def remove_review(business: Business) -> str:
     return "The newest test review was removed."
 
 
-def _place(business: Business, product: Product | None = None, quantity: int = 1) -> Order:
+def erase_customer(business: Business) -> str:
+    """Of somebody who has ordered and written a review, which happens first."""
+    email = f"kim.{new_id().hex[-12:]}@example.com"
+    placed = _place(business, email=email)
+    change_order_status(order=placed, status=OrderStatus.DELIVERED, by=TEST)
+    create_review(
+        product=_any_product(business),
+        rating=4,
+        author_name=CUSTOMER,
+        comment="A test review.",
+        author_email=email,
+    )
+    erase(business=business, person=Person.of(email=email))
+    return f"The customer of order {placed.number} was erased."
+
+
+def _place(
+    business: Business, product: Product | None = None, quantity: int = 1, email: str = EMAIL
+) -> Order:
     require_sandbox(business)
     request = OrderRequest(
         items=[OrderLine((product or _any_product(business)).pk, quantity)],
         customer_name=CUSTOMER,
-        customer_email="kim@example.com",
+        customer_email=email,
         delivery_method=DeliveryMethod.PICKUP,
         payment_method=BuiltInPayment.CASH,
     )

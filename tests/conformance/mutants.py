@@ -339,3 +339,8 @@ def erases_for_anybody(app: Flask) -> None:
 @breaks("ER002", "ER003")
 def fails_to_erase(app: Flask) -> None:
     refuse_events(app, lambda event: event.event == ERASURE, 500)
+
+
+@breaks("ER004")
+def fails_to_erase_a_customer(app: Flask) -> None:
+    refuse_events(app, lambda event: event.event == "customer.data_erasure", 500)

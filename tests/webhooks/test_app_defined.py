@@ -90,6 +90,7 @@ def test_events_follow_the_app(installed: Installation, app: App, sandbox: Busin
         "review.created",
         "review.deleted",
         "business.data_erasure",
+        "customer.data_erasure",
     ]
     assert publish(sandbox, "product.created") is None
 

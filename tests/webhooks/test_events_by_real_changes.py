@@ -24,6 +24,7 @@ from stores.models import Order, Product, Review
 from stores.services.reviews import create_review
 from tests import factories
 from tests.clients import api_of, client_of
+from tests.pages import signed_in
 from tests.payloads import validate
 from tests.receivers import ReceivedRequest, Receiver
 from tests.webhooks.helpers import drain, is_signed
@@ -210,6 +211,14 @@ def developer_uninstalls_and_two_days_pass(stage: Stage) -> None:
     answer = api_of(app.developer)("post", f"/developer/apps/{app.pk}/test-uninstall")
     assert answer.status_code == 200
     stage.clock.shift(timedelta(hours=48))
+
+
+@causes("customer.data_erasure")
+def merchant_erases_a_customer(stage: Stage) -> None:
+    order = stage.order()
+    stage.send("patch", f"/app-api/orders/{order['id']}/status", {"status": "DELIVERED"})
+    browser = signed_in(stage.installation.business.owner)
+    assert browser.post("/merchant/customers/erase/", {"email": "kim@example.com"}).status_code == 302
 
 
 @causes("webhook.test")

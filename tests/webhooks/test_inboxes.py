@@ -151,7 +151,12 @@ def test_opening_again_follows_the_scopes(inbox: Inbox, installation: Installati
     assert inboxes.open_inbox(installation=fresh) == inbox
     again = Webhook.objects.get()
     assert again.pk == first.pk
-    assert again.events == ["review.created", "review.deleted", "business.data_erasure"]
+    assert again.events == [
+        "review.created",
+        "review.deleted",
+        "business.data_erasure",
+        "customer.data_erasure",
+    ]
 
 
 def test_test_of_the_webhook_and_the_erasure_arrive_too(inbox: Inbox, installation: Installation) -> None:

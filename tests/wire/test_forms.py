@@ -57,8 +57,8 @@ OF_DJANGO = {
 }
 # Nothing is typed into these.
 BUTTONS = {
-    "merchants:add_block", "merchants:authorize", "merchants:business_leave", "merchants:business_switch", "merchants:hook_reset",
-    "merchants:invitation", "merchants:move_block",
+    "merchants:add_block", "merchants:authorize", "merchants:business_leave", "merchants:business_switch", "merchants:customer_erase",
+    "merchants:hook_reset", "merchants:invitation", "merchants:move_block",
     "merchants:order_cancel", "merchants:order_status", "merchants:page_delete", "merchants:page_undo", "merchants:pause",
     "merchants:place_block", "merchants:product_archive", "merchants:product_delete", "merchants:product_restore",
     "merchants:reconsent", "merchants:remove_block", "merchants:resume", "merchants:review_delete", "merchants:staff_remove",

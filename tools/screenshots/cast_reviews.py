@@ -32,7 +32,25 @@ def on_the_desk(developer: Any) -> dict[str, Any]:
         "pictured": _with_pictures(Product.objects.get(business=shop, slug="birthday-cake-to-order")),
         "review": Review.objects.filter(business=shop, rating=1).latest("id"),
         "page": SitePage.objects.get(business=shop, slug="about"),
+        "erased": _erased(shop),
     }
+
+
+def _erased(shop: Any) -> Any:
+    """One customer whom the store has erased. Another one could be: nothing of hers is open."""
+    from stores.customers import Person
+    from stores.services.customer_erasure import erase
+    from tests import factories
+
+    for name in ("ada", "bob"):
+        factories.order(
+            shop,
+            number=name.upper(),
+            status="DELIVERED",
+            customer_name=f"{name.title()} Bell",
+            customer_email=f"{name}@example.com",
+        )
+    return erase(business=shop, person=Person.of(email="bob@example.com"))
 
 
 def _with_pictures(product: Any) -> Any:

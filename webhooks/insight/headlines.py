@@ -1,6 +1,6 @@
 """The state of a delivery in one line."""
 
-from webhooks.catalogue import DATA_ERASURE
+from webhooks.catalogue import CUSTOMER_ERASURE, DATA_ERASURE
 from webhooks.enums import DeliveryStatus, HeldReason
 from webhooks.insight.diagnosis import diagnose
 from webhooks.models import Attempt, Delivery
@@ -29,6 +29,8 @@ def _cancellation(delivery: Delivery) -> str:
     webhook = delivery.webhook
     if delivery.event.type == DATA_ERASURE:
         return "the app was reinstalled before it was due"
+    if delivery.event.type == CUSTOMER_ERASURE and webhook.deleted_at is None:
+        return "the app has no Webhook URL, or has erased all of the store’s data"
     if webhook.installation.app.suspended_at is not None:
         return "the app was suspended before it was sent"
     if not webhook.installation.is_active:

@@ -6,10 +6,15 @@ from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID
 
+import orjson
+
 from common.times import iso
+from webhooks.catalogue import CUSTOMER_ERASURE
+from webhooks.enums import WAITING
 from webhooks.feed import Cursor
+from webhooks.messages.payloads import without_person
 from webhooks.messages.signing import signature_headers
-from webhooks.models import Event
+from webhooks.models import Delivery, Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,23 @@ def compose(
     return Message(url, headers, body)
 
 
-def body_of(event: Event, webhook_id: UUID) -> bytes:
-    return render_body(event.type, event.occurred_at, str(webhook_id), str(event.business_id), event.data)
+def event_of(delivery: Delivery) -> Event:
+    """The event as the delivery has it: once the delivery of an erasure has ended, without the customer."""
+    event = delivery.event
+    if event.type == CUSTOMER_ERASURE and delivery.status not in WAITING:
+        event.data = blanked(event.data)
+    return event
+
+
+def body_of(delivery: Delivery) -> bytes:
+    event = event_of(delivery)
+    return render_body(
+        event.type, event.occurred_at, str(delivery.webhook_id), str(event.business_id), event.data
+    )
+
+
+def blanked(data_text: str) -> str:
+    return orjson.dumps(without_person(orjson.loads(data_text))).decode()
 
 
 def _span(delivery_id: UUID, timestamp: int) -> bytes:

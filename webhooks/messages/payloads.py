@@ -3,15 +3,18 @@
 Every field is always present; a missing value is null. Fields may be added later.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
 from common.money import to_major
-from common.rest.fields import Boolean, Choice, Integer, Moment, StringList, Text
+from common.rest.fields import Boolean, Choice, Integer, Moment, Object, StringList, Text
 from common.times import iso
 from installations.models import Installation
+from stores.customers import Person
 from stores.enums import DeliveryMethod, OrderStatus, PaymentStatus
 from stores.models import Order, Payment, Product, Review
 from stores.serializers import (
@@ -166,6 +169,66 @@ def data_erasure(installation: Installation) -> Data:
         "businessId": str(installation.business_id),
         "uninstalledAt": iso(installation.uninstalled_at),
     }
+
+
+_PERSON: Data = {
+    "type": ["object", "null"],
+    "properties": {
+        "email": {
+            "type": ["string", "null"],
+            "description": "Lower-case; null if the store searched for a phone number.",
+        },
+        "phone": {
+            "type": ["string", "null"],
+            "description": "Without spaces and punctuation; null if the store searched for an e-mail address.",
+        },
+    },
+    "required": ["email", "phone"],
+}
+
+
+class CustomerErased(serializers.Serializer):
+    appId = Text("Your app.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a04")
+    businessId = BusinessId()
+    customer = Object(
+        "Who; null if your app could never read this person's orders, and once the delivery has ended.",
+        {"email": "kim@example.com", "phone": None},
+        allow_null=True,
+        schema=_PERSON,
+    )
+    orderIds = StringList(
+        "All of the person's orders. Empty if your app could never read them.",
+        ["01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a01"],
+    )
+    reviewIds = StringList(
+        "The reviews that are known to be the person's. Empty if your app could never read them.",
+        ["01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a03"],
+    )
+    requestedAt = Moment("When the store erased the customer.")
+
+
+def customer_erased(
+    installation: Installation,
+    *,
+    person: Person | None,
+    order_ids: Iterable[UUID],
+    review_ids: Iterable[UUID],
+    now: datetime,
+) -> Data:
+    """`person` is None for an app that could never read orders."""
+    return {
+        "appId": str(installation.app_id),
+        "businessId": str(installation.business_id),
+        "customer": person and {"email": person.email or None, "phone": person.phone or None},
+        "orderIds": [str(each) for each in order_ids],
+        "reviewIds": [str(each) for each in review_ids],
+        "requestedAt": iso(now),
+    }
+
+
+def without_person(data: Data) -> Data:
+    """Any `data`, blanked once a customer is erased. All keys stay."""
+    return data | {name: None for name in ("customer", "authorName", "comment") if name in data}
 
 
 class WebhookTested(serializers.Serializer):

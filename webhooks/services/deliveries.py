@@ -23,6 +23,9 @@ RECOVERED_PER_SECOND: Final = 10  # per webhook, so that new deliveries fit in b
 STEP: Final = timedelta(seconds=1) / RECOVERED_PER_SECOND
 GIVEN_UP: Final = (DeliveryStatus.EXHAUSTED, DeliveryStatus.HELD)
 
+# A test is sent once, and nothing is left of a customer once the delivery has ended.
+NOT_RESENT: Final = (catalogue.WEBHOOK_TEST, catalogue.CUSTOMER_ERASURE)
+
 # Restarts the schedule of a finished delivery. The incremented fence invalidates results of earlier attempts.
 RESTARTED: Final[dict[str, Any]] = {
     "status": DeliveryStatus.PENDING,
@@ -62,7 +65,7 @@ def cancel_erasure(*, event_id: UUID, now: datetime) -> int:
 
 
 def _stop_sending(which: Q, status: DeliveryStatus, finished_at: datetime | None, **fields: str) -> int:
-    rows = Delivery.objects.filter(which).exclude(event_type=catalogue.DATA_ERASURE)
+    rows = Delivery.objects.filter(which).exclude(event_type__in=catalogue.ERASURES)
     return _change(rows, status, finished_at, **fields)
 
 
@@ -180,7 +183,7 @@ def recover(
     created = Q(webhook=webhook, created_at__gte=since)
     created &= Q(created_at__lt=after(until)) if until else Q()
     created &= Q() if among is None else Q(pk__in=among)
-    rows = Delivery.objects.filter(created).exclude(event_type=catalogue.WEBHOOK_TEST)
+    rows = Delivery.objects.filter(created).exclude(event_type__in=NOT_RESENT)
     sooner = _make_due(rows.filter(status=DeliveryStatus.RETRYING), now)
     given_up = _lock(rows.filter(status__in=GIVEN_UP))
     restarted = _spread(given_up, webhook.endpoint, _first_free_moment(webhook, now))

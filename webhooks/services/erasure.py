@@ -32,6 +32,7 @@ from webhooks.messages import payloads
 from webhooks.models import Attempt, Delivery, Erasure, Event, Webhook
 from webhooks.positions import Horizon, Position
 from webhooks.services import deliveries, erasure_mails
+from webhooks.services.deliveries import cancel_erasure as cancel_deliveries
 from webhooks.signals import erasure_begun
 
 log = logging.getLogger(__name__)
@@ -66,12 +67,12 @@ def schedule(*, installation: Installation, now: datetime) -> Erasure:
 @transaction.atomic(savepoint=False)
 def cancel(*, app: App, business: Business, now: datetime) -> None:
     """Cancel erasures that are not confirmed yet, in the transaction of the new install."""
-    owed = Erasure.objects.filter(
+    owed = Erasure.objects.of_businesses().filter(
         installation__app=app, installation__business=business, state__in=OPEN_ERASURES
     )
     for erasure in _locked(owed):
         if erasure.event_id:
-            deliveries.cancel_erasure(event_id=erasure.event_id, now=now)
+            cancel_deliveries(event_id=erasure.event_id, now=now)
         _move(erasure, ErasureState.CANCELLED, now)
 
 
@@ -127,15 +128,15 @@ def _write_event(installation: Installation, *, due_at: datetime, now: datetime)
             due_at=due_at,
             created_at=now,
         )
-        for webhook in _addressees(installation, now)
+        for webhook in addressees(installation, now, naming=DATA_ERASURE)
     )
     return event
 
 
-def _addressees(installation: Installation, now: datetime) -> list[Webhook]:
-    """The app-defined webhook, and each other one that lists the event and was not deleted."""
+def addressees(installation: Installation, now: datetime, *, naming: str) -> list[Webhook]:
+    """The app-defined webhook, and each other one that lists the event `naming` and was not deleted."""
     others = Webhook.objects.kept().filter(installation=installation, is_app_defined=False)
-    named = [webhook for webhook in others.defer("secret") if DATA_ERASURE in webhook.events]
+    named = [webhook for webhook in others.defer("secret") if naming in webhook.events]
     return [_app_defined(installation, now), *named]
 
 
@@ -168,7 +169,7 @@ def update_states(*, now: datetime | None = None) -> int:
 
 def _to_move(now: datetime) -> list[UUID]:
     """The erasures whose state differs from that of their deliveries."""
-    due = Erasure.objects.filter(state__in=OPEN_ERASURES, due_at__lte=now)
+    due = Erasure.objects.of_businesses().filter(state__in=OPEN_ERASURES, due_at__lte=now)
     moving = _with_outcome(due).exclude(state=F("outcome")).order_by("due_at")
     return list(moving.values_list("id", flat=True)[:BATCH])
 
@@ -178,21 +179,21 @@ def _with_outcome(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
     sending = Delivery.objects.filter(event=OuterRef("event"))
     waiting = Exists(sending.filter(status__in=WAITING))
     tried = Exists(sending.filter(attempt_count__gt=0))
-    outcome = Case(
+    followed = Case(
         When(waiting & tried, then=Value(ErasureState.SENT)),
         When(waiting, then=Value(ErasureState.DUE)),
         When(Exists(sending.filter(status=DeliveryStatus.EXHAUSTED)), then=Value(ErasureState.OVERDUE)),
         When(Exists(sending.filter(status=DeliveryStatus.SUCCEEDED)), then=Value(ErasureState.CONFIRMED)),
         default=Value(ErasureState.UNADDRESSED),
     )
-    return erasures.filter(event__isnull=False).annotate(outcome=outcome)
+    return erasures.filter(event__isnull=False).annotate(outcome=followed)
 
 
 @transaction.atomic
 def _settle(erasure_id: UUID) -> bool:
     """Update one erasure under its lock. False if its state was already right."""
     erasure = _locked(Erasure.objects.filter(id=erasure_id, state__in=OPEN_ERASURES)).first()
-    seen = _outcome(erasure_id)
+    seen = outcome(erasure_id)
     if erasure is None or seen is None or seen == erasure.state:
         return False
     attempts = list(
@@ -206,7 +207,7 @@ def _settle(erasure_id: UUID) -> bool:
     return True
 
 
-def _outcome(erasure_id: UUID) -> ErasureState | None:
+def outcome(erasure_id: UUID) -> ErasureState | None:
     found = _with_outcome(Erasure.objects.filter(id=erasure_id)).first()
     return ErasureState(found.outcome) if found else None  # type: ignore[attr-defined]
 
@@ -215,7 +216,7 @@ def _move_on(erasure: Erasure, state: ErasureState, attempts: Sequence[Attempt])
     """Move it to `state`, with the time and the response of the deciding attempt."""
     confirmed = state == ErasureState.CONFIRMED
     deciding = [each for each in attempts if is_success(each.http_status) == confirmed]
-    at, note = (deciding[-1].attempted_at, _answer(deciding[-1])) if deciding else (erasure.due_at, "")
+    at, note = (deciding[-1].attempted_at, answer_of(deciding[-1])) if deciding else (erasure.due_at, "")
     if confirmed:
         erasure.confirmed_at = at
     _move(erasure, state, at, note)
@@ -229,7 +230,7 @@ def is_success(http_status: int | None) -> bool:
     return http_status is not None and 200 <= http_status < 300
 
 
-def _answer(attempt: Attempt) -> str:
+def answer_of(attempt: Attempt) -> str:
     """The app's response in words, kept as proof."""
     if attempt.http_status is None:
         return f"No response ({attempt.error_class})"
@@ -266,12 +267,14 @@ def _alarm(now: datetime) -> None:
 def _letter(overdue: Iterable[Erasure]) -> str:
     lines = [
         f"- {erasure.installation.app.slug} for {erasure.installation.business.slug}, due {iso(erasure.due_at)}"
+        f"{'' if erasure.customer_id is None else ', of one customer'}"
         for erasure in overdue
     ]
     address = f"{settings.BASE_URL}/admin/webhooks/erasure/?state__exact={ErasureState.OVERDUE}"
     return "\n".join(
-        ["These apps were asked to erase a business's data and have not confirmed it:", "", *lines, "",
-         "Contact their developers, then resend the request:", address]
+        ["These apps were asked to erase a business's or a customer's data and have not confirmed it:", "", *lines, "",
+         "Contact their developers, then resend the request (a customer's can't be: nothing is kept of the person):",
+         address]
     )  # fmt: skip
 
 
@@ -283,6 +286,8 @@ def resend(*, erasure: Erasure, now: datetime | None = None) -> None:
     """
     now = now or timezone.now()
     locked = _locked(Erasure.objects.filter(pk=erasure.pk)).get()
+    if locked.customer_id is not None:
+        raise Conflict("A customer's erasure can't be resent: nothing is kept of the person.")
     if locked.state != ErasureState.OVERDUE:
         raise Conflict(f"Only an overdue erasure can be resent. This one is: {locked.get_state_display()}.")
     if locked.event_id is None:

@@ -46,7 +46,7 @@ def bring_forward(*, business: Business, by: timedelta, now: datetime) -> Became
 
 def _erasures(business: Business, by: timedelta, now: datetime) -> QuerySet[Erasure]:
     """Move those that wait, and return those that are due now. Their event happens now: a body keeps real time."""
-    waiting = Erasure.objects.filter(installation__business=business, state=ErasureState.DUE)
+    waiting = Erasure.objects.of_businesses().filter(installation__business=business, state=ErasureState.DUE)
     waiting.update(due_at=F("due_at") - by)
     due = waiting.filter(due_at__lte=now)
     Event.objects.filter(pk__in=due.values("event"), occurred_at__gt=now).update(occurred_at=now)

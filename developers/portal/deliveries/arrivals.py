@@ -16,10 +16,10 @@ from developers.portal.deliveries.arrival_descriptions import explained
 from developers.portal.deliveries.forms import MAX_CHOICES
 from developers.portal.filter_forms import MomentField
 from marketplace.models import App
-from webhooks.catalogue import DATA_ERASURE, SUBSCRIBABLE
+from webhooks.catalogue import ERASURES, SUBSCRIBABLE
 from webhooks.services.explaining import explain
 
-EVENTS: Final = [name for name in SUBSCRIBABLE if name != DATA_ERASURE]
+EVENTS: Final = [name for name in SUBSCRIBABLE if name not in ERASURES]
 
 
 class ArrivalForm(forms.Form):

@@ -13,7 +13,7 @@ from common.times import short_duration
 from webhooks.engine import retry
 from webhooks.enums import WAITING, DeliveryStatus
 from webhooks.insight.diagnosis import Diagnosis, diagnose
-from webhooks.messages.message import EXCERPT_BYTES, Message, compose
+from webhooks.messages.message import EXCERPT_BYTES, Message, compose, event_of
 from webhooks.models import Attempt, Delivery
 from webhooks.queries import destination
 
@@ -90,7 +90,7 @@ def request_of(delivery: Delivery, at: datetime) -> Message:
     """The request that an attempt at that time sent: the same bytes and signatures, but the current URL."""
     webhook = delivery.webhook
     return compose(
-        event=delivery.event,
+        event=event_of(delivery),
         delivery_id=delivery.pk,
         webhook_id=webhook.pk,
         url=destination(webhook) or webhook.url,

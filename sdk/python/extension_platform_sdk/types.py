@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 EventName = Literal[
     "business.data_erasure",
+    "customer.data_erasure",
     "order.cancelled",
     "order.created",
     "order.delivered",
@@ -58,6 +59,7 @@ SentEvent = Literal[
     "review.created",
     "review.deleted",
     "business.data_erasure",
+    "customer.data_erasure",
 ]
 
 Scope = Literal[
@@ -125,7 +127,7 @@ class Payment(TypedDict):
 
 
 class Customer(TypedDict):
-    name: str
+    name: str | None
     email: str | None
     phone: str | None
 
@@ -141,11 +143,11 @@ class Order(TypedDict):
     amount: float
     currency: str
     deliveryMethod: Literal["DELIVERY", "PICKUP"]
-    address: str
+    address: str | None
     paymentMethod: str
     payment: Payment | None
     customer: Customer
-    note: str
+    note: str | None
     isGuest: bool
     validation: Literal["VALID", "NOT_VALIDATED"]
     createdAt: str
@@ -204,8 +206,8 @@ class Review(TypedDict):
     id: str
     productId: str
     rating: int
-    comment: str
-    authorName: str
+    comment: str | None
+    authorName: str | None
     createdAt: str
 
 
@@ -430,6 +432,20 @@ class BusinessDataErasure(TypedDict):
     uninstalledAt: str
 
 
+class CustomerDataErasureCustomer(TypedDict):
+    email: str | None
+    phone: str | None
+
+
+class CustomerDataErasure(TypedDict):
+    appId: str
+    businessId: str
+    customer: CustomerDataErasureCustomer | None
+    orderIds: list[str]
+    reviewIds: list[str]
+    requestedAt: str
+
+
 class OrderCancelled(TypedDict):
     orderId: str
     orderNumber: str
@@ -547,8 +563,8 @@ class ReviewCreated(TypedDict):
     id: str
     productId: str
     rating: int
-    comment: str
-    authorName: str
+    comment: str | None
+    authorName: str | None
     createdAt: str
 
 
@@ -647,6 +663,13 @@ class OnEvent(Protocol):
     ) -> Callable[
         [Callable[[WebhookEvent[BusinessDataErasure]], object]],
         Callable[[WebhookEvent[BusinessDataErasure]], object],
+    ]: ...
+    @overload
+    def __call__(
+        self, event: Literal["customer.data_erasure"], /
+    ) -> Callable[
+        [Callable[[WebhookEvent[CustomerDataErasure]], object]],
+        Callable[[WebhookEvent[CustomerDataErasure]], object],
     ]: ...
     @overload
     def __call__(

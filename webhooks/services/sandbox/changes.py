@@ -68,6 +68,7 @@ CHANGES: Final[dict[str, SandboxChange]] = {
         SandboxChange("delete_product", "Products", "Delete a product", ("product.deleted",), _on_store(sandbox_changes.remove_product)),
         SandboxChange("add_review", "Reviews", "Add a review", ("review.created",), _on_store(sandbox_changes.add_review)),
         SandboxChange("delete_review", "Reviews", "Remove a review", ("review.deleted",), _on_store(sandbox_changes.remove_review)),
+        SandboxChange("erase_customer", "Customers", "Erase a customer", ("customer.data_erasure",), _on_store(sandbox_changes.erase_customer)),
     )
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ from stores.models import Order, Product, Review
 from webhooks import catalogue
 from webhooks.messages import payloads
 from webhooks.models import Event
+from webhooks.services.customer_erasure import write_event
 from webhooks.services.publishing import publish_to
 
 # These two are only sent by a test and an uninstall.
@@ -42,6 +43,8 @@ def send_sample(
         )
     now = now or timezone.now()
     data = sample_data(installation.business, event_type, now)
+    if event_type == catalogue.CUSTOMER_ERASURE:  # it goes where a real one would
+        return write_event(installation=installation, data=data | {"appId": str(app.pk)}, now=now)
     return publish_to(installation=installation, event_type=event_type, data=data, now=now)
 
 
@@ -52,11 +55,15 @@ def sample_data(business: Business, event_type: str, now: datetime) -> dict[str,
 
 
 def _times(example: dict[str, Any], now: datetime) -> dict[str, str]:
-    return {name: iso(now) for name in ("changedAt", "occurredAt", "deletedAt") if name in example}
+    return {
+        name: iso(now) for name in ("changedAt", "occurredAt", "deletedAt", "requestedAt") if name in example
+    }
 
 
 def _facts(business: Business, event_type: str, now: datetime) -> dict[str, Any]:
     kind = event_type.partition(".")[0]
+    if kind == "customer":  # the example's person, without records
+        return {"businessId": str(business.pk)}
     if kind in ("order", "payment"):
         return _of_order(business, event_type)
     return _of_product(business, event_type) if kind == "product" else _of_review(business, event_type)

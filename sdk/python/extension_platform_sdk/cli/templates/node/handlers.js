@@ -10,6 +10,11 @@ export const webhooks = new WebhookRouter()
     // 48 hours after a store uninstalled the app: delete everything about it.
     await forget(event.businessId);
     console.log(`Erased the data of ${event.businessId}`);
+  })
+  .on("customer.data_erasure", (event) => {
+    // A store erased one of its customers: delete what you keep of these orders and reviews. This app keeps none.
+    const count = event.data.orderIds.length + event.data.reviewIds.length;
+    console.log(`Erased a customer of ${event.businessId} with ${count} records`);
   });
 
 // 10% off orders of 20.00 and more. Amounts are in minor units: 2000 is 20.00.

@@ -4,6 +4,7 @@ import installations
 from extension_platform_sdk import HookCall, HookRouter, WebhookEvent, WebhookRouter
 from extension_platform_sdk.types import (
     BusinessDataErasure,
+    CustomerDataErasure,
     OrderCalculateDiscountsAnswer,
     OrderCalculateDiscountsData,
     OrderCreated,
@@ -23,6 +24,13 @@ def erase(event: WebhookEvent[BusinessDataErasure]) -> None:
     """48 hours after a store uninstalled the app: delete everything about it."""
     installations.forget(event.business_id)
     print(f"Erased the data of {event.business_id}", flush=True)
+
+
+@webhooks.on("customer.data_erasure")
+def erase_customer(event: WebhookEvent[CustomerDataErasure]) -> None:
+    """A store erased one of its customers: delete what you keep of these orders and reviews. This app keeps none."""
+    count = len(event.data["orderIds"]) + len(event.data["reviewIds"])
+    print(f"Erased a customer of {event.business_id} with {count} records", flush=True)
 
 
 @hooks.on("order.calculate_discounts")

@@ -1,0 +1,162 @@
+"""One customer: what is stored, a copy of it, and erasing it (contract, section 12)."""
+
+from typing import Any, Final
+
+import orjson
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from common.db.finders import get_or_not_found
+from common.errors import Conflict, NotFound
+from common.times import iso
+from common.web.forms.pages import UNPROCESSABLE
+from common.web.methods import GET_OR_POST, require_safe
+from common.web.pagination import page_request
+from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.constants import ROWS
+from merchants.customers.forms import CustomerSearch
+from stores.customers import Person, open_order, orders_of, reviews_of
+from stores.models import CustomerErasure
+from stores.serializers import order_payload, review_payload
+from stores.services.customer_erasure import erase as erase_customer
+from webhooks.queries import customer_erasures
+
+SHOWN: Final = 50  # orders, and reviews, of one customer
+NOTHING: Final = "Nothing is stored for this customer."
+
+
+def may_export_and_erase(request: MerchantRequest) -> bool:
+    """The one place that decides who may use **Export** and **Erase**; everyone who sees the page may look."""
+    return request.business.owner_id == request.user.pk
+
+
+def _require_right(request: MerchantRequest) -> None:
+    if not may_export_and_erase(request):
+        raise PermissionDenied("Only the store’s owner or a manager can export or erase a customer’s data.")
+
+
+@require_safe
+@merchant_page
+def customers(request: MerchantRequest) -> HttpResponse:
+    """Finds by `email` or `phone`, one of the two, and lists who was erased, without a name."""
+    wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
+    done = customer_erasures(request.business)
+    context: dict[str, Any] = {
+        "form": CustomerSearch(request.GET if _is_asked(request.GET) else None),
+        "page_request": wanted,
+        "erasures": list(done[wanted.window]),
+        "total": done.count(),
+        "may": may_export_and_erase(request),
+    }
+    form = context["form"]
+    if form.is_bound and not form.is_valid():
+        return render(request, "merchants/customers/customers.html", context, status=UNPROCESSABLE)
+    if form.is_bound:
+        context |= _stored(request, form.person)
+    return render(request, "merchants/customers/customers.html", context)
+
+
+def _is_asked(query: QueryDict) -> bool:
+    return "email" in query or "phone" in query
+
+
+def _stored(request: MerchantRequest, person: Person) -> dict[str, Any]:
+    orders, reviews = orders_of(request.business, person), reviews_of(request.business, person)
+    return {
+        "person": person,
+        "orders": list(orders[:SHOWN]),
+        "order_total": orders.count(),
+        "reviews": list(reviews[:SHOWN]),
+        "review_total": reviews.count(),
+        "most": SHOWN,
+    }
+
+
+def _person(request: MerchantRequest) -> Person:
+    """The one that the page was asked for. Raises `Invalid`."""
+    given = request.POST if request.method == "POST" else request.GET
+    return Person.of(email=given.get("email", ""), phone=given.get("phone", ""))
+
+
+@require_safe
+@merchant_page
+def export(request: MerchantRequest) -> HttpResponse:
+    """A JSON file with all that is stored, as the app API has it. Raises `NotFound` without any."""
+    _require_right(request)
+    if not _is_asked(request.GET):
+        return redirect("merchants:customers")
+    person, business = _person(request), request.business
+    orders = [order_payload(order) for order in orders_of(business, person)]
+    reviews = [review_payload(review) for review in reviews_of(business, person)]
+    if not orders and not reviews:
+        raise NotFound(NOTHING)
+    record = {
+        "businessId": str(business.pk),
+        "business": business.name,
+        "exportedAt": iso(timezone.now()),
+        "customer": {"email": person.email or None, "phone": person.phone or None},
+        "orders": orders,
+        "reviews": reviews,
+    }
+    response = HttpResponse(
+        orjson.dumps(record, option=orjson.OPT_INDENT_2), content_type="application/json; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="customer-{business.slug}.json"'
+    return response
+
+
+@require_http_methods(GET_OR_POST)
+@merchant_page
+def erase(request: MerchantRequest) -> HttpResponse:
+    """Says what goes and what stays, and asks. 409, with the order, while one of the customer's is open."""
+    _require_right(request)
+    if request.method != "POST" and not _is_asked(request.GET):
+        return redirect("merchants:customers")  # from the sign-in page, which keeps no name
+    person = _person(request)
+    if request.method == "POST":
+        return _erase(request, person)
+    stored = _stored(request, person)
+    if not stored["orders"] and not stored["reviews"]:
+        messages.info(request, NOTHING)
+        return redirect("merchants:customers")
+    return _ask(request, person, stored)
+
+
+def _ask(request: MerchantRequest, person: Person, stored: dict[str, Any]) -> HttpResponse:
+    waiting = open_order(request.business, person)
+    context = stored | {"waiting": waiting, "back": _search_of(person)}
+    return render(request, "merchants/customers/erase.html", context, status=409 if waiting else 200)
+
+
+def _erase(request: MerchantRequest, person: Person) -> HttpResponse:
+    """Pressed twice, it is done once: the second finds nothing."""
+    try:
+        done = erase_customer(business=request.business, person=person, by=request.user)
+    except Conflict:
+        return _ask(request, person, _stored(request, person))
+    except NotFound:
+        messages.info(request, NOTHING)
+        return redirect("merchants:customers")
+    messages.success(request, "The customer is erased.")
+    return redirect("merchants:customer_erasure", done.pk)
+
+
+def _search_of(person: Person) -> str:
+    query = QueryDict(mutable=True)
+    query.update(person.fields)
+    return f"{reverse('merchants:customers')}?{query.urlencode()}"
+
+
+@require_safe
+@merchant_page
+def erasure(request: MerchantRequest, erasure_id: str) -> HttpResponse:
+    """The receipt: when, and what each app answered. Kept forever; it says nothing of the person."""
+    found = own_row(request, CustomerErasure.objects.select_related("by"), erasure_id, "Erasure")
+    whole = get_or_not_found(customer_erasures(found.business), found.pk, "Erasure not found")
+    context = {"erasure": whole, "now": timezone.now()}
+    return render(request, "merchants/customers/receipt.html", context)

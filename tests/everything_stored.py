@@ -1,0 +1,68 @@
+"""All that the installation stores, as text: each column of each table, mails, and files. For tests of what must be gone."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_plus
+
+from django.apps import apps
+from django.contrib.sessions.backends.base import SessionBase
+from django.core import mail
+from django.core.files.storage import storages
+from django.db import connection
+
+from common.db.fields import cipher
+
+
+def columns() -> Iterator[tuple[str, str]]:
+    """Where a text is, and the text. Tables are read from the database, so none can be forgotten here."""
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f'SELECT * FROM "{table}"')  # noqa: S608
+            names = [each[0] for each in cursor.description or ()]
+            for row in cursor.fetchall():
+                for name, value in zip(names, row, strict=True):
+                    yield from ((f"{table}.{name}", text) for text in _readings(value))
+
+
+def _readings(value: Any) -> Iterator[str]:
+    """The value, and what it is when decrypted, decompressed and decoded."""
+    if isinstance(value, bytes | memoryview):
+        raw = bytes(value)
+        yield raw.decode("utf-8", "replace")
+        if raw[:2] == b"\x1f\x8b":
+            yield gzip.decompress(raw).decode("utf-8", "replace")
+        return
+    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    yield text
+    if "%" in text or "+" in text:
+        yield unquote_plus(text)
+    if text.startswith("gAAAA"):
+        yield cipher().decrypt(text.encode()).decode()
+    if "\\u" in text:
+        yield text.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
+
+
+def sessions() -> Iterator[tuple[str, str]]:
+    session: Any = apps.get_model("accounts", "Session")
+    decoder: SessionBase = session.get_session_store_class()()
+    for each in session.objects.all():
+        yield "session", json.dumps(decoder.decode(each.session_data), default=str, ensure_ascii=False)
+
+
+def mails() -> Iterator[tuple[str, str]]:
+    for each in mail.outbox:
+        yield f"mail {each.subject}", each.message().as_string()
+
+
+def files(*folders: Path) -> Iterator[tuple[str, str]]:
+    """Of these folders, and of every storage."""
+    places = {*folders, *(Path(storages[name].location) for name in storages.backends if hasattr(storages[name], "location"))}  # fmt: skip
+    for place in places:
+        for path in place.rglob("*") if place.exists() else ():
+            if path.is_file():
+                raw = path.read_bytes()
+                raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+                yield str(path), raw.decode("utf-8", "replace")

@@ -1,0 +1,220 @@
+"""Asks apps to erase one customer's data (contract, section 12), and blanks what events and deliveries hold of the person.
+
+Each app that could read the person's orders or reviews gets an event of its own, since what it may know differs. It is
+due at once. Its deliveries share the event's data, so of a delivery that has ended the data is shown without the customer
+(`messages.message`), and with the last one the row itself is blanked.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import orjson
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from accounts.models import Business
+from common.times import iso
+from installations.models import Installation
+from installations.past_access import scopes_since
+from stores.copies import Copies
+from stores.customers import Person
+from stores.models import CustomerErasure
+from webhooks import catalogue
+from webhooks.enums import ErasureState
+from webhooks.messages import message, payloads
+from webhooks.models import Attempt, Delivery, Erasure, Event, InboxEntry, Webhook
+from webhooks.positions import Horizon, Position
+from webhooks.services import erasure as of_businesses
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 500
+READ_ORDERS: Final = {"read_orders", "write_orders"}  # an answer to a write has the order, too
+READ_REVIEWS: Final = {"read_reviews"}
+GOING_ON: Final = (ErasureState.DUE, ErasureState.SENT)
+WITH_ALL: Final = "Erased with all data of the store"
+REVIEW_EVENTS: Final = tuple(name for name in catalogue.EVENTS if name.startswith("review."))
+
+
+def ask_apps(*, erasure: CustomerErasure, person: Person, copies: Copies, now: datetime) -> None:
+    """Write an event with its deliveries, and a row that follows it, for each app. Part of the erasure's transaction."""
+    for installation, scopes in _readers(erasure.business, copies.since):
+        reads_orders, reads_reviews = bool(scopes & READ_ORDERS), bool(scopes & READ_REVIEWS)
+        if not reads_orders and not reads_reviews:
+            continue
+        data = payloads.customer_erased(
+            installation,
+            person=person if reads_orders else None,
+            order_ids=copies.order_ids if reads_orders else (),
+            review_ids=copies.review_ids if reads_reviews else (),
+            now=now,
+        )
+        event, sent = write_event(installation=installation, data=data, now=now)
+        Erasure.objects.create(
+            installation=installation,
+            customer=erasure,
+            event=event,
+            due_at=now,
+            state=ErasureState.DUE if sent else ErasureState.UNADDRESSED,
+        )
+        if not sent:
+            _blank_event(event)
+
+
+def _readers(business: Business, since: datetime) -> list[tuple[Installation, set[str]]]:
+    """Of each app the newest installation, with all scopes that it and earlier ones have had from `since` on.
+
+    What the app has erased with all data of the store is over. An app that was installed again is asked with the secret
+    that it has now.
+    """
+    rows = Installation.objects.with_app().filter(business=business).defer("webhook_secret")
+    confirmed = Erasure.objects.of_businesses().filter(
+        installation=OuterRef("pk"), state=ErasureState.CONFIRMED
+    )
+    by_app: dict[UUID, list[Installation]] = defaultdict(list)
+    for each in rows.annotate(has_erased=Exists(confirmed)).order_by("installed_at", "id"):
+        if each.has_erased:
+            by_app[each.app_id].clear()
+        else:
+            by_app[each.app_id].append(each)
+    scopes = scopes_since([each for those in by_app.values() for each in those], since)
+    return [
+        (those[-1], set().union(*(scopes[each.pk] for each in those))) for those in by_app.values() if those
+    ]
+
+
+def write_event(*, installation: Installation, data: payloads.Data, now: datetime) -> tuple[Event, int]:
+    """An event that this installation alone sees, due now at each of its addresses. Returns it and their number."""
+    event = Event.objects.create(
+        business_id=installation.business_id,
+        installation=installation,
+        type=catalogue.CUSTOMER_ERASURE,
+        data=orjson.dumps(data).decode(),
+        occurred_at=now,
+        position=Position(),
+        horizon=Horizon(),
+    )
+    made = Delivery.objects.bulk_create(
+        Delivery(
+            event=event,
+            webhook=webhook,
+            app_id=installation.app_id,
+            business_id=installation.business_id,
+            due_at=now,
+            created_at=now,
+        )
+        for webhook in _addresses(installation, now)
+    )
+    return event, len(made)
+
+
+def _addresses(installation: Installation, now: datetime) -> list[Webhook]:
+    """The Webhook URL, if the app has one, and each other webhook that names the event and was not deleted; inactive ones too."""
+    addressed = of_businesses.addressees(installation, now, naming=catalogue.CUSTOMER_ERASURE)
+    return [each for each in addressed if installation.webhook_url or not each.is_app_defined]
+
+
+# Following the deliveries
+
+
+def update_states(*, now: datetime) -> int:
+    """Set the states of these erasures, and blank what has ended. Returns how many changed.
+
+    Run by beat. Safe to repeat, and to run twice at once.
+    """
+    going_on = Erasure.objects.of_customers().filter(state__in=GOING_ON, due_at__lte=now)
+    ids = list(going_on.order_by("due_at").values_list("id", flat=True)[:BATCH])
+    return sum(_settle(each, now) for each in ids)
+
+
+@transaction.atomic
+def _settle(erasure_id: UUID, now: datetime) -> bool:
+    rows = Erasure.objects.filter(id=erasure_id, state__in=GOING_ON)
+    erasure = rows.select_for_update(of=("self",), no_key=True, skip_locked=True).first()
+    if erasure is None or erasure.event_id is None:
+        return False
+    before = erasure.state
+    _stop_if_all_is_erased(erasure, now)
+    state = of_businesses.outcome(erasure_id)
+    attempts = list(
+        Attempt.objects.filter(delivery__event=erasure.event_id).order_by("attempted_at", "number")
+    )
+    if attempts:
+        erasure.sent_at = attempts[0].attempted_at
+    if state is not None and erasure.state == before:
+        erasure.state = state
+        _keep_answer(erasure, attempts)
+    if erasure.state == before:
+        return False
+    erasure.save(update_fields=["state", "sent_at", "confirmed_at", "answer"])
+    if erasure.state not in GOING_ON:
+        _blank_event(Event.objects.get(pk=erasure.event_id))
+    return True
+
+
+def _stop_if_all_is_erased(erasure: Erasure, now: datetime) -> None:
+    """An app that has confirmed the erasure of all the store's data needn't be asked any more."""
+    of_store = Erasure.objects.of_businesses().filter(
+        installation=erasure.installation_id, state=ErasureState.CONFIRMED
+    )
+    if confirmed := of_store.first():
+        assert erasure.event_id is not None
+        of_businesses.cancel_deliveries(event_id=erasure.event_id, now=now)
+        erasure.state, erasure.answer = ErasureState.CONFIRMED, WITH_ALL
+        erasure.confirmed_at = confirmed.confirmed_at
+
+
+def _keep_answer(erasure: Erasure, attempts: Sequence[Attempt]) -> None:
+    confirmed = erasure.state == ErasureState.CONFIRMED
+    deciding = [each for each in attempts if of_businesses.is_success(each.http_status) == confirmed]
+    if deciding:
+        erasure.answer = of_businesses.answer_of(deciding[-1])
+    if confirmed:
+        erasure.confirmed_at = deciding[-1].attempted_at if deciding else erasure.due_at
+    if erasure.state == ErasureState.OVERDUE:
+        log.error("%s, asked %s, was not confirmed. %s.", erasure, iso(erasure.due_at), erasure.answer)
+
+
+# What is stored of the person
+
+
+def _blank_event(event: Event) -> None:
+    """All of its deliveries have ended. What endpoints answered may repeat what they were sent."""
+    Event.objects.filter(pk=event.pk).update(data=message.blanked(event.data))
+    sent = Delivery.objects.filter(event=event.pk)
+    Attempt.objects.filter(delivery__in=sent.values("pk")).update(response_excerpt="")
+    _blank_entries(InboxEntry.objects.filter(delivery_id__in=list(sent.values_list("pk", flat=True))))
+
+
+def erase_copies(copies: Copies) -> None:
+    """Blank a customer in the events of reviews, in what endpoints answered, and in what inboxes have received."""
+    events = Event.objects.filter(business=copies.business, type__in=REVIEW_EVENTS)
+    for event in events.filter(occurred_at__gte=copies.copied_since).filter(copies.in_records("data")):
+        Event.objects.filter(pk=event.pk).update(data=message.blanked(event.data))
+    webhooks = Webhook.objects.filter(installation__business=copies.business)
+    sent = Delivery.objects.filter(webhook__in=list(webhooks.values_list("pk", flat=True)))
+    sent = sent.exclude(attempt_count=0)
+    answered = Attempt.objects.filter(attempted_at__gte=copies.copied_since, delivery__in=sent.values("pk"))
+    answered.exclude(response_excerpt="").filter(copies.in_records("response_excerpt")).update(
+        response_excerpt=""
+    )
+    apps = list(Installation.objects.filter(business=copies.business).values_list("app_id", flat=True))
+    received = InboxEntry.objects.filter(inbox__app__in=apps, received_at__gte=copies.copied_since)
+    own = received.filter(copies.in_records("body")).exclude(event_type=catalogue.CUSTOMER_ERASURE)
+    known = Delivery.objects.filter(pk=OuterRef("delivery_id"), business_id=copies.business.pk)
+    _blank_entries(own.filter(Exists(known)))
+
+
+def _blank_entries(entries: QuerySet[InboxEntry]) -> None:
+    for entry in entries:
+        try:
+            body = orjson.loads(entry.body)
+            body["data"] = payloads.without_person(body["data"])
+            entry.body = orjson.dumps(body).decode()
+        except (ValueError, KeyError, TypeError):
+            entry.body = ""
+        entry.save(update_fields=["body"])
