@@ -46,6 +46,7 @@ OF_A_BUSINESS = {
     # With `installation`, where the call had a token; without, it stays with the app.
     "activity.ApiCall": "installation__business",
     "activity.DeprecatedUse": "installation__business",
+    "activity.StoreScopeUse": "installation__business",
 }
 OF_AN_APP = {
     "activity.LogGap",
