@@ -55,3 +55,5 @@ RULES: Final = {
         Rule("ER003", "Confirms a repeated erasure"),
     )
 }
+LATE: Final = Rule("LATE", "Answers all requests of the check within 90 seconds")
+"""What a run that wasn't finished in time broke; it is tried by every request, and has no finding of its own."""
