@@ -16,7 +16,7 @@ from merchants.pages import views as pages
 from merchants.products import pictures
 from merchants.products import views as products
 from merchants.reviews import views as reviews
-from merchants.store import businesses, home, notices
+from merchants.store import businesses, home, notices, scripts
 from merchants.store import views as store
 
 app_name = "merchants"
@@ -46,6 +46,8 @@ store_pages = [
     path("products/<str:product_id>/delete/", products.delete, name="product_delete"),
     path("reviews/", reviews.review_list, name="reviews"),
     path("reviews/<str:review_id>/delete/", reviews.delete, name="review_delete"),
+    path("scripts/", scripts.scripts, name="scripts"),
+    path("scripts/inventory.csv", scripts.export, name="scripts_export"),
     path("store/", store.settings, name="store"),
     path("store/view/", store.view, name="view_store"),
 ]

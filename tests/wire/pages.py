@@ -52,7 +52,7 @@ FETCHED = {
     "admin:marketplace_submission_checks", "admin:marketplace_submission_findings", "admin:marketplace_submission_message",
     "docs:changelog_feed", "docs:event_schema", "docs:guide_source", "docs:openapi", "docs:search_instant",
     "merchants:checkout_refusal", "merchants:kept_request", "merchants:order_news", "merchants:order_note", "merchants:orders_export",
-    "merchants:orders_move", "merchants:picture", "merchants:product_stock", "merchants:save_block", "merchants:session_token",
+    "merchants:orders_move", "merchants:picture", "merchants:product_stock", "merchants:scripts_export", "merchants:save_block", "merchants:session_token",
     "merchants:store_picture", "merchants:store_thumbnail", "merchants:view_store", "oauth:metadata", "oauth:protected_resource", "llms", "llms_full",
     "sdks:node", "sdks:project", "sdks:python", "sdks:tarball", "sdks:wheel",
     "portal:analytics_csv", "portal:deliveries_resend", "portal:delivery_news", "portal:inbox_entries", "portal:manifest_download",
