@@ -1,7 +1,7 @@
 """The check that every listed app has once a week (docs/decisions/0104): planned, claimed by a worker, concluded.
 
 1. `plan`: each listed app has a moment of the week, by a hash of its id.
-2. `claim`: a worker takes what is due. Workers do that one after the other, so that no two check the same host at once, nor
+2. `claim`: a worker claims a due app. Workers do that one after the other, so that no two check the same host at once, nor
    within an hour of any other check of it.
 3. `conclude`: what failed is kept, and a change is mailed. A worker that dies before leaves a lease that ends.
 """

@@ -37,7 +37,7 @@ def mail_change(row: WeeklyCheck, run: Run, change: Change) -> None:
                 subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
             ).send()
         except Exception:
-            log.exception("A developer of %s could not be told about its weekly check.", app.slug)
+            log.exception("A developer of %s could not be notified of its weekly check.", app.slug)
 
 
 def weekly_context(

@@ -140,7 +140,7 @@ def _of_app(
 
 
 def _since(each: StoreEmbed, script: WatchedScript | None, agreed: dict[UUID, list[datetime]]) -> datetime:
-    """The install; or for what came later, the consent that followed it, or else its coming."""
+    """The install; or for a later script, the consent that followed it, or else its first day in force."""
     installed = each.installation.installed_at
     came = script.in_force_since if script else installed
     if came <= installed:

@@ -38,7 +38,7 @@ def mail_news(script: WatchedScript, news: News) -> None:
                 subject=subject, to=person.email, template=TEMPLATE, context=context | {"person": person}
             ).send()
         except Exception:
-            log.exception("A developer of %s could not be told about a script.", app.slug)
+            log.exception("A developer of %s could not be notified about a script.", app.slug)
 
 
 def script_context(url: str, sha256: str, name: str, slug: str, news: News) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def look_at_due(*, now: datetime | None = None) -> int:
 
 @transaction.atomic
 def _claim(now: datetime) -> list[WatchedScript]:
-    """Another worker takes them again after the lease, if this one dies."""
+    """They are due again after the lease, if this worker dies."""
     due = _watched().filter(due_at__lte=now).order_by("due_at", "pk")
     rows = list(due.select_for_update(of=("self",), skip_locked=True).select_related("app")[:AT_ONCE])
     WatchedScript.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE)

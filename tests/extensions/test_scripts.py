@@ -107,7 +107,7 @@ def subjects() -> list[str]:
 
 @pytest.mark.spec(
     "Design 2",
-    "What a script in force serves is fetched at the approval and each hour; a changed byte is told",
+    "What a script in force serves is fetched at the approval and each hour; a changed byte is seen",
 )
 def test_one_changed_byte_is_seen_by_developer_and_reviewers(
     app: App, server: Receiver, hours: Hours, dana: User, sam: User, shop: Business
@@ -310,7 +310,7 @@ def test_operator_turns_it_off(
     hours(each=timedelta(0))
     assert not has_script(shop)
     settings.WATCH_SCRIPTS = False
-    assert has_script(shop)  # nobody would put it back
+    assert has_script(shop)  # or it would stay away for good
     asked = len(server.requests)
     hours(2)
     assert len(server.requests) == asked
