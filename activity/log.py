@@ -140,12 +140,19 @@ def _add(gaps: dict[UUID, Gap], app_id: UUID, more: Gap) -> None:
 
 
 def uses_of(call: RecordedCall) -> list[Use]:
-    """What a call adds to the use of scopes. Nothing for an endpoint that is not documented."""
+    """What a call adds to the use of scopes. Nothing for an endpoint that is not documented, nor in a throwaway store: there
+    the platform and the developer's tests cause the calls.
+    """
+    if not counts_as_use(call):
+        return []
     return [
         (call.installation.app_id, scope, f"{call.method} {call.route}", call.at.date())
         for scope in call.scopes_used
-        if call.route
     ]
+
+
+def counts_as_use(call: RecordedCall) -> bool:
+    return bool(call.scopes_used and call.route) and call.installation.business.expires_at is None
 
 
 class CallLog(WriteBehind):

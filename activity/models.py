@@ -101,6 +101,30 @@ class ScopeUse(models.Model):
         return f"{self.scope} at {self.route} on {self.day}: {self.count}"
 
 
+class StoreScopeUse(models.Model):
+    """The last UTC day on which an installation used a scope. Kept for 400 days, and no longer than the store's data."""
+
+    app = models.ForeignKey(
+        App, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    installation = models.ForeignKey(
+        Installation, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    scope = models.CharField(max_length=40)
+    last_day = models.DateField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["installation", "scope"], name="one_last_use_of_a_scope_in_a_store"
+            )
+        ]
+        indexes = [models.Index("app", "scope", models.F("last_day").desc(), name="scope_use_in_stores")]
+
+    def __str__(self) -> str:
+        return f"{self.scope} by {self.installation_id}: last on {self.last_day}"
+
+
 class DeprecatedUse(models.Model):
     """How often an installation called a deprecated operation. Kept for 30 days after the last call."""
 

@@ -1,5 +1,6 @@
 """What each scope of an app was used for in the last 30 days."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -44,7 +45,7 @@ def scope_use(app: App) -> list[Usage]:
     since = (timezone.now() - USE_KEPT).date() + timedelta(days=1)
     counted = ScopeUse.objects.filter(app=app, day__gte=since).values("scope", "route")
     rows = list(counted.annotate(calls=Sum("count"), last=Max("day")).order_by("-calls", "route"))
-    listened = _events_of(app)
+    listened = events_heard(app, app.scopes)
     return [
         Usage(
             SCOPES[name],
@@ -55,10 +56,15 @@ def scope_use(app: App) -> list[Usage]:
     ]
 
 
-def _events_of(app: App) -> set[str]:
-    """The events that webhooks of active installs listen to. One without a list gets the app's, which by default is all."""
+def events_heard(app: App, scopes: Iterable[str], *, in_stores: bool = False) -> set[str]:
+    """The events of these scopes that webhooks of active installs listen to; with `in_stores`, only of merchants' installs.
+
+    A webhook without a list gets the app's, which by default is all.
+    """
     rows = Webhook.objects.kept().receiving().filter(installation__app=app, installation__uninstalled_at=None)
+    if in_stores:
+        rows = rows.filter(installation__is_test=False, installation__business__is_sandbox=False)
     lists = rows.order_by().values_list("events", "is_app_defined").distinct()
-    every = [event for name in app.scopes for event in SCOPES[name].events]
+    every = [event for name in scopes for event in SCOPES[name].events]
     default = app.webhook_events or every
     return {event for events, _ in lists for event in (events or default)}

@@ -62,6 +62,12 @@ def to_the_minute(moment: datetime) -> str:
     return f"{date_format(local, 'j M Y, H:i')} {local.tzname()}"
 
 
+def since_day(moment: datetime) -> str:
+    """`3 November`, in the current time zone; with its year if that is another one."""
+    local = timezone.localtime(moment)
+    return date_format(local, "j F" if local.year == timezone.localtime().year else "j F Y")
+
+
 def duration(wait: timedelta) -> str:
     """`48 hours` or `2 hours 42 minutes`: at most two units, with days only from three days on."""
     return " ".join(f"{n} {name}{'' if n == 1 else 's'}" for n, name, _ in _parts(wait)) or "0 seconds"

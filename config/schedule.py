@@ -17,6 +17,8 @@ PERIODS: Final = {
     "developers.review.tasks.check_submissions": 30.0,
     "extensions.tasks.notify_merchants": 30.0,
     "appapi.tasks.make_exports": 60.0,  # those whose message was lost, or whose worker died
+    "conformance.tasks.check_listed_apps": 60.0,
+    "extensions.tasks.look_at_scripts": 60.0,
     "stores.tasks.mail_merchants": 60.0,
     "stores.tasks.sweep_erased_customers": 60.0,
     "webhooks.tasks.judge_webhooks": 60.0,
@@ -31,6 +33,7 @@ HOURLY: Final = {
     "appapi.tasks.delete_expired_exports": 32,
     "webhooks.tasks.remove_old_deliveries": 37,
     "extensions.tasks.remove_old_hook_calls": 47,
+    "extensions.tasks.find_scripts": 52,
     "activity.tasks.remove_old_calls": 57,
 }
 # Hour and minute of each day, in UTC.

@@ -2,9 +2,10 @@ from django.db import models
 
 
 class Sender(models.TextChoices):
-    """Who sends the requests of a run. Only the platform's own runs are evidence in a review."""
+    """Who sends the requests of a run. Only those of the platform itself are evidence."""
 
     PLATFORM = "PLATFORM", "The platform"
+    WEEKLY = "WEEKLY", "The platform, each week"  # of what is listed, not of the working copy
     DEVELOPER = "DEVELOPER", "The developer's command line"
 
 
@@ -22,6 +23,14 @@ class Expected(models.TextChoices):
     REFUSED = "REFUSED"  # 401
     SHOWN = "SHOWN"  # 2xx, or a redirect
     HANDLED = "HANDLED"  # anything but an error of the server
+
+
+class Change(models.TextChoices):
+    """What a weekly check changed, about which developers get a mail."""
+
+    BROKEN = "BROKEN"  # it passed before, or another rule failed
+    LISTED = "LISTED"  # the listing says so from now on
+    PASSED = "PASSED"  # again
 
 
 class Outcome(models.TextChoices):

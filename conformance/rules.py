@@ -56,3 +56,5 @@ RULES: Final = {
         Rule("ER004", "Confirms the erasure of a customer"),
     )
 }
+LATE: Final = Rule("LATE", "Answers all requests of the check within 90 seconds")
+"""What a run that wasn't finished in time broke; it is tried by every request, and has no finding of its own."""

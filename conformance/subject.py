@@ -19,11 +19,12 @@ from extensions.addresses import hook_address
 from extensions.definitions import Hook
 from extensions.enums import ExtensionType
 from extensions.hooks import calling
-from extensions.models import Definition
+from extensions.manifest.content import Defined
+from extensions.models import Definition, LiveDefinition
 from installations.models import Grant, Installation
 from installations.queries import sandbox_installation
 from installations.services.check_installs import agree
-from marketplace.models import App
+from marketplace.models import App, AppFields
 from stores.models import Order, OrderChange
 from webhooks.messages import message
 from webhooks.models import Event, Webhook
@@ -59,9 +60,14 @@ class Subject:
     def address(self, url: str) -> str:
         return address_in_run(self.run, url)
 
+    @property
+    def tried(self) -> AppFields:
+        """The working copy, or the approved version that is tried."""
+        return self.run.version or self.app
+
     @cached_property
     def redirect_url(self) -> str:
-        return self.address(self.app.redirect_url)
+        return self.address(self.tried.redirect_url)
 
     @cached_property
     def installation(self) -> Installation | None:
@@ -77,9 +83,9 @@ class Subject:
     def signer(self) -> Installation | None:
         """Whose secret signs. An app that couldn't be installed knows the one of its test install.
 
-        A server on a developer's machine may not know it.
+        A server on a developer's machine may not know it, and the one of an approved version may be another than the sandbox's.
         """
-        if self.installation or self.run.origin:
+        if self.installation or self.run.origin or self.run.version:
             return self.installation
         return sandbox_installation(app=self.app, developer=self.app.developer)
 
@@ -97,13 +103,33 @@ class Subject:
 
     @cached_property
     def hooks(self) -> list[Hook]:
-        """The hooks of the working copy. Without a Webhook URL they have no address."""
-        rows = Definition.objects.filter(app=self.app, type=ExtensionType.HOOK, is_active=True)
-        return [definitions.hook(row) for row in rows.order_by("id")] if self.app.webhook_url else []
+        """Without a Webhook URL they have no address."""
+        rows = [row for row in self._definitions if row.type == ExtensionType.HOOK]
+        return [definitions.hook(row) for row in rows] if self.tried.webhook_url else []
+
+    @property
+    def defined(self) -> list[Defined]:
+        """The definitions of the manifest."""
+        return [
+            Defined(ExtensionType(row.type), row.key, row.position, row.content) for row in self._definitions
+        ]
+
+    @cached_property
+    def _definitions(self) -> list[Definition]:
+        """Of the working copy, or as the stores of the approved version run them."""
+        if self.run.version is None:
+            return list(Definition.objects.filter(app=self.app, is_active=True).order_by("id"))
+        live = LiveDefinition.objects.filter(version=self.run.version, definition__is_active=True)
+        rows = []
+        for each in live.select_related("definition").order_by("definition"):
+            each.definition.content = each.content
+            rows.append(each.definition)
+        return rows
 
     def code(self, *, challenge: str = "", names_redirect_uri: bool = True) -> Grant:
         return agree(
             app=self.app,
+            version=self.run.version,
             store=self.store,
             redirect_uri=self.redirect_url,
             code_challenge=challenge,
@@ -182,7 +208,7 @@ class Subject:
             rule=rule,
             title=f"{hook.point}{title}",
             expected=expected,
-            url=hook_address(self.address(self.app.webhook_url), hook.path),
+            url=hook_address(self.address(self.tried.webhook_url), hook.path),
             headers={"Content-Type": "application/json", **request.headers},
             body=request.body.decode(),
             seconds=hook.timeout / 1000,

@@ -4,6 +4,7 @@ The scopes that an approval added are asked for on the same page; `installations
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -27,11 +28,21 @@ def requested_capabilities(installation: Installation) -> list[Capability]:
     return capabilities_of(found)
 
 
-def open_requests(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, bool]:
-    """The installations whose merchants have an open request, for scopes or reach, by id: whether they are asked now. One query.
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """`is_now`: its merchant is asked now. After a no they aren't for 14 days, unless a later version asks for reach."""
 
-    After a no they aren't asked for 14 days, unless a later version asks for reach.
-    """
+    is_now: bool
+    for_reach: bool
+
+
+def open_requests(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, bool]:
+    """The installations whose merchants have an open request, for scopes or reach, by id: whether they are asked now. One query."""
+    return {pk: each.is_now for pk, each in requests_of(installations, at).items()}
+
+
+def requests_of(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, OpenRequest]:
+    """The open requests of installations, by id. One query."""
     rows = Installation.objects.usable().filter(pk__in=[each.pk for each in installations])
     requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"))
     rested = Q(reconsent_declined_at=None) | Q(
@@ -39,6 +50,8 @@ def open_requests(installations: Iterable[Installation], at: datetime | None = N
     )
     newer = Q(declined_version=None) | ~Q(declined_version=F("app__approved_version"))
     asked = rows.annotate(asks_reach=Exists(requests)).filter(Q(needs_reconsent=True) | Q(asks_reach=True))
-    return dict(
-        asked.values_list("pk", Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False))
-    )
+    is_now = Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False)
+    return {
+        pk: OpenRequest(now, for_reach)
+        for pk, now, for_reach in asked.values_list("pk", is_now, "asks_reach")
+    }

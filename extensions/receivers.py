@@ -12,6 +12,7 @@ from extensions.services.customer_copies import erase_customer
 from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
 from extensions.services.releases import keep_approved, update_live
+from extensions.services.scripts import watch_approved
 from installations.models import Installation
 from installations.signals import (
     approval_followed,
@@ -38,6 +39,7 @@ def take_out_of_the_store(installation: Installation, **_: Any) -> None:
 def keep_what_was_approved(version: AppVersion, **_: Any) -> None:
     """Freeze the current manifest, and let stores run what they agreed to of it."""
     keep_approved(version=version)
+    watch_approved(version.app)
 
 
 @receiver([installation_created, installation_changed])

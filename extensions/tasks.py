@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from extensions.hooks import relaying, retention
-from extensions.services import costs, notices
+from extensions.services import costs, notices, scripts
 
 
 @shared_task
@@ -18,3 +18,15 @@ def remove_old_hook_calls() -> None:
 def notify_merchants() -> None:
     """Mail merchants about apps that ask for more or keep failing. Safe to run twice at once."""
     notices.notify_merchants()
+
+
+@shared_task
+def find_scripts() -> None:
+    """Compare the scripts that are watched with those that stores run. Safe to run twice at once."""
+    scripts.find_scripts()
+
+
+@shared_task
+def look_at_scripts() -> None:
+    """Fetch the scripts that are due. May run several times at once."""
+    scripts.look_at_due()

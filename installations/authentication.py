@@ -33,7 +33,7 @@ READ = (
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",
-    "business__timezone", "business__is_sandbox",
+    "business__timezone", "business__is_sandbox", "business__expires_at",
 )  # fmt: skip
 
 # The installation of a token, if it may call.

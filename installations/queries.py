@@ -96,10 +96,16 @@ def history_of(installation: Installation) -> QuerySet[HistoryEntry]:
     return installation.history.select_related("actor").order_by("at", "id")
 
 
-def granted_by(installation: Installation) -> dict[str, HistoryEntry]:
-    """For each granted scope, the history entry since which it has been granted without a break."""
+def granted_by(
+    installation: Installation, history: "QuerySet[HistoryEntry] | None" = None
+) -> dict[str, HistoryEntry]:
+    """For each granted scope, the history entry since which it has been granted without a break.
+
+    `history` is its own, with more columns than `history_of` reads.
+    """
     since: dict[str, HistoryEntry] = {}
-    for entry in history_of(installation).filter(kind__in=GRANTING):
+    entries = history_of(installation) if history is None else history
+    for entry in entries.filter(kind__in=GRANTING):
         since = {scope: since.get(scope, entry) for scope in entry.scopes}
     return since
 
@@ -133,19 +139,35 @@ def asked_scopes(installation: Installation) -> list[str]:
     return in_order(Offers(installation.app).lacked_by(installation))
 
 
-def scope_reason(installation: Installation) -> str:
-    """The developer's reason for asking for more; empty if none was given.
+@dataclass(frozen=True, slots=True)
+class AskedScopes:
+    """The scopes that an app asks a store for, each with the version since which it has asked for it; and why."""
 
-    It may belong to an earlier version than the newest, because later ones may not have changed the scopes.
+    since: dict[str, str]
+    reason: str
+
+
+def asked_since(installation: Installation) -> AskedScopes:
+    """One statement. The reason may belong to an earlier version than the newest, because later ones may not have changed the
+    scopes; it is empty if none was given.
     """
-    asked = set(asked_scopes(installation))
-    if not asked:
-        return ""
+    waiting = set(asked_scopes(installation))
+    since: dict[str, str] = {}
+    found = ""
     versions = AppVersion.objects.filter(app=installation.app_id).order_by("-number")
-    for scopes, reason in versions.values_list("scopes", "scope_reason"):
-        if reason or not asked & set(scopes):
-            return reason if asked & set(scopes) else ""
-    return ""
+    rows = versions.values_list("version", "scopes", "scope_reason") if waiting else ()
+    for version, scopes, reason in rows:
+        waiting &= set(scopes)
+        if not waiting:
+            break
+        since |= dict.fromkeys(waiting, version)
+        found = found or reason
+    return AskedScopes({name: since[name] for name in in_order(since)}, found)
+
+
+def scope_reason(installation: Installation) -> str:
+    """The developer's reason for asking for more; empty if none was given."""
+    return asked_since(installation).reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from merchants.products import pictures
 from merchants.products import views as products
 from merchants.reviews import views as reviews
 from merchants.staff import views as staff
-from merchants.store import businesses, home, notices
+from merchants.store import businesses, home, notices, scripts
 from merchants.store import views as store
 
 app_name = "merchants"
@@ -58,6 +58,8 @@ store_pages = [
     path("customers/export.json", customers.export, name="customer_export"),
     path("customers/erase/", customers.erase, name="customer_erase"),
     path("customers/erasures/<str:erasure_id>/", customers.erasure, name="customer_erasure"),
+    path("scripts/", scripts.scripts, name="scripts"),
+    path("scripts/inventory.csv", scripts.export, name="scripts_export"),
     path("store/", store.settings, name="store"),
     path("store/view/", store.view, name="view_store"),
 ]

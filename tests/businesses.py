@@ -49,17 +49,21 @@ OF_A_BUSINESS = {
     # With `installation`, where the call had a token; without, it stays with the app.
     "activity.ApiCall": "installation__business",
     "activity.DeprecatedUse": "installation__business",
+    "activity.StoreScopeUse": "installation__business",
 }
 OF_AN_APP = {
     "activity.LogGap",
     "activity.ScopeUse",
     "conformance.Run",
+    "conformance.WeeklyCheck",
     "extensions.ApprovedManifest",
     "extensions.Definition",
     "extensions.LiveDefinition",
     "extensions.Manifest",
     "extensions.ManifestSave",
     "extensions.ReachRequest",
+    "extensions.ScriptChange",
+    "extensions.WatchedScript",
     "marketplace.App",
     "marketplace.AppTotals",
     "marketplace.Membership",

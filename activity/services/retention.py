@@ -7,13 +7,14 @@ from django.db.models import F, Q, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse
+from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse, StoreScopeUse
 from common.db.partitions import remove_before
 from installations.models import Installation
 from stores.copies import Copies
 
 KEPT: Final = timedelta(days=7)
 USE_KEPT: Final = timedelta(days=30)
+USE_IN_STORE_KEPT: Final = timedelta(days=400)
 
 
 def remove_old(*, now: datetime | None = None) -> int:
@@ -21,6 +22,7 @@ def remove_old(*, now: datetime | None = None) -> int:
     now = now or timezone.now()
     LogGap.objects.filter(until__lt=now - KEPT).delete()
     ScopeUse.objects.filter(day__lt=(now - USE_KEPT).date()).delete()
+    StoreScopeUse.objects.filter(last_day__lt=(now - USE_IN_STORE_KEPT).date()).delete()
     DeprecatedUse.objects.filter(last_at__lt=now - USE_KEPT).delete()
     return remove_before(ApiCall, now - KEPT)
 
@@ -28,6 +30,7 @@ def remove_old(*, now: datetime | None = None) -> int:
 def erase(installation: Installation) -> int:
     """Delete all calls of an installation. Returns how many."""
     DeprecatedUse.objects.filter(installation=installation).delete()
+    StoreScopeUse.objects.filter(installation=installation).delete()
     removed, _ = ApiCall.objects.filter(installation=installation).delete()
     return removed
 

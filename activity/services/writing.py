@@ -7,7 +7,7 @@ text is cut, so that a cut never leaves a part of one that the patterns no longe
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,8 +15,8 @@ import orjson
 from django.db import connection, transaction
 from django.db.models import Q
 
-from activity.log import Batch, RecordedCall, Use, uses_of
-from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse
+from activity.log import Batch, RecordedCall, Use, counts_as_use, uses_of
+from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse, StoreScopeUse
 from common.observability.masking import mask, mask_path
 from installations.models import Installation
 
@@ -34,6 +34,12 @@ _ADD_USE: Final = """
 INSERT INTO activity_scopeuse (app_id, scope, route, day, count) VALUES (%s, %s, %s, %s, %s)
 ON CONFLICT (app_id, scope, route, day) DO UPDATE SET count = activity_scopeuse.count + excluded.count
 """
+_NOTE_USE_IN_STORE: Final = """
+INSERT INTO activity_storescopeuse (app_id, installation_id, scope, last_day) VALUES (%s, %s, %s, %s)
+ON CONFLICT (installation_id, scope) DO UPDATE SET last_day = excluded.last_day
+  WHERE activity_storescopeuse.last_day < excluded.last_day
+"""
+_MOST_NOTED: Final = 20_000  # uses that a process remembers to have noted
 _ADD_DEPRECATED_USE: Final = """
 INSERT INTO activity_deprecateduse (app_id, installation_id, operation, first_at, last_at, count)
 VALUES (%s, %s, %s, %s, %s, %s)
@@ -47,6 +53,7 @@ def write(batch: Batch) -> None:
     """Raises what the database raises; then nothing of the batch is written."""
     known = _with_installations(batch.calls)
     rows = [row_of(call) for call in known]
+    in_stores = _uses_in_stores(known)
     uses = batch.uses + Counter(use for call in known for use in uses_of(call))
     with transaction.atomic():
         if connection.vendor == "postgresql":
@@ -59,7 +66,11 @@ def write(batch: Batch) -> None:
             for app_id, gap in batch.gaps.items()
         )
         _count(uses)
+        _note_in_stores(in_stores)
         _count_deprecated([call for call in known if call.is_deprecated and call.route])
+    if len(_noted) > _MOST_NOTED:
+        _noted.clear()
+    _noted.update(in_stores)
 
 
 def _with_installations(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -185,6 +196,39 @@ def _count(uses: Counter[Use]) -> None:
         values = [(_app_key(app_id), scope, route, day, count) for app_id, scope, route, day, count in rows]
         with connection.cursor() as cursor:
             cursor.executemany(_ADD_USE, values)
+
+
+StoreUse = tuple[UUID, UUID, str, date]  # app, installation, scope, day
+_noted: set[StoreUse] = (
+    set()
+)  # by the one thread that writes; most calls are of a store and day that are noted already
+
+
+def _uses_in_stores(calls: Sequence[RecordedCall]) -> set[StoreUse]:
+    found = {
+        (call.installation.app_id, call.installation.pk, scope, call.at.date())
+        for call in calls
+        if counts_as_use(call)
+        for scope in call.scopes_used
+    }
+    return found - _noted
+
+
+def _note_in_stores(uses: set[StoreUse]) -> None:
+    """Always in the same order, for the same reason."""
+    if uses:
+        rows = sorted(uses, key=lambda use: use[1:])
+        values = [
+            [field.get_db_prep_value(value, connection) for field, value in zip(_NOTED, use, strict=True)]
+            for use in rows
+        ]
+        with connection.cursor() as cursor:
+            cursor.executemany(_NOTE_USE_IN_STORE, values)
+
+
+_NOTED: Final[list[Any]] = [
+    StoreScopeUse._meta.get_field(name) for name in ("app", "installation", "scope", "last_day")
+]
 
 
 def _count_deprecated(calls: Sequence[RecordedCall]) -> None:

@@ -27,7 +27,8 @@ MAX_HEADERS: Final = 32 * 1024  # bytes of a response's headers; more is a failu
 IDLE: Final = 15  # seconds after which an idle connection isn't used again
 SENT_AT_ONCE: Final = 16 * 1024  # bytes; a handle keeps as much memory. libcurl's own is four times this
 KEPT_HEADERS: Final = (
-    b"content-type", b"location", b"retry-after", b"content-security-policy", b"x-frame-options", b"set-cookie"
+    b"content-type", b"location", b"retry-after", b"content-security-policy", b"x-frame-options", b"set-cookie",
+    b"content-encoding",
 )  # fmt: skip
 
 

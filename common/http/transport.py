@@ -166,7 +166,7 @@ class _Job:
             method=self.method,
             url=target.origin,
             target=target.path,
-            headers=_header_lines(self.headers),
+            headers=_header_lines(self.headers, has_body=self.method != "GET"),
             body=self.body,
             max_body=self.max_body,
             fresh_connection=self.fresh_connection,
@@ -226,9 +226,9 @@ def _resolved(target: _Target, addresses: Iterable[str]) -> str:
     return f"+{target.name}:{target.port}:{','.join(literals)}"
 
 
-def _header_lines(headers: Mapping[str, str]) -> list[bytes]:
+def _header_lines(headers: Mapping[str, str], *, has_body: bool) -> list[bytes]:
     """The lines of these headers and the usual ones, as libcurl wants them. Raises `ValueError` for a line break."""
-    given = {name.lower() for name in headers}
+    given = {name.lower() for name in headers} | (set() if has_body else {"content-type"})
     usual = ((name, value) for name, value in usual_headers().items() if name.lower() not in given)
     lines = [f"{name}: {value}" if value else f"{name};" for name, value in (*usual, *headers.items())]
     if _LINE_BREAK.search("".join(lines)):

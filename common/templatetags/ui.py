@@ -15,7 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from common.secrets import standard_webhooks_secret
-from common.times import duration, iso, to_the_minute
+from common.times import duration, iso, since_day, to_the_minute
 from common.web.pagination import PageRequest
 
 register = template.Library()
@@ -245,6 +245,12 @@ def moment(value: datetime | None, otherwise: str = "—") -> str:
 def minute(value: datetime) -> str:
     """`<time datetime="…">20 Nov 2026, 15:31 UTC</time>`, for sentences."""
     return format_html('<time datetime="{}">{}</time>', iso(value), to_the_minute(value))
+
+
+@register.filter(name="since_day")
+def since_day_filter(value: datetime) -> str:
+    """`<time datetime="…">3 November</time>`."""
+    return format_html('<time datetime="{}">{}</time>', iso(value), since_day(value))
 
 
 @register.filter(name="duration")

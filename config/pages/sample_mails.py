@@ -11,6 +11,11 @@ from django.core.mail import EmailMultiAlternatives
 
 from accounts.models import Business, User
 from common.mails.letters import Frame, letter
+from conformance.enums import Change
+from conformance.queries import Broken
+from conformance.rules import RULES
+from conformance.services.weekly_mails import weekly_context
+from extensions.services.script_mails import News, script_context
 from stores.enums import Accent
 from stores.letterhead import ACCENTS, merchant_frame, store_frame
 from stores.models import Order, OrderItem
@@ -79,6 +84,7 @@ def _of_apps() -> Made:
         failing_since=AT - timedelta(hours=72),
         disabled_reason="No event was accepted for 72 hours.",
     )
+    broken = [Broken(RULES["WH005"], "Sent ten minutes ago: responded 200 in 12 ms, expected 401.")]
     app_page = "portal/apps/loyalty-stars"
     return {
         "marketplace/mail/decision": (
@@ -101,6 +107,28 @@ def _of_apps() -> Made:
                 "app": app,
                 "message": message,
                 "page": _page(f"{app_page}/review/#messages"),
+            },
+            None,
+        ),
+        "conformance/mail/weekly": (
+            "Loyalty Stars: the listing says that it doesn’t pass its checks",
+            {
+                "person": app.developer,
+                **weekly_context("Loyalty Stars", "loyalty-stars", Change.LISTED, broken, "sample"),
+            },
+            None,
+        ),
+        "extensions/mail/script": (
+            "Loyalty Stars: a script isn’t on stores’ pages any more",
+            {
+                "person": app.developer,
+                **script_context(
+                    "https://stars.example.com/stars.js",
+                    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                    "Loyalty Stars",
+                    "loyalty-stars",
+                    News.DOES_NOT_MATCH,
+                ),
             },
             None,
         ),

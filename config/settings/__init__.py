@@ -101,6 +101,11 @@ DATA_ERASURE_DELAY = seconds("DATA_ERASURE_DELAY", 172_800)
 FEED_EPOCH = whole_number("FEED_EPOCH", 0)
 RECORD_ALL_EVENTS = flag("RECORD_ALL_EVENTS")
 
+# Listed apps are checked each week. A demo shows apps without a server.
+WEEKLY_CHECKS = flag("WEEKLY_CHECKS", default=not DEBUG)
+# Scripts of apps are fetched each hour.
+WATCH_SCRIPTS = flag("WATCH_SCRIPTS", default=True)
+
 # The command `listen` of developers: how many at once, and how many threads of a web process may wait for them.
 LISTENERS = whole_number("LISTENERS", 100)
 LISTENER_THREADS = whole_number("LISTENER_THREADS", 2)

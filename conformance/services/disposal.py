@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Business
-from activity.models import ApiCall, DeprecatedUse
+from activity.models import ApiCall, DeprecatedUse, StoreScopeUse
 from conformance.enums import RunStatus
 from conformance.models import Run
 from conformance.services.runs import end_overdue
@@ -37,7 +37,7 @@ def remove_ended(*, now: datetime | None = None) -> int:
 @transaction.atomic
 def _remove(store: Business) -> None:
     installations = list(Installation.objects.filter(business=store).values_list("pk", flat=True))
-    for log in (ApiCall, DeprecatedUse):
+    for log in (ApiCall, DeprecatedUse, StoreScopeUse):
         log.objects.filter(installation__in=installations).delete()
     # Those of a test store are its own; a check's has that of the app, whose other stores need what is known of it.
     own = Webhook.objects.filter(installation__in=installations, installation__is_own=True)

@@ -23,7 +23,7 @@ from conformance.rules import RULES
 from conformance.steps import STEPS
 from conformance.steps.base import skipped
 from conformance.subject import Subject
-from marketplace.models import App
+from marketplace.models import App, AppVersion
 from marketplace.services.locks import lock_app, require_not_suspended
 
 NEEDS_MORE: Final = "Not tried: something that it needs failed."
@@ -68,7 +68,13 @@ def admit(app: App, sender: Sender, *, most: int) -> None:
 
 @transaction.atomic
 def start(
-    *, app: App, sender: Sender, origin: str = "", lasts: timedelta = LONGEST, now: datetime | None = None
+    *,
+    app: App,
+    sender: Sender,
+    version: AppVersion | None = None,
+    origin: str = "",
+    lasts: timedelta = LONGEST,
+    now: datetime | None = None,
 ) -> Run:
     """A run with its throwaway store and the requests of its first step. Raises `Conflict` for a suspended app."""
     now = now or timezone.now()
@@ -79,7 +85,13 @@ def start(
     deadline = now + lasts
     store = open_throwaway_store(purpose="Check", expires_at=deadline + GRACE, now=now)
     run = Run.objects.create(
-        app=locked, sender=sender, origin=origin, store=store, started_at=now, deadline_at=deadline
+        app=locked,
+        version=version,
+        sender=sender,
+        origin=origin,
+        store=store,
+        started_at=now,
+        deadline_at=deadline,
     )
     _prepare_next(run, now)
     return run
@@ -99,7 +111,7 @@ def advance(*, run: Run, step: int, answers: Mapping[str, AppResponse], now: dat
     """
     now = now or timezone.now()
     locked = (
-        Run.objects.select_related("app__developer", "store__owner")
+        Run.objects.select_related("app__developer", "store__owner", "version")
         .select_for_update(of=("self",))
         .get(pk=run.pk)
     )

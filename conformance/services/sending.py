@@ -14,7 +14,7 @@ from conformance.enums import RunStatus, Sender
 from conformance.models import Run
 from conformance.probes import AppResponse, Probe
 from conformance.services.runs import LONGEST, admit, advance, pending, start
-from marketplace.models import App
+from marketplace.models import App, AppVersion
 from webhooks.insight.diagnosis import in_short
 
 ON_A_PAGE: Final = timedelta(seconds=15)  # while somebody waits for it
@@ -30,10 +30,21 @@ def check_for_developer(app: App) -> Run:
     return check_app(app=app, lasts=ON_A_PAGE)
 
 
-def check_app(*, app: App, origin: str = "", lasts: timedelta = LONGEST, now: datetime | None = None) -> Run:
-    """Perform a whole run and return it. Not inside a transaction. Raises `Conflict` for a suspended app."""
+def check_app(
+    *,
+    app: App,
+    version: AppVersion | None = None,
+    sender: Sender = Sender.PLATFORM,
+    origin: str = "",
+    lasts: timedelta = LONGEST,
+    now: datetime | None = None,
+) -> Run:
+    """Perform a whole run, of the working copy or an approved version, and return it. Not inside a transaction.
+
+    Raises `Conflict` for a suspended app.
+    """
     forbid_transaction()
-    run = start(app=app, sender=Sender.PLATFORM, origin=origin, lasts=lasts, now=now)
+    run = start(app=app, version=version, sender=sender, origin=origin, lasts=lasts, now=now)
     while run.status == RunStatus.RUNNING:
         probes = pending(run)
         left = (run.deadline_at - timezone.now()).total_seconds()

@@ -17,8 +17,6 @@ from conformance.probes import AppResponse, Finding, Probe, judged
 from conformance.steps.base import NO_ANSWER, Answers, Step, joined, skipped
 from conformance.subject import Subject
 from extensions.addresses import frame_url
-from extensions.manifest.content import definitions_in
-from extensions.queries import manifest_document
 
 MAX_URLS: Final = 30  # of the manifest
 MAX_SCRIPTS: Final = 20  # of all frames together
@@ -174,7 +172,7 @@ class _Page(HTMLParser):
 
 
 def _addresses(subject: Subject) -> list[LoadedAddress]:
-    return addresses_of(definitions_in(manifest_document(subject.app)))
+    return addresses_of(subject.defined)
 
 
 def _unusable(address: LoadedAddress, probe: Probe, answer: AppResponse) -> Finding | None:

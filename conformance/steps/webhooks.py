@@ -69,7 +69,7 @@ class WebhookSignatures(Step):
         yield _with_headers(old, {"X-Webhook-Timestamp": stamp, "webhook-timestamp": stamp})
 
     def judge(self, subject: Subject, probes: Sequence[Probe], answers: Answers) -> Iterator[Finding]:
-        if subject.webhook is None and (subject.signer or not subject.app.webhook_url):
+        if subject.webhook is None and (subject.signer or not subject.tried.webhook_url):
             yield from skipped("The app has neither a Webhook URL nor a webhook of its own.", *_ALL)
         yield from super().judge(subject, probes, answers)
 

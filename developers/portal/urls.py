@@ -9,6 +9,7 @@ from developers.portal.apps import views as apps
 from developers.portal.deliveries import arrivals
 from developers.portal.deliveries import views as deliveries
 from developers.portal.hooks import views as hooks
+from developers.portal.manifest import scripts
 from developers.portal.manifest import views as manifests
 from developers.portal.members import invitations, transfers
 from developers.portal.members import views as members
@@ -41,6 +42,7 @@ urlpatterns = [
         manifests.manifest_restore,
         name="manifest_restore",
     ),
+    path("apps/<slug:slug>/scripts/", scripts.scripts, name="scripts"),
     path("apps/<slug:slug>/test/", sandbox.test_install, name="test_install"),
     path("apps/<slug:slug>/test/uninstall/", sandbox.test_uninstall, name="test_uninstall"),
     path("apps/<slug:slug>/test/change/", sandbox.test_change, name="test_change"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from activity.use_in_stores import use_in_stores
 from conformance.enums import Outcome
 from developers.review import checks, submissions
 from extensions.enums import ExtensionType
@@ -59,8 +60,16 @@ def _found(submission: Submission) -> Iterator[Risk]:
         yield Risk(4, "Suspended before")
     if any(SCOPES[name].sensitive for name in submission.added_scopes):
         yield Risk(2, "Sensitive scopes")
+    if unused := len(unused_scopes(app)):
+        yield Risk(2, f"{unused} unused scope{'' if unused == 1 else 's'}")
     if failed := len(checks.titles(submission, Outcome.FAIL)):
         yield Risk(min(failed, 3), "1 check failed" if failed == 1 else f"{failed} checks failed")
+
+
+def unused_scopes(app: App) -> list[str]:
+    """Of the approved scopes that it still asks for, those that no store has seen it use in the last 30 days."""
+    use = use_in_stores(app, set(app.approved_scopes) & set(app.scopes))
+    return use.unused if use else []
 
 
 def _reach(submission: Submission) -> Iterator[Risk]:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from extensions.models import Breaker, ExtensionState
 from extensions.queries import defaults_of, manifest_documents, overlaid, settings_schema_in
-from extensions.reach_requests import open_requests
+from extensions.reach_requests import OpenRequest, requests_of
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
 from webhooks.queries import failing_since
@@ -38,7 +38,8 @@ NEEDING = (AppState.ASKS, AppState.TROUBLED, AppState.LACKS_SETTINGS)
 @dataclass(frozen=True, slots=True)
 class StoreAppStatus:
     """`failing_since`: since when updates don't reach the app. `breakers` are those of hooks whose last call failed.
-    `has_request`: for more permissions, paused or not, and after a no, too. `asks`: its merchant is asked now.
+    `has_request`: for more permissions, paused or not, and after a no, too; `asks_reach`: also for scripts, widgets, hooks or hosts.
+    `asks`: its merchant is asked now.
     """
 
     state: AppState
@@ -47,6 +48,7 @@ class StoreAppStatus:
     has_settings: bool = False
     lacks_settings: bool = False
     has_request: bool = False
+    asks_reach: bool = False
     asks: bool = False
 
     @property
@@ -70,7 +72,7 @@ def statuses_of(
     now = now or timezone.now()
     failing = failing_since(installations, now)
     breakers = _breakers(installations)
-    asked = open_requests(installations, now)
+    asked = requests_of(installations, now)
     documents = manifest_documents({each.app for each in installations})
     return {
         each.pk: _status(
@@ -89,7 +91,7 @@ def _status(
     failing: datetime | None,
     breakers: tuple[Breaker, ...],
     *,
-    request: bool | None,
+    request: OpenRequest | None,
     document: Mapping[str, Any],
 ) -> StoreAppStatus:
     status = StoreAppStatus(
@@ -99,7 +101,8 @@ def _status(
         has_settings=bool(settings_schema_in(document)),
         lacks_settings=lacks_settings(document, installation.settings),
         has_request=request is not None,
-        asks=bool(request),
+        asks_reach=request is not None and request.for_reach,
+        asks=request is not None and request.is_now,
     )
     return replace(status, state=_state(installation, status))
 

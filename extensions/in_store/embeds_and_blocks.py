@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import OuterRef, Subquery
 
 from accounts.models import Business
 from extensions import definitions
 from extensions.definitions import Block, Embed
 from extensions.enums import ExtensionType
-from extensions.models import ExtensionState, LiveDefinition, Placement
+from extensions.models import ExtensionState, LiveDefinition, Placement, WatchedScript
 from extensions.queries import Extension, defaults_of, extensions_on, overlaid, running_installations
 from extensions.schemas import resolved
+from extensions.script_content import matches
 from installations.models import Installation
 from stores.models import SitePage
 
@@ -22,13 +24,21 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StoreEmbed:
-    """An embed on a store. `settings` are its defaults with the merchant's `values` on top."""
+    """An embed on a store. `settings` are its defaults with the merchant's `values` on top.
+
+    `is_held_back`: its script isn't what its developer pinned, so a browser wouldn't run it, and pages don't wait for it.
+    """
 
     installation: Installation
     embed: Embed
     is_on: bool
+    is_held_back: bool
     values: Settings
     settings: Settings
+
+    @property
+    def is_shown(self) -> bool:
+        return self.is_on and not self.is_held_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +58,40 @@ def embeds_on(business: Business) -> list[StoreEmbed]:
 
 
 def embeds_among(found: Sequence[Extension]) -> list[StoreEmbed]:
-    """What a store made of these embeds. One statement."""
+    """What a store made of these embeds. One statement, and one more where a script is pinned."""
     states = {
         (state.installation_id, state.definition_id): state
         for state in ExtensionState.objects.filter(installation__in=[each.installation.pk for each in found])
     }
+    defined = [definitions.embed(each.definition) for each in found]
+    held_back = _held_back(found, defined)
     embeds = []
-    for each in found:
-        embed = definitions.embed(each.definition)
+    for each, embed in zip(found, defined, strict=True):
         state = states.get((each.installation.pk, embed.id))
         values = state.settings if state else {}
-        settings = settings_in_force(embed.settings_schema, embed.default_config, values)
-        embeds.append(StoreEmbed(each.installation, embed, state is None or state.is_on, values, settings))
+        in_force = settings_in_force(embed.settings_schema, embed.default_config, values)
+        is_on = state is None or state.is_on
+        embeds.append(StoreEmbed(each.installation, embed, is_on, embed.id in held_back, values, in_force))
     return embeds
+
+
+def _held_back(found: Sequence[Extension], defined: Sequence[Embed]) -> set[UUID]:
+    """The pinned scripts that served something else at the last look, by definition."""
+    pinned = {
+        (each.installation.app_id, embed.url): embed
+        for each, embed in zip(found, defined, strict=True)
+        if embed.integrity
+    }
+    if not pinned or not settings.WATCH_SCRIPTS:
+        return set()
+    watched = WatchedScript.objects.filter(
+        app__in={app_id for app_id, _ in pinned}, url__in={url for _, url in pinned}
+    )
+    return {
+        embed.id
+        for app_id, url, digests in watched.values_list("app", "url", "digests")
+        if (embed := pinned.get((app_id, url))) and not matches(digests, embed.integrity)
+    }
 
 
 def blocks_on(page: SitePage) -> list[PlacedBlock]:
@@ -86,8 +117,8 @@ def blocks_on(page: SitePage) -> list[PlacedBlock]:
             placement.definition.content = placement.live_content
         if placement.definition.content is not None:
             block = definitions.block(placement.definition)
-            settings = settings_in_force(block.settings_schema, block.default_config, placement.settings)
-            blocks.append(PlacedBlock(placement.pk, installation, block, placement.settings, settings))
+            in_force = settings_in_force(block.settings_schema, block.default_config, placement.settings)
+            blocks.append(PlacedBlock(placement.pk, installation, block, placement.settings, in_force))
     return blocks
 
 

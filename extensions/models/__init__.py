@@ -11,6 +11,7 @@ from extensions.models.manifests import (
     ReachRequest,
 )
 from extensions.models.notices import MerchantNotice
+from extensions.models.scripts import ScriptChange, WatchedScript
 from extensions.models.stores import ExtensionState, Placement
 
 __all__ = [
@@ -27,5 +28,7 @@ __all__ = [
     "Placement",
     "ReachRequest",
     "RelayedCall",
+    "ScriptChange",
     "StorefrontCost",
+    "WatchedScript",
 ]

@@ -1,4 +1,4 @@
-"""Installs for a check of an app: on a throwaway store, of the working copy, without a consent page.
+"""Installs for a check of an app: on a throwaway store, of the working copy or an approved version, without a consent page.
 
 The app's server exchanges the code like any other, so it installs by its own code.
 """
@@ -13,7 +13,7 @@ from accounts.models import Business
 from common.errors import Conflict
 from installations.models import Grant, Installation
 from installations.services.authorization import CODE_LIFETIME
-from marketplace.models import App
+from marketplace.models import App, AppVersion
 from marketplace.services.locks import lock_app, require_not_suspended
 
 CODE_BYTES = 24
@@ -24,6 +24,7 @@ def agree(
     *,
     app: App,
     store: Business,
+    version: AppVersion | None = None,
     redirect_uri: str,
     code_challenge: str = "",
     names_redirect_uri: bool = True,
@@ -42,7 +43,8 @@ def agree(
         application=locked,
         business=store,
         user=store.owner,
-        scope=" ".join(locked.scopes),
+        scope=" ".join((version or locked).scopes),
+        version=version,
         redirect_uri=redirect_uri,
         names_redirect_uri=names_redirect_uri,
         code=secrets.token_urlsafe(CODE_BYTES),

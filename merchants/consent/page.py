@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from accounts.models import Business
+from activity.use_in_stores import UseInStores, use_in_stores
 from extensions.in_store.capabilities import Capability, offered_capabilities
 from extensions.reach_requests import requested_capabilities
 from installations.models import Installation
-from installations.queries import scope_reason
+from installations.queries import asked_since, scope_reason
 from marketplace.models import App, AppVersion
 from marketplace.scopes import SCOPES, Scope, in_order
 
@@ -109,6 +110,21 @@ class ConsentPage:
         newest = {each.business_id: each for each in ended.order_by("uninstalled_at")}
         active = {each.business_id for each in self.installed}
         return [each for each in newest.values() if each.webhook_url and each.business_id not in active]
+
+    @property
+    def use(self) -> UseInStores | None:
+        """What stores have seen of the permissions that it has: here, or that it asks everyone for. Not of a working copy."""
+        if not isinstance(self.offered, AppVersion):
+            return None
+        return use_in_stores(self.app, self._held if self.existing else self.offered.scopes)
+
+    @property
+    def asked_since(self) -> list[tuple[Scope, str]]:
+        """The requested scopes that the app doesn't have yet, each with the version since which it asks for it."""
+        if self.existing is None or not isinstance(self.offered, AppVersion):
+            return []
+        since = asked_since(self.existing).since
+        return [(SCOPES[name], version) for name, version in since.items() if name in self.scopes]
 
     @property
     def _held(self) -> set[str]:

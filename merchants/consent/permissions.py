@@ -22,7 +22,7 @@ CHANGED = "The app has a newer version. Review what it asks for now."
 def reconsent(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """Shows the request; POST answers it. Without an open request, redirects to the app's page."""
     installation = app.installation
-    question = question_of(app, granted_by(installation))
+    question = question_of(app, granted_by(installation), with_use=True)
     if question is None:
         return redirect("merchants:installation", installation.pk)
     if request.method == "POST":

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from activity.use_in_stores import UseInStores, use_in_stores
 from extensions.in_store.capabilities import Capability
 from extensions.reach_requests import requested_capabilities
 from installations.models import HistoryEntry, Installation
-from installations.queries import asked_scopes, scope_reason
+from installations.queries import asked_since
 from marketplace.scopes import SCOPES, Scope, in_order
 from merchants.installed.app import InstalledApp
 
@@ -18,8 +19,9 @@ class PermissionRequest:
 
     installation: Installation
     version: int
-    added: list[Scope]
+    added: list[tuple[Scope, str]]  # each with the version since which it is asked for
     kept: list[Scope]
+    use: UseInStores | None  # of what it has
     capabilities: list[Capability]  # scripts, widgets, hooks and hosts that the store hasn't agreed to
     reason: str
     allowed_at: datetime  # the newest consent so far
@@ -29,21 +31,25 @@ class PermissionRequest:
     @property
     def scopes(self) -> list[str]:
         """The scopes after an approval: exactly those that are shown."""
-        return in_order({scope.name for scope in (*self.added, *self.kept)})
+        return in_order({scope.name for scope in (*(added for added, _ in self.added), *self.kept)})
 
 
-def question_of(app: InstalledApp, granted: Mapping[str, HistoryEntry]) -> PermissionRequest | None:
-    """The open request of an app, if any. `granted` is from `granted_by`."""
+def question_of(
+    app: InstalledApp, granted: Mapping[str, HistoryEntry], *, with_use: bool = False
+) -> PermissionRequest | None:
+    """The open request of an app, if any. `granted` is from `granted_by`. With `use`, two statements more."""
     installation, version = app.installation, app.installation.app.approved_version
     if version is None or not app.status.has_request:
         return None
+    asked = asked_since(installation)
     return PermissionRequest(
         installation=installation,
         version=version.number,
-        added=[SCOPES[name] for name in asked_scopes(installation)] if installation.needs_reconsent else [],
+        added=[(SCOPES[name], since) for name, since in asked.since.items() if installation.needs_reconsent],
         kept=[SCOPES[name] for name in installation.effective_scopes],
-        capabilities=requested_capabilities(installation),
-        reason=scope_reason(installation),
+        use=use_in_stores(installation.app, installation.effective_scopes) if with_use else None,
+        capabilities=requested_capabilities(installation) if app.status.asks_reach else [],
+        reason=asked.reason,
         allowed_at=max((entry.at for entry in granted.values()), default=installation.installed_at),
         declined_at=installation.reconsent_declined_at,
         rests=not app.status.asks,

@@ -3,7 +3,11 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 
+from django.conf import settings
+
+from activity.use_in_stores import last_uses
 from installations.models import HistoryEntry, Installation
 from marketplace.scopes import SCOPES, Scope
 
@@ -13,7 +17,8 @@ class Grant:
     """What was allowed at once. `entry` is None where no record is left of it."""
 
     entry: HistoryEntry | None
-    scopes: list[Scope]
+    scopes: list[tuple[Scope, date | None]]  # each with the day of its last use in this store
+    is_logged: bool  # else its use isn't known
 
     @property
     def title(self) -> str:
@@ -22,9 +27,12 @@ class Grant:
 
 
 def grants_of(installation: Installation, entries: Mapping[str, HistoryEntry]) -> list[Grant]:
-    """Latest first. `entries` are those of `granted_by`."""
-    together: dict[HistoryEntry | None, list[Scope]] = defaultdict(list)
+    """Latest first. `entries` are those of `granted_by`, read `with_last_uses`."""
+    together: dict[HistoryEntry | None, list[tuple[Scope, date | None]]] = defaultdict(list)
+    used = last_uses(entries.values())
     for name in installation.effective_scopes:
-        together[entries.get(name)].append(SCOPES[name])
-    grants = [Grant(entry, scopes) for entry, scopes in together.items()]
+        together[entries.get(name)].append((SCOPES[name], used.get(name)))
+    grants = [
+        Grant(entry, scopes, bool(entries) and settings.LOG_API_CALLS) for entry, scopes in together.items()
+    ]
     return sorted(grants, key=lambda each: each.entry.at.timestamp() if each.entry else 0, reverse=True)

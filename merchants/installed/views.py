@@ -4,6 +4,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from activity.use_in_stores import with_last_uses
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST, require_safe
@@ -30,7 +31,7 @@ def installed(request: MerchantRequest) -> HttpResponse:
     wanted = page_request(request.GET, default=20)
     asking = [each for each in request.apps if each.status.asks]
     context = {
-        "questions": [question_of(each, granted_by(each.installation)) for each in asking],
+        "questions": [question_of(each, granted_by(each.installation), with_use=True) for each in asking],
         "past": past[wanted.window],
         "past_total": past.count(),
         "page_request": wanted,
@@ -52,7 +53,7 @@ def installation(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
 
     if response := saved(request, form, save):
         return response
-    entries = granted_by(installation)
+    entries = granted_by(installation, with_last_uses(history_of(installation)))
     parts = at_checkout(app, off)
     context = {
         "app": app,

@@ -10,6 +10,7 @@ from accounts.models import User
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import require_safe
 from common.web.pagination import page_request
+from conformance.queries import not_passing_since
 from extensions.enums import ExtensionType
 from extensions.in_store.capabilities import Capability, offered_capabilities
 from marketplace import listing
@@ -62,6 +63,7 @@ def app_page(request: HttpRequest, slug: str) -> HttpResponse:
     others = list(listing.more_by_developer(app)[: MORE_APPS + 1])
     context = _page_of(app, app.approved_version) | {
         "panel": install_panel(app, request.user),
+        "not_passing_since": not_passing_since(app),
         "more": cards_of(others[:MORE_APPS], request.user),
         "has_even_more": len(others) > MORE_APPS,
     }

@@ -120,6 +120,6 @@ def _shown(context: dict[str, Any], business: Business) -> list[StoreEmbed]:
     """The embeds that are switched on, read only once for the three tags of a page."""
     request: HttpRequest = context["request"]
     if not hasattr(request, "shown_embeds"):
-        request.shown_embeds = [each for each in embeds_on(business) if each.is_on]  # type: ignore[attr-defined]
+        request.shown_embeds = [each for each in embeds_on(business) if each.is_shown]  # type: ignore[attr-defined]
     shown: list[StoreEmbed] = request.shown_embeds  # type: ignore[attr-defined]
     return shown

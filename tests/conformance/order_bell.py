@@ -9,8 +9,8 @@ from django.contrib.auth.hashers import make_password
 from flask import Flask
 
 from accounts.models import User
-from examples.sample_app.app import create_server
-from examples.sample_app.config import read_config
+from examples.sample_app.app import create_app, create_server
+from examples.sample_app.config import Config, read_config
 from examples.sample_app.manifest import manifest
 from extensions.services.manifests import save_manifest
 from marketplace.models import App
@@ -33,6 +33,7 @@ class OrderBell:
         self._platform = platform
         self._folder = folder
         self._addresses: dict[str, str] = {}
+        self._servers: dict[str, Any] = {}
         self.running = ExitStack()
 
     def __call__(self, change: Change | None = None, *, registered: str = "") -> App:
@@ -43,6 +44,7 @@ class OrderBell:
             client_secret=make_password(SECRET, hasher="pbkdf2_random_secret"),
         )
         flask, server = self._server(app)
+        self._servers[app.slug] = server
         self._addresses[app.slug] = f"http://localhost:{server.effective_port}"
         url = registered or self.address(app)
         app.redirect_url, app.webhook_url = f"{url}/callback", f"{url}/webhooks"
@@ -53,10 +55,20 @@ class OrderBell:
         self.running.enter_context(serving(server))
         return app
 
+    def become(self, app: App, change: Change | None = None) -> None:
+        """The same server with another mistake, or without any, as after a deployment."""
+        flask = create_app(self._config(app), self.address(app))
+        if change is not None:
+            change(flask)
+        self._servers[app.slug].application = flask
+
     def address(self, app: App) -> str:
         return self._addresses[app.slug]
 
     def _server(self, app: App) -> tuple[Flask, Any]:
+        return create_server(self._config(app))
+
+    def _config(self, app: App) -> Config:
         environment = {
             "PLATFORM_URL": self._platform,
             "STORES_ORIGIN": self._platform.replace("127.0.0.1", "stores.localhost"),
@@ -65,4 +77,4 @@ class OrderBell:
             "CLIENT_ID": app.client_id,
             "CLIENT_SECRET": SECRET,
         }
-        return create_server(read_config((), environment))
+        return read_config((), environment)

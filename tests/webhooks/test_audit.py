@@ -38,6 +38,8 @@ LOGS = {
     "activity.ApiCall.installation",
     "activity.DeprecatedUse.app",
     "activity.DeprecatedUse.installation",
+    "activity.StoreScopeUse.app",
+    "activity.StoreScopeUse.installation",
     "activity.LogGap.app",
     "activity.ScopeUse.app",
 }

@@ -54,7 +54,7 @@ PORTAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "deliveries": _READ, "delivery_news": _READ, "deliveries_resend": _READ_WRITE, "group_resend": _WRITE, "why": _READ,
     "recover": _READ_WRITE, "delivery": _READ, "delivery_compare": _READ, "delivery_resend": _WRITE,
     "hooks": _READ, "hook": _READ, "hook_try": _READ_WRITE, "hook_call": _READ, "hook_reset": _WRITE,
-    "erasures": _READ, "analytics": _READ, "analytics_csv": _READ, "checks": _READ_WRITE, "check": _READ,
+    "erasures": _READ, "scripts": _READ, "analytics": _READ, "analytics_csv": _READ, "checks": _READ_WRITE, "check": _READ,
     "signature_checker": {"GET": ALL, "POST": ALL},
     "review": _READ, "submit": _READ_WRITE, "review_message": _READ_WRITE, "withdraw": _READ_WRITE,
     "versions": _READ, "version_restore": _READ_WRITE,

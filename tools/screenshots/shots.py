@@ -184,6 +184,7 @@ SHOTS = [
         )
         for state in ("recovered", "failing", "failed", "tls", "waiting", "held", "cancelled", "test")
     ),
+    Shot("portal-scripts", "/portal/apps/{till.slug}/scripts/", "dana"),
     Shot("portal-analytics", "/portal/apps/{till.slug}/analytics/", "dana"),
     Shot("portal-analytics-table", "/portal/apps/{till.slug}/analytics/", "dana", acts.open_tables),
     Shot("portal-analytics-empty", "/portal/apps/{parcels.slug}/analytics/", "dana"),
@@ -352,6 +353,7 @@ SHOTS = [
     Shot("merchant-pages-empty", "/merchant/pages/", "tom"),
     Shot("merchant-page-add", "/merchant/pages/add/", "dana"),
     Shot("merchant-page-delete", "/merchant/pages/{desk[page].pk}/delete/", "dana"),
+    Shot("merchant-scripts", "/merchant/scripts/", "mira"),
     Shot("merchant-store", "/merchant/store/", "mira"),
     Shot("merchant-store-look", "/merchant/store/", "dana"),
     Shot("merchant-forbidden", "/merchant/", "ada", status=403),

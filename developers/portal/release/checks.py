@@ -14,6 +14,7 @@ from common.strangers import may_wait_for_strangers
 from common.web.methods import GET_OR_POST, require_safe
 from conformance.enums import Outcome, RunStatus
 from conformance.models import Run
+from conformance.queries import broken_rules, last_weekly_run, weekly_check_of
 from conformance.results import by_reason, results_of, summary_of
 from conformance.services.disposal import KEPT
 from conformance.services.runs import NEEDS_MORE
@@ -80,8 +81,15 @@ def check_list(request: HttpRequest, app: App) -> HttpResponse:
             messages.error(request, error.message)
             return redirect("portal:checks", app.slug)
         return redirect("portal:check", app.slug, run.pk)
+    weekly = weekly_check_of(app)
     runs = Run.objects.filter(app=app).order_by("-started_at")[:SHOWN]
-    context = {"app": app, "rows": [RunRow(run) for run in runs], "days": KEPT.days}
+    context = {
+        "app": app,
+        "rows": [RunRow(run) for run in runs],
+        "days": KEPT.days,
+        "weekly": weekly,
+        "broken": broken_rules(weekly, last_weekly_run(app)) if weekly and weekly.failed_rules else [],
+    }
     return render(request, "developers/portal/release/checks.html", context)
 
 

@@ -18,6 +18,7 @@ from common.web.admin import ReadOnly
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, may_save
 from common.web.methods import GET_OR_POST
+from conformance.queries import broken_rules, last_weekly_run, weekly_check_of
 from developers.review import decision_effects
 from developers.review.admin.access import app_page, context, current_user, find_app
 from developers.review.admin.forms import SuspensionForm
@@ -25,6 +26,7 @@ from developers.review.reviewers import MAY_SUSPEND
 from extensions.manifest.content import definitions_in
 from extensions.models import ManifestSave
 from extensions.queries import manifest_document
+from extensions.services.scripts import scripts_of
 from installations.models import Installation
 from marketplace.models import App
 from marketplace.services import reviews
@@ -97,9 +99,19 @@ def show(request: HttpRequest, app: App) -> HttpResponse:
         "tests": installed.filter(is_test=True).count(),
         "members": members_of(app),
         "submissions": app.submissions.select_related("reviewer").order_by("-submitted_at", "-id"),
+        "weekly": _weekly(app),
+        "scripts": [(each, each.changes.order_by("-id")[:MAX_SAVES]) for each in scripts_of(app)],
         "log": app.review_log.select_related("actor", "submission").order_by("-at", "-id"),
     }
     return render(request, "developers/review/app.html", context(request, app.name, **values))
+
+
+def _weekly(app: App) -> dict[str, Any] | None:
+    """The last weekly check; None before the first one."""
+    row = weekly_check_of(app)
+    if row is None or row.checked_at is None:
+        return None
+    return {"row": row, "broken": broken_rules(row, last_weekly_run(app))}
 
 
 @app_page

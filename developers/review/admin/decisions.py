@@ -21,7 +21,7 @@ from common.web.forms.pages import done, form_page, may_save, saved, sent_again
 from common.web.live import live_part, live_version
 from common.web.methods import GET_OR_POST, require_safe
 from conformance.enums import Outcome
-from developers.review import check_runs, checks, criteria, decision_effects, submissions
+from developers.review import check_runs, checks, criteria, decision_effects, risks, submissions
 from developers.review.admin.access import context, current_user, find_submission, submission_page
 from developers.review.admin.forms import DecisionForm, FindingsForm, RejectionForm, ReviewerMessageForm
 from developers.review.reviewers import MAY_REVIEW, MAY_SUSPEND
@@ -303,6 +303,7 @@ def _page(
         "changes": content.changes,
         "manifests": submissions.manifests_of(submission, content),
         "scopes": submissions.requested_scopes(submission, content.fields),
+        "unused": risks.unused_scopes(submission.app),
         "screenshots": content.screenshot_paths,
         "installation": installation,
         "trial": trial_links(installation) if installation else [],

@@ -1,6 +1,7 @@
 """The review queue, the URLs of a submission's actions, and the review log."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
@@ -9,16 +10,22 @@ from django.db.models import Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from common.templatetags.ui import moment
 from common.web.admin import ReadOnly
+from conformance.queries import not_passing, rules_of
 from developers.review import submissions
 from developers.review.admin import decisions
 from developers.review.admin.access import current_user
 from developers.review.reviewers import MAY_REVIEW
+from extensions.services.scripts import changed_lately
 from marketplace.models import ReviewEntry, Submission
 from marketplace.queries import REVIEW_DUE, median_wait, queue_order, with_unanswered
+
+MOST_OF_LISTED = 50
+CHANGES_SHOWN_FOR = timedelta(days=7)
 
 
 class TabFilter(admin.SimpleListFilter):
@@ -59,6 +66,17 @@ def tab_of(request: HttpRequest) -> str:
     return given if given in TabFilter.rows else "waiting"
 
 
+def _of_listed_apps() -> dict[str, Any]:
+    """Listed apps that have failed their weekly checks, with the rules, which leave the queue when they pass; and scripts
+    that changed in the last days.
+    """
+    return {
+        "not_passing": [(row, rules_of(row.failed_rules)) for row in not_passing()[:MOST_OF_LISTED]],
+        "changed_scripts": changed_lately(timezone.now() - CHANGES_SHOWN_FOR)[:MOST_OF_LISTED],
+        "days_of_changes": CHANGES_SHOWN_FOR.days,
+    }
+
+
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
     """A name opens its submission. **Start review** opens it too, and holds it for the reviewer."""
@@ -88,6 +106,7 @@ class SubmissionAdmin(ReadOnly, admin.ModelAdmin):
             "tab": tab_of(request),
             "may_review": current_user(request).has_perm(MAY_REVIEW),
             "median": median_wait(),
+            **(_of_listed_apps() if tab_of(request) == "waiting" else {}),
             "due": REVIEW_DUE,
         }
         return super().changelist_view(request, values)

@@ -1,0 +1,75 @@
+"""Which of its permissions an app uses, for people who decide about it. What was seen in stores, never a promise."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from activity.models import StoreScopeUse
+from activity.scope_use import events_heard
+from activity.services.retention import USE_KEPT
+from common.db.replica import may_lag
+from installations.models import HistoryEntry, Installation
+from marketplace.models import App
+from marketplace.scopes import SCOPES, in_order
+
+
+@dataclass(frozen=True, slots=True)
+class UseInStores:
+    """Of some scopes, over the last 30 days, in stores of merchants: by calls, or by webhooks that listen to their events."""
+
+    used: list[str]
+    unused: list[str]
+
+    @property
+    def total(self) -> int:
+        return len(self.used) + len(self.unused)
+
+
+@may_lag
+def use_in_stores(app: App, scopes: Collection[str]) -> UseInStores | None:
+    """None while no store has had the app for 30 days and nothing was used, or if calls aren't logged: then nothing can be
+    said. Two statements.
+    """
+    if not settings.LOG_API_CALLS:
+        return None
+    since = timezone.now() - USE_KEPT
+    in_stores = Installation.objects.active().filter(
+        app=OuterRef("pk"), is_test=False, business__is_sandbox=False
+    )
+    calls = StoreScopeUse.objects.filter(
+        app=OuterRef("pk"), last_day__gte=since.date() + timedelta(days=1), installation__is_test=False
+    )
+    asked = {
+        "is_known": Exists(in_stores.filter(installed_at__lt=since)),
+        **{f"uses_{name}": Exists(calls.filter(scope=name)) for name in scopes},
+    }
+    found = App.objects.filter(pk=app.pk).annotate(**asked).values(*asked).first()
+    if found is None:
+        return None
+    heard = events_heard(app, scopes, in_stores=True)
+    used = {name for name in scopes if found[f"uses_{name}"] or heard.intersection(SCOPES[name].events)}
+    if not (used or found["is_known"]):
+        return None
+    return UseInStores(in_order(used), in_order(set(scopes) - used))
+
+
+def with_last_uses(entries: "QuerySet[HistoryEntry]") -> "QuerySet[HistoryEntry]":
+    """The entries of an installation's history, each with what `last_uses` reads, so that a page needs no statement for it."""
+    uses = StoreScopeUse.objects.filter(installation=OuterRef("installation"))
+    days = {_last_use_of(name): Subquery(uses.filter(scope=name).values("last_day")) for name in SCOPES}
+    return entries.annotate(**days)
+
+
+def last_uses(entries: Iterable[HistoryEntry]) -> dict[str, date]:
+    """The last UTC day on which the app used each scope in its store, without those that it never used. Any entry knows it."""
+    entry = next(iter(entries), None)
+    days = {name: getattr(entry, _last_use_of(name), None) for name in SCOPES}
+    return {name: day for name, day in days.items() if day is not None}
+
+
+def _last_use_of(scope: str) -> str:
+    return f"last_use_of_{scope}"

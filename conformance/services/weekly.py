@@ -1,0 +1,218 @@
+"""The check that every listed app has once a week (docs/decisions/0104): planned, claimed by a worker, concluded.
+
+1. `plan`: each listed app has a moment of the week, by a hash of its id.
+2. `claim`: a worker claims a due app. Workers do that one after the other, so that no two check the same host at once, nor
+   within an hour of any other check of it.
+3. `conclude`: what failed is kept, and a change is mailed. A worker that dies before leaves a lease that ends.
+"""
+
+import logging
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import sha256
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from common.errors import ServiceError
+from common.ids import first_id_at
+from conformance.enums import Change, Outcome, RunStatus, Sender
+from conformance.models import Run, WeeklyCheck
+from conformance.results import results_of
+from conformance.rules import LATE
+from conformance.services.sending import check_app
+from conformance.services.weekly_mails import mail_change
+from marketplace.models import App, AppFields, AppVersion, Submission
+
+log = logging.getLogger(__name__)
+
+WEEK: Final = timedelta(days=7)
+APART: Final = timedelta(hours=1)  # from any other check of the same host
+LEASE: Final = timedelta(minutes=5)  # a run takes at most a minute and a half
+ANOTHER_WEEK: Final = timedelta(days=6)  # a check that comes earlier counts as the same week's
+MOST_AT_ONCE: Final = 2  # so that workers have time for other tasks
+MOST_TRIES: Final = 3  # in one week, if none has a result
+LOOKED_AT: Final = 50  # due apps, by one claim
+WORKS_FOR: Final = 20.0  # seconds in which a task begins another check
+_MONDAY: Final = datetime(1970, 1, 5, tzinfo=UTC)
+
+
+def check_due(*, now: datetime | None = None) -> int:
+    """Check what is due, one app after the other. Returns how many checks had a result. Not in a transaction."""
+    if not settings.WEEKLY_CHECKS:
+        return 0
+    began, checked = monotonic(), 0
+    plan(now or timezone.now())
+    while monotonic() - began < WORKS_FOR and (claimed := claim(now=now or timezone.now())):
+        checked += _check(claimed, now)
+    return checked
+
+
+def slot(app_id: UUID, after: datetime) -> datetime:
+    """The app's next moment after this one: the same of each week, which begins on Monday in UTC."""
+    offset = int.from_bytes(sha256(app_id.bytes).digest()[:8]) % int(WEEK.total_seconds())
+    this_week = after - (after - _MONDAY) % WEEK + timedelta(seconds=offset)
+    return this_week if this_week > after else this_week + WEEK
+
+
+def plan(now: datetime) -> None:
+    """Rows for apps that are newly listed. One that doesn't pass is due at once when it has a new version."""
+    listed = App.objects.listed().select_related("approved_version")
+    new = listed.exclude(pk__in=WeeklyCheck.objects.values("pk"))
+    WeeklyCheck.objects.bulk_create(
+        (WeeklyCheck(app=app, due_at=slot(app.pk, now), **_of_version(app)) for app in new),
+        ignore_conflicts=True,
+    )
+    updated = _of_listed().exclude(version_number=F("app__approved_version__number"))
+    for row in updated.select_related("app__approved_version"):
+        due_at = now if row.failed_weeks else row.due_at
+        of_version = _of_version(row.app)
+        WeeklyCheck.objects.filter(pk=row.pk, version_number=row.version_number).update(
+            due_at=due_at, **of_version
+        )
+
+
+def _of_listed() -> Any:
+    return WeeklyCheck.objects.filter(app__in=App.objects.listed())
+
+
+def _of_version(app: App) -> dict[str, Any]:
+    version = _approved(app)
+    return {"version_number": version.number, "accepted_rules": sorted(_failed_at_approval(version))}
+
+
+def _approved(app: App) -> AppVersion:
+    assert app.approved_version is not None  # it is listed
+    return app.approved_version
+
+
+def _failed_at_approval(version: AppVersion) -> set[str]:
+    """Rules with whose failure a reviewer approved it: an app may ask merchants to sign in before it installs."""
+    submission = Submission.objects.filter(approved_version=version).first()
+    results = submission.checks.get("results", []) if submission else []
+    lines = [line for result in results for line in result["evidence"] if line["outcome"] == Outcome.FAIL]
+    return {line["rule"] for line in lines if "rule" in line}
+
+
+# Claims
+
+
+@transaction.atomic
+def claim(*, now: datetime) -> WeeklyCheck | None:
+    """The app to check now, taken by this worker. Others that are due wait where their server was checked within the hour."""
+    _one_after_the_other()
+    under_way = list(_of_listed().filter(started_at__gt=now - LEASE).select_related("app__approved_version"))
+    if len(under_way) >= MOST_AT_ONCE:
+        return None
+    busy = _busy_hosts(under_way, now)
+    free = Q(started_at=None) | Q(started_at__lte=now - LEASE)
+    due = _of_listed().filter(free, due_at__lte=now).order_by("due_at", "pk")
+    for row in due.select_related("app__approved_version")[:LOOKED_AT]:
+        until = [busy[host] for host in hosts_of(_approved(row.app)) if host in busy]
+        if row.tries >= MOST_TRIES:
+            log.error("The weekly check of %s never ended, and is left out this week.", row.app.slug)
+            row.due_at, row.tries, row.started_at = slot(row.pk, now), 0, None
+        elif until:
+            row.due_at = max(until)
+        else:
+            row.started_at, row.tries = now, row.tries + 1
+        row.save(update_fields=["due_at", "tries", "started_at"])
+        if row.started_at == now:
+            return row
+    return None
+
+
+def _one_after_the_other() -> None:
+    """Until the transaction ends. SQLite has one writer anyway."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext('conformance_weekly'))")
+
+
+def _busy_hosts(under_way: Iterable[WeeklyCheck], now: datetime) -> dict[str, datetime]:
+    """Hosts with a check, each with the moment from which on it may have another one."""
+    busy = {host: now + APART for row in under_way for host in hosts_of(_approved(row.app))}
+    recent = Run.objects.filter(pk__gte=first_id_at(now - APART), started_at__gt=now - APART)
+    for run in recent.select_related("app", "version"):
+        for host in _hosts_of_run(run):
+            busy[host] = max(run.started_at + APART, busy.get(host, run.started_at))
+    return busy
+
+
+def _hosts_of_run(run: Run) -> set[str]:
+    return {urlsplit(run.origin).hostname or ""} if run.origin else hosts_of(run.version or run.app)
+
+
+def hosts_of(tried: AppFields) -> set[str]:
+    """Where an app's server is."""
+    return {urlsplit(url).hostname or "" for url in (tried.redirect_url, tried.webhook_url) if url}
+
+
+# Checks
+
+
+def _check(claimed: WeeklyCheck, now: datetime | None) -> bool:
+    app = claimed.app
+    try:
+        run = check_app(app=app, version=_approved(app), sender=Sender.WEEKLY)
+    except ServiceError as error:  # suspended meanwhile
+        log.info("The weekly check of %s was left out: %s", app.slug, error.message)
+        _let_go(claimed, now or timezone.now())
+    except Exception:
+        log.exception("The weekly check of %s failed because of a problem on our side.", app.slug)
+    else:
+        if _is_still_what_stores_run(run):
+            return conclude(claimed=claimed, run=run, now=now or timezone.now())
+        _let_go(claimed, now or timezone.now())
+    return False
+
+
+def _is_still_what_stores_run(run: Run) -> bool:
+    """An app that was suspended or updated during the run can't have passed it."""
+    return App.objects.listed().filter(pk=run.app_id, approved_version=run.version_id).exists()
+
+
+def _let_go(claimed: WeeklyCheck, now: datetime) -> None:
+    mine = WeeklyCheck.objects.filter(pk=claimed.pk, started_at=claimed.started_at)
+    mine.update(started_at=None, tries=0, due_at=slot(claimed.pk, now))
+
+
+@transaction.atomic
+def conclude(*, claimed: WeeklyCheck, run: Run, now: datetime) -> bool:
+    """Keep what a run found. False if the lease has ended: then another worker checks."""
+    row = WeeklyCheck.objects.select_for_update().filter(pk=claimed.pk).first()
+    if row is None or row.started_at != claimed.started_at:
+        return False
+    outcomes = {each.rule.id: each.outcome for each in results_of(run)}
+    failed = {rule for rule, outcome in outcomes.items() if outcome == Outcome.FAIL}
+    passed = {rule for rule, outcome in outcomes.items() if outcome in (Outcome.PASS, Outcome.WARN)}
+    if not failed and run.status == RunStatus.FAILED:
+        failed = {LATE.id}
+    row.accepted_rules = [rule for rule in row.accepted_rules if rule not in passed]
+    change = _record(row, sorted(failed - set(row.accepted_rules)), now)
+    row.started_at, row.tries, row.checked_at, row.due_at = None, 0, now, slot(row.pk, now)
+    row.save()
+    if change is not None:
+        transaction.on_commit(partial(mail_change, row, run, change))
+    return True
+
+
+def _record(row: WeeklyCheck, failed: list[str], now: datetime) -> Change | None:
+    before, was_on_listing = row.failed_rules, row.is_on_listing
+    row.failed_rules = failed
+    if not failed:
+        row.failed_weeks, row.failing_since, row.counted_at = 0, None, None
+        return Change.PASSED if before else None
+    row.failing_since = row.failing_since or now
+    if row.counted_at is None or now - row.counted_at >= ANOTHER_WEEK:
+        row.failed_weeks, row.counted_at = row.failed_weeks + 1, now
+    if row.is_on_listing and not was_on_listing:
+        return Change.LISTED
+    return Change.BROKEN if set(failed) != set(before) else None

@@ -1,0 +1,213 @@
+"""Watches the scripts of listed apps (docs/decisions/0104): which are in force, what they serve, and what of that changed.
+
+Each is looked at once an hour, after the approval at once, and every five minutes while it isn't what its developer pinned.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from functools import partial
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from common.db.transactions import forbid_transaction
+from common.processes.background import enqueue_after_commit
+from extensions.enums import EmbedKind, ExtensionType
+from extensions.models import LiveDefinition, ScriptChange, WatchedScript
+from extensions.script_content import Content, Source, fetch, matches
+from extensions.services.script_mails import News, mail_news
+from installations.models import Installation
+from marketplace.models import App
+from stores.addresses import store_origin
+
+EVERY: Final = timedelta(hours=1)
+SOONER: Final = timedelta(minutes=5)  # while it was never seen, or isn't what was pinned
+LEASE: Final = timedelta(
+    minutes=6
+)  # one look takes at most 40 seconds, and those at one host wait for each other
+AT_ONCE: Final = 8  # of at most 2 MiB each
+WORKS_FOR: Final = 45.0  # seconds in which a task begins another look
+KEPT_CHANGES: Final = 100  # of a script
+ONE_MAIL_IN: Final = timedelta(hours=24)  # about a script that changes
+
+
+# Which are in force
+
+
+def watch_approved(app: App) -> None:
+    """For the transaction of an approval: its scripts are looked at once that is committed."""
+    if settings.WATCH_SCRIPTS:
+        find_scripts(app=app)
+        enqueue_after_commit("extensions.tasks.look_at_scripts")
+
+
+@transaction.atomic
+def find_scripts(*, app: App | None = None, now: datetime | None = None) -> None:
+    """Compare what is watched with the definitions that stores run, of one app or of all."""
+    now = now or timezone.now()
+    in_force = _in_force(app)
+    of_app = {} if app is None else {"app": app}
+    known = {(row.app_id, row.url): row for row in WatchedScript.objects.select_for_update().filter(**of_app)}
+    for key in known.keys() - in_force.keys():
+        if known[key].is_in_force:
+            WatchedScript.objects.filter(pk=known[key].pk).update(is_in_force=False, pins=[])
+    for key in known.keys() & in_force.keys():
+        _update(known[key], in_force[key], now)
+    new = in_force.keys() - known.keys()
+    WatchedScript.objects.bulk_create(
+        (
+            WatchedScript(app_id=app_id, url=url, pins=in_force[app_id, url], in_force_since=now, due_at=now)
+            for app_id, url in new
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def _in_force(app: App | None) -> dict[tuple[UUID, str], list[str]]:
+    """The pins of each script, by app and address."""
+    approved = App.objects.live().exclude(approved_version=None)  # a suspended one may come back
+    rows = LiveDefinition.objects.filter(
+        definition__type=ExtensionType.EMBED,
+        definition__is_active=True,
+        version__app__in=approved if app is None else approved.filter(pk=app.pk),
+    )
+    found: dict[tuple[UUID, str], set[str]] = defaultdict(set)
+    for app_id, content in rows.values_list("version__app", "content").iterator():
+        if content["kind"] == EmbedKind.GLOBAL_SCRIPT:
+            found[app_id, content["scriptUrl"]] |= (
+                {content["integrity"]} if content.get("integrity") else set()
+            )
+    return {key: sorted(pins) for key, pins in found.items()}
+
+
+def _update(row: WatchedScript, pins: list[str], now: datetime) -> None:
+    changes: dict[str, Any] = {}
+    if row.pins != pins:
+        changes |= {"pins": pins, "due_at": now}
+    if not row.is_in_force:
+        changes |= {"is_in_force": True, "in_force_since": now, "due_at": now}
+    if changes:
+        WatchedScript.objects.filter(pk=row.pk).update(**changes)
+
+
+# Looks
+
+
+def look_at_due(*, now: datetime | None = None) -> int:
+    """Fetch the scripts that are due, for a minute. Returns how many. Not inside a transaction."""
+    if not settings.WATCH_SCRIPTS:
+        return 0
+    forbid_transaction()
+    began, looked = monotonic(), 0
+    while monotonic() - began < WORKS_FOR and (claimed := _claim(now or timezone.now())):
+        for together in _at_different_hosts(claimed):
+            contents = fetch({row.pk: Source(row.url, page_with(row.app)) for row in together})
+            for row in together:
+                record(script=row, content=contents[row.pk], now=now or timezone.now())
+        looked += len(claimed)
+    return looked
+
+
+@transaction.atomic
+def _claim(now: datetime) -> list[WatchedScript]:
+    """They are due again after the lease, if this worker dies."""
+    due = _watched().filter(due_at__lte=now).order_by("due_at", "pk")
+    rows = list(due.select_for_update(of=("self",), skip_locked=True).select_related("app")[:AT_ONCE])
+    WatchedScript.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE)
+    return rows
+
+
+def _watched() -> "QuerySet[WatchedScript]":
+    return WatchedScript.objects.filter(is_in_force=True, app__suspended_at=None, app__deleted_at=None)
+
+
+def _at_different_hosts(rows: Iterable[WatchedScript]) -> list[list[WatchedScript]]:
+    """So that no server gets two requests at once."""
+    groups: list[list[WatchedScript]] = []
+    turns: Counter[str] = Counter()
+    for row in rows:
+        host = urlsplit(row.url).hostname or ""
+        if turns[host] == len(groups):
+            groups.append([])
+        groups[turns[host]].append(row)
+        turns[host] += 1
+    return groups
+
+
+def page_with(app: App) -> str:
+    """The address of a store that runs the app, as the browser of one of its shoppers names it."""
+    running = Installation.objects.running().filter(app=app, is_test=False, business__is_sandbox=False)
+    slug = running.values_list("business__slug", flat=True).first()
+    return f"{store_origin(slug or 'store')}/"
+
+
+@transaction.atomic
+def record(*, script: WatchedScript, content: Content, now: datetime) -> None:
+    """Keep what a look has seen. A script that couldn't be fetched hasn't changed."""
+    row = WatchedScript.objects.select_for_update().filter(pk=script.pk).first()
+    if row is None:
+        return
+    news = None
+    if content.problem:
+        row.problem, row.problem_since = content.problem, row.problem_since or now
+    else:
+        news = _see(row, content, now)
+    row.due_at = now + (SOONER if not row.digests or row.is_unmatched else EVERY)
+    if news and _is_worth_a_mail(row, news, now):
+        transaction.on_commit(partial(mail_news, row, news))
+    row.save()
+
+
+def _see(row: WatchedScript, content: Content, now: datetime) -> News | None:
+    digests, size = content.digests, len(content.body)
+    is_change = bool(row.digests) and row.digests != digests
+    if is_change:
+        _keep_change(row, digests["sha256"], size, now)
+    row.digests, row.size, row.seen_at, row.problem, row.problem_since = digests, size, now, "", None
+    was_unmatched, row.is_unmatched = row.is_unmatched, bool(unmatched_pins(row))
+    if row.is_unmatched != was_unmatched:
+        return News.DOES_NOT_MATCH if row.is_unmatched else News.MATCHES_AGAIN
+    return News.CHANGED if is_change and not row.is_unmatched else None
+
+
+def _keep_change(row: WatchedScript, sha256: str, size: int, now: datetime) -> None:
+    ScriptChange.objects.create(
+        script=row, at=now, before=row.sha256, after=sha256, size_before=row.size or 0, size=size
+    )
+    old = ScriptChange.objects.filter(script=row).order_by("-id").values_list("pk", flat=True)[KEPT_CHANGES:]
+    ScriptChange.objects.filter(pk__in=list(old)).delete()
+    row.changed_at = now
+
+
+def scripts_of(app: App) -> "QuerySet[WatchedScript]":
+    """Those that stores run, in the order of their addresses."""
+    return WatchedScript.objects.filter(app=app, is_in_force=True).order_by("url")
+
+
+def changed_lately(since: datetime) -> "QuerySet[WatchedScript]":
+    """Scripts of all apps that changed or don't match, the newest change first."""
+    changed = Q(changed_at__gte=since) | Q(is_unmatched=True)
+    return (
+        _watched().filter(changed).select_related("app").order_by(F("changed_at").desc(nulls_last=True), "pk")
+    )
+
+
+def unmatched_pins(row: WatchedScript) -> list[str]:
+    return [pin for pin in row.pins if not matches(row.digests, pin)]
+
+
+def _is_worth_a_mail(row: WatchedScript, news: News, now: datetime) -> bool:
+    """A script that is another one for each request mustn't fill a mailbox. The portal shows every change."""
+    if news != News.CHANGED:
+        return True
+    if row.mailed_at is not None and now - row.mailed_at < ONE_MAIL_IN:
+        return False
+    row.mailed_at = now
+    return True
