@@ -128,7 +128,7 @@ def store_of(slot: int) -> UUID | None:
 
 def with_own() -> QuerySet[DispatcherSlot, UUID]:
     """The test stores that have a listener of their own now."""
-    return slots.alive().filter(store__isnull=False).values_list("store_id", flat=True)  # type: ignore[return-value]
+    return slots.alive().filter(store__isnull=False).values_list("store_id", flat=True)
 
 
 def hand_over(listened: Sequence[tuple[int, Claim]]) -> None:
