@@ -1,4 +1,4 @@
-// Brings what happens in a test store to the app on this machine, and knows what became of it.
+// Brings what happens in a test store to the app on this machine, and remembers the attempts.
 
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -52,6 +52,11 @@ export class StoreListener {
     if (this.#id) await this.#api.send("DELETE", `${this.#path}/${this.#id}`).catch(() => {});
   }
 
+  /** How many the platform knows of. */
+  get attempts() {
+    return this.#reported.length;
+  }
+
   /** Resolves with the next report. */
   change() {
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -69,7 +74,7 @@ export class StoreListener {
     return undefined;
   }
 
-  /** What came of this event, for a message. */
+  /** The attempts at this event, for a message. */
   seen(event) {
     const tried = this.#reported.filter((each) => each.event === event);
     const others = [...new Set(this.#reported.map((each) => each.event).filter((name) => name !== event))].sort();

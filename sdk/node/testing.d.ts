@@ -85,7 +85,7 @@ export class TestStore {
     }>;
     /**
      * Wait until your app has accepted a delivery of this event; the next call waits for the next one. With `attempts`, wait for a
-     * delivery that had so many. Rejects if there is none in `timeout` seconds (10).
+     * delivery that had so many. Rejects once there was no attempt for `timeout` seconds (10).
      */
     waitFor(
         event: string,

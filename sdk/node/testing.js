@@ -112,19 +112,23 @@ export class TestStore {
 
   /**
    * Wait until your app has accepted a delivery of this event, and resolve to it with its attempts. The next call waits for the next
-   * one. With `attempts`, wait for a delivery that had so many, successful or not. Rejects if there is none in `timeout` seconds.
+   * one. With `attempts`, wait for a delivery that had so many, successful or not. Rejects once there was no attempt for `timeout`
+   * seconds.
    */
   async waitFor(event, { timeout = 10, attempts } = {}) {
-    const end = Date.now() + timeout * 1000;
-    let found;
+    let [found, seen, end] = [undefined, this.#listener.attempts, Date.now() + timeout * 1000];
     while (!(found = this.#listener.find(event, attempts, this.#known)) && Date.now() < end) {
       const over = new AbortController();
       const time = sleep(end - Date.now(), undefined, { signal: over.signal }).catch(() => {});
       await Promise.race([this.#listener.change(), time]);
       over.abort();
+      if (this.#listener.attempts > seen) [seen, end] = [this.#listener.attempts, Date.now() + timeout * 1000];
     }
     const wanted = attempts ? `had ${attempts} attempts` : "was accepted";
-    assert.ok(found, `No delivery of ${event} ${wanted} in ${timeout} s. ${this.#listener.seen(event)}`);
+    assert.ok(
+      found,
+      `No delivery of ${event} ${wanted}, and for ${timeout} s nothing more came. ${this.#listener.seen(event)}`,
+    );
     if (!attempts) this.#known.add(found);
     return (await this.deliveries()).find((each) => each.id === found);
   }

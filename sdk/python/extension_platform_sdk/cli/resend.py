@@ -25,5 +25,5 @@ def run(args: argparse.Namespace) -> int:
     with signed_in() as platform:
         app = chosen_app(platform, args)
         again = platform.post(app_path(app, f"/deliveries/{quote(args.delivery, safe='')}/redeliver"))
-    show(again, args, f"{again['event']} is queued again. See what comes of it: extension-platform logs -f")
+    show(again, args, f"{again['event']} is queued again. See the response: extension-platform logs -f")
     return 0

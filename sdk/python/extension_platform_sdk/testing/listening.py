@@ -60,22 +60,24 @@ class Listening:
         self._session.stop()
 
     def wait_for(self, event: str, *, timeout: float, attempts: int | None, known: set[str]) -> str | None:
-        """The delivery of an event that has succeeded, or that had so many attempts; None if none has in time.
+        """The delivery of an event that has succeeded, or that had so many attempts.
 
-        ``known`` are those that a test has seen already.
+        None once there was no attempt for so many seconds. ``known`` are the deliveries that a test has seen already.
         """
-        end = time.monotonic() + timeout
         with self._changed:
+            seen, end = len(self._reported), time.monotonic() + timeout
             while True:
                 self._check()
                 if found := self._find(event, attempts, known):
                     return found
+                if len(self._reported) > seen:
+                    seen, end = len(self._reported), time.monotonic() + timeout
                 if (left := end - time.monotonic()) <= 0:
                     return None
                 self._changed.wait(left)
 
     def seen(self, event: str) -> str:
-        """What came of this event, for a message."""
+        """The attempts at this event, for a message."""
         with self._changed:
             tried = [each for each in self._reported if each.event == event]
             others = sorted({each.event for each in self._reported} - {event})

@@ -123,11 +123,13 @@ class TestStore:
         """Wait until your app has accepted a delivery of this event, and return it with its attempts.
 
         The next call waits for the next one. With ``attempts``, wait for a delivery that had so many, successful or not.
-        Raises ``AssertionError`` if there is none in time.
+        Raises ``AssertionError`` once there was no attempt for ``timeout`` seconds.
         """
         found = self._listening.wait_for(event, timeout=timeout, attempts=attempts, known=self._known)
         wanted = "was accepted" if attempts is None else f"had {attempts} attempts"
-        assert found, f"No delivery of {event} {wanted} in {timeout:g} s. {self._listening.seen(event)}"
+        assert found, (
+            f"No delivery of {event} {wanted}, and for {timeout:g} s nothing more came. {self._listening.seen(event)}"
+        )
         if attempts is None:
             self._known.add(found)
         return next(each for each in self.deliveries if each["id"] == found)
