@@ -24,7 +24,9 @@ from stores.services import payments
 from teststores.enums import StoreScenario
 from teststores.models import TestStore
 from teststores.signals import clock_advanced
+from webhooks.engine import listeners
 from webhooks.services import store_clock
+from webhooks.services.app_defined import follow_app
 from webhooks.services.disabling import judge_webhooks
 
 MOST_AT_A_TIME: Final = 8  # of one developer, over all apps
@@ -100,6 +102,20 @@ def uninstall(*, store: TestStore, now: datetime | None = None) -> Installation:
     if installation is None:
         raise Conflict("The app is not installed on this test store.", code="not_on_test_store")
     return lifecycle.uninstall(installation=installation, by=store.made_by, now=now or timezone.now())
+
+
+@transaction.atomic
+def listen(*, app: App, developer: User, store: TestStore | None = None, now: datetime | None = None) -> int:
+    """Attach a listener for the app on the person's sandbox and test stores, or for one test store alone.
+
+    Without a Webhook URL of the app, the test stores get their app-defined webhooks by it. Raises as `listeners.attach`.
+    """
+    slot = listeners.attach(app=app, person=developer, store=store.business if store else None)
+    own = TestStore.objects.open(now).filter(app=app, made_by=developer)
+    stores = [store.business_id] if store else list(own.values_list("business_id", flat=True))
+    there = Installation.objects.active().with_app().filter(app=app, business__in=stores)
+    follow_app(installations=list(there.defer("webhook_secret")), now=now)
+    return slot
 
 
 @dataclass(frozen=True, slots=True)

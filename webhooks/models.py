@@ -143,6 +143,13 @@ class DispatcherSlot(models.Model):
         related_name="+",
         help_text="Who listens: the listener gets what is for the app on this person's sandbox and test stores.",
     )
+    store = models.OneToOneField(
+        Business,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="The only test store that a test listens for, instead of an app.",
+    )
 
     def __str__(self) -> str:
         return self.process

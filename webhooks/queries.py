@@ -23,6 +23,9 @@ from webhooks.enums import WAITING, DeliveryStatus, ErasureState, HeldReason
 from webhooks.models import Attempt, Delivery, Erasure, Webhook, WebhookQuerySet
 
 MANY: Final = 1000
+# Of a test store's app-defined webhook while the app has no Webhook URL and somebody listens. The name never resolves (RFC 6761), so
+# nothing reaches a stranger once the listener has ended.
+LISTENED_URL: Final = "https://listener.invalid/webhooks"
 SUSPENDED: Final = Coded(
     "The app is suspended. Nothing is sent until a reviewer lifts the suspension.", code="app_suspended"
 )
@@ -146,8 +149,10 @@ def _erasure_refusal(delivery: Delivery, now: datetime) -> str:
 
 
 def destination(webhook: Webhook) -> str:
-    """The URL to send to now. Empty for an app-defined webhook whose app has no Webhook URL."""
-    return webhook.installation.webhook_url if webhook.is_app_defined else webhook.url
+    """The URL to send to now. Empty for an app-defined webhook whose app has no Webhook URL, unless a listener has taken its place."""
+    if not webhook.is_app_defined:
+        return webhook.url
+    return webhook.installation.webhook_url or (webhook.url if webhook.url == LISTENED_URL else "")
 
 
 def erasures_of(app: App) -> QuerySet[Erasure]:

@@ -56,6 +56,7 @@ def wait_for_work(
     hung up; it is asked before anything is handed out. Raises `Conflict` if another listener has replaced this one,
     `NotFound` if it has ended.
     """
+    store = listeners.store_of(slot)
     with _thread() as granted:
         end, beat_at = monotonic() + (seconds if granted else 0.0), 0.0
         while True:
@@ -67,7 +68,7 @@ def wait_for_work(
                 return Work()
             work = Work(
                 deliveries.take(slot, busy=busy, most=room) if room else [],
-                calls.take(app),
+                calls.take(app, store=store),
                 0.0 if granted else PAUSE,
             )
             left = end - monotonic()

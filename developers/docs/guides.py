@@ -21,8 +21,6 @@ from developers.docs.highlighting import highlighted
 from developers.sdks.packages import BROWSER, NODE, PACKAGES, PYTHON
 from stores.addresses import stores_origin
 
-FOLDER = settings.BASE_DIR / "docs"
-
 
 @dataclass(frozen=True, slots=True)
 class Guide:
@@ -30,6 +28,11 @@ class Guide:
     title: str
     about: str
     icon: str
+    file: str = ""  # from the root of the project; without it, the slug's in the folder `docs`
+
+    @property
+    def path(self) -> str:
+        return self.file or f"docs/{self.slug}.md"
 
 
 START = (
@@ -53,6 +56,10 @@ TASKS = (
     Guide("review-criteria", "Pass the review", "The criteria that reviewers check, and what each one needs.", "clipboard-list"),
 )  # fmt: skip
 REFERENCE = (
+    Guide("command-line", "The command line (CLI)", "Every command of extension-platform, its exit codes, and its JSON output.", "terminal"),
+    Guide("sdk-python", "SDK for Python", "OAuth, webhooks, hooks, session tokens, the app API and tests, with types.", "package", "sdk/python/README.md"),
+    Guide("sdk-node", "SDK for Node and TypeScript", "The same for JavaScript and TypeScript on Node, without dependencies.", "package", "sdk/node/README.md"),
+    Guide("sdk-browser", "SDK for browsers", "Blocks, widgets and admin pages talk to the store's page by typed messages.", "package", "sdk/js/README.md"),
     Guide("api", "Using the API", "Authentication, errors, rate limits, pagination, objects, idempotency.", "braces"),
     Guide("events", "Event delivery", "The events, the headers of a delivery, retries, the feed, and special cases.", "send"),
     Guide("manifest", "Manifest", "Every field of the manifest, settings schemas, and what a save changes.", "file-code"),
@@ -93,7 +100,7 @@ FOR_OPERATORS = re.compile(r"^## [^\n]*\n+<!-- for operators -->.*?(?=^## |\Z)",
 
 def source(slug: str) -> str:
     """A guide's Markdown, with this installation's addresses and without sections that only operators need."""
-    text = (FOLDER / f"{slug}.md").read_text()
+    text = (settings.BASE_DIR / GUIDES[slug].path).read_text()
     text = FOR_OPERATORS.sub("", text)
     for name, value in _of_this_installation().items():
         text = text.replace(f"{{{name}}}", value)
@@ -180,6 +187,8 @@ LABELS = {
     "js": "JavaScript",
     "http": "HTTP",
     "html": "HTML",
+    "ts": "TypeScript",
+    "yaml": "YAML",
 }
 
 

@@ -1,13 +1,15 @@
 """Search in the documentation: an index of sections, which each process makes once of the sources of the pages.
 
-A section is found if it has every word of the query, each at the beginning of one of its own words. It ranks by where the
-words are: in the title of its page, in its heading, in its text.
+People ask in sentences as well as in words. Words that any question has are left out, and of the others the rarer ones count
+more. A section that lacks one is found behind those that have them all. It ranks by where the words are: in the title of its
+page, in its heading, in its text; a word of the query is also the beginning of a longer one.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
+from math import log
 from typing import Final
 
 from django.urls import reverse
@@ -17,14 +19,22 @@ from django.utils.safestring import SafeString, mark_safe
 from developers.docs import changelog, errors, guides, limits, reference
 from developers.docs.fields import FieldRow
 
+_WORD = re.compile(r"[a-z0-9]+")
+CONTRACT: Final = "Contract"
 MOST: Final = 30  # results of a page
 MAX_QUERY: Final = 100  # characters; the rest is ignored
 EXCERPT: Final = 180  # characters
 IN_TITLE, IN_HEADING, IN_TEXT = 12, 8, 1
 WHOLE_WORD: Final = 2  # times as much as its beginning
 PHRASE: Final = 6  # the whole query, as it was typed
-
-_WORD = re.compile(r"[a-z0-9]+")
+FOUND_AT_LEAST: Final = 0.5  # of the query's words, by their weight
+LONG: Final = 6000  # characters of a section whose words count half, since it has so many
+# Guides are for questions. The contract and the changelog name everything, and explain nothing.
+PARTS: Final = {"Guide": 1.5, "API": 0.7, CONTRACT: 0.5, "Changelog": 0.3}
+COMMON: Final = frozenset(
+    "a about an and any are as at be by can do does for from get have how i if in is it its many may me mean my of on or should that the "
+    "there they this to use was what when where which who why will with without you your".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +64,14 @@ class SearchResult:
 
 def search(query: str, most: int = MOST) -> list[SearchResult]:
     """The best sections for a query. Empty for a query without letters and digits."""
-    asked = _WORD.findall(query[:MAX_QUERY].lower())
+    typed = _WORD.findall(query[:MAX_QUERY].lower())
+    asked = [word for word in typed if word not in COMMON] or typed
     if not asked:
         return []
-    phrase = " ".join(asked)
     ranked = [
         (score, -place, section)
         for place, section in enumerate(index())
-        if (score := _score(section, asked, phrase))
+        if (score := _score(section, asked, " ".join(typed)))
     ]
     best = sorted(ranked, key=lambda found: found[:2], reverse=True)[:most]
     return [
@@ -70,22 +80,46 @@ def search(query: str, most: int = MOST) -> list[SearchResult]:
     ]
 
 
-def _score(section: IndexedSection, asked: list[str], phrase: str) -> int:
-    total = 0
-    for word in asked:
-        score = sum(
-            weight * (WHOLE_WORD if word in words else 1)
-            for words, weight in zip(section.words, (IN_TITLE, IN_HEADING, IN_TEXT), strict=True)
-            if word in words or any(each.startswith(word) for each in words)
-        )
-        if not score:
-            return 0
-        total += score
+def _score(section: IndexedSection, asked: list[str], phrase: str) -> float:
+    total = found = wanted = 0.0
+    for word in dict.fromkeys(asked):
+        rarity = _rarity(_stem(word))
+        wanted += rarity
+        if score := _score_of_word(section, word):
+            found += rarity
+            total += rarity * score
+    share = found / wanted
+    if share < FOUND_AT_LEAST:
+        return 0
     if phrase == " ".join(_WORD.findall(section.name.lower())):
-        total += PHRASE * IN_HEADING
-    elif len(asked) > 1 and phrase in " ".join(_WORD.findall(f"{section.name} {section.text}".lower())):
-        total += PHRASE
-    return total
+        total += PHRASE * IN_HEADING * wanted
+    elif " " in phrase and phrase in " ".join(_WORD.findall(f"{section.name} {section.text}".lower())):
+        total += PHRASE * wanted
+    return total * share**3 * PARTS.get(section.part, 1.0) / (1 + len(section.text) / LONG)
+
+
+def _score_of_word(section: IndexedSection, word: str) -> float:
+    stem = _stem(word)
+    return sum(
+        weight * (WHOLE_WORD if stem in words else 1)
+        for words, weight in zip(section.words, (IN_TITLE, IN_HEADING, IN_TEXT), strict=True)
+        if stem in words or any(each.startswith(word) for each in words)
+    )
+
+
+def _stem(word: str) -> str:
+    """One form for "verify", "verifies" and "verifying". What it makes need not be a word."""
+    for ending in ("ically", "ic", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+@lru_cache(maxsize=4096)
+def _rarity(stem: str) -> float:
+    """Between 1 for what every section has and about 7."""
+    having = sum(any(stem in words for words in section.words) for section in index())
+    return 1 + log((1 + len(index())) / (1 + having))
 
 
 def _pattern(asked: list[str]) -> re.Pattern[str]:
@@ -124,21 +158,27 @@ def index() -> list[IndexedSection]:
     return [*_guides(), *_endpoints(), *_calls(), *_errors(), *_limits(), *_changes()]
 
 
-def _section(part: str, title: str, heading: str, url: str, text: str) -> IndexedSection:
-    words = tuple(frozenset(_WORD.findall(each.lower())) for each in (title, heading, text))
+def _section(
+    part: str, title: str, heading: str, url: str, text: str, *, about: str = "", below: str = ""
+) -> IndexedSection:
+    """`about` counts as a heading does, `below` as the text; neither is shown."""
+    places = (title, f"{heading} {about}", f"{text} {below}")
+    words = tuple(frozenset(map(_stem, _WORD.findall(each.lower()))) for each in places)
     return IndexedSection(part, title, heading, url, " ".join(text.replace("`", "").split()), words)  # type: ignore[arg-type]
 
 
 def _guides() -> Iterator[IndexedSection]:
     for guide in guides.GUIDES.values():
         url = reverse("docs:guide", args=[guide.slug])
+        part = CONTRACT if guide.slug == "contract" else "Guide"
         sections = guides.page(guide.slug).sections
         start = " ".join(each.text for each in sections if each.heading is None)
-        yield _section("Guide", guide.title, "", url, f"{guide.about} {start}")
+        whole = " ".join(f"{each.heading.words if each.heading else ''} {each.text}" for each in sections)
+        yield _section(part, guide.title, "", url, f"{guide.about} {start}", about=guide.about, below=whole)
         for section in sections:
             if section.heading:
                 yield _section(
-                    "Guide",
+                    part,
                     guide.title,
                     section.heading.words,
                     f"{url}#{section.heading.ident}",
@@ -166,7 +206,7 @@ def _calls() -> Iterator[IndexedSection]:
         yield _section(title, title, "", url, "Headers: " + " ".join(_described(calls[0].headers)))
         for call in calls:
             text = [
-                call.operation["summary"] + ".",
+                f"{call.operation['summary']}. Payload of {call.name}.",
                 call.operation["description"],
                 *_described(call.fields + call.answer),
             ]
@@ -182,7 +222,7 @@ def _errors() -> Iterator[IndexedSection]:
     yield _section("Errors", "Errors", "", url, "Every error, its cause, and what to do.")
     for status in errors.statuses():
         heading = f"{status.number} {status.name}"
-        yield _section("Errors", heading, heading, f"{url}#{status.ident}", status.about)
+        yield _section("Errors", heading, heading, f"{url}#{status.ident}", status.about, about="Error")
         for problem in status.problems:
             yield _section(
                 "Errors",

@@ -74,9 +74,8 @@ def listening(business: Business, apps: Iterable[UUID]) -> dict[UUID, int]:
     if not business.is_sandbox or not apps:
         return {}
     own = Installation.objects.active().filter(app__in=apps, business=business, is_own=True)
-    people = dict(own.values_list("app_id", "installed_by"))
-    found = listeners.of_apps(people)
-    return {app: found[app, person] for app, person in people.items() if (app, person) in found}
+    people = own.values_list("app_id", "installed_by")
+    return listeners.find({app: listeners.Own(app, person, business.pk) for app, person in people})
 
 
 def begin(
@@ -96,9 +95,14 @@ def begin(
     return Relayed(call.pk, began, seconds)
 
 
-def take(app: App) -> list[Handed]:
-    """The app's calls that are still to be handed out, and that have time left."""
+def take(app: App, *, store: UUID | None) -> list[Handed]:
+    """The app's calls that are still to be handed out, and that have time left: on a test store, or on those without a listener
+    of their own."""
     waiting = RelayedCall.objects.filter(app=app, taken_at=None, ends_at__gt=Now())
+    if store:
+        waiting = waiting.filter(installation__business=store)
+    else:
+        waiting = waiting.exclude(installation__business__in=listeners.with_own())
     left = ExpressionWrapper(F("ends_at") - Now(), output_field=DurationField())
     rows = list(waiting.annotate(left=left).order_by("id"))
     return [

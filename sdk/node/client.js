@@ -1,17 +1,12 @@
 // The app API and the webhook endpoints, for one installation. Records are the platform's JSON objects, unchanged.
 
-import { setTimeout as sleep } from "node:timers/promises";
-
-import { ApiError, errorFrom, jsonObject, RateLimited, Unreachable } from "./errors.js";
+import { Transport } from "./transport.js";
 
 export class AppClient {
-  #token;
+  #transport;
 
   constructor({ baseUrl, accessToken, timeout = 10_000, waitOnRateLimit = false }) {
-    this.baseUrl = baseUrl.replace(/\/+$/, "");
-    this.timeout = timeout;
-    this.waitOnRateLimit = waitOnRateLimit;
-    this.#token = accessToken;
+    this.#transport = new Transport({ baseUrl, token: accessToken, timeout, waitOnRateLimit });
   }
 
   installation() {
@@ -97,7 +92,7 @@ export class AppClient {
     return this.#patch(path`/webhooks/${id}`, changes);
   }
   async deleteWebhook(id) {
-    await this.#send("DELETE", path`/webhooks/${id}`);
+    await this.#transport.send("DELETE", path`/webhooks/${id}`);
   }
   testWebhook(id) {
     return this.#record("POST", path`/webhooks/${id}/test`);
@@ -142,49 +137,8 @@ export class AppClient {
   #patch(url, body) {
     return this.#record("PATCH", url, { body });
   }
-
-  async #record(method, url, options) {
-    const response = await this.#send(method, url, options);
-    const record = await jsonObject(response);
-    if (!record) throw new ApiError(response.status, "the answer is not a JSON object");
-    return record;
-  }
-
-  async #send(method, url, options) {
-    try {
-      return await this.#once(method, url, options);
-    } catch (error) {
-      if (!(this.waitOnRateLimit && error instanceof RateLimited && error.retryAfter !== null)) throw error;
-      await sleep(error.retryAfter * 1000);
-      return this.#once(method, url, options);
-    }
-  }
-
-  async #once(method, url, { query = {}, body, headers = {} } = {}) {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const address = new URL(this.baseUrl + url);
-    for (const [name, value] of given) {
-      address.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
-    }
-    let response;
-    try {
-      response = await fetch(address, {
-        method,
-        headers: {
-          Accept: "application/json",
-          Authorization: `Bearer ${this.#token}`,
-          ...(body && { "Content-Type": "application/json" }),
-          ...headers,
-        },
-        body: body && JSON.stringify(body),
-        redirect: "manual", // no endpoint redirects, and the token goes nowhere else
-        signal: AbortSignal.timeout(this.timeout),
-      });
-    } catch (error) {
-      throw new Unreachable(`no answer from ${this.baseUrl} (${error.name})`, { cause: error });
-    }
-    if (!response.ok) throw await errorFrom(response);
-    return response;
+  #record(method, url, options) {
+    return this.#transport.record(method, url, options);
   }
 }
 

@@ -11,6 +11,7 @@ from extension_platform_sdk.cli.main import main
 from conformance.rules import RULES
 from tests.conformance.mutants import ignores_the_timestamp
 from tests.conformance.order_bell import OrderBell, SignIn
+from tests.sdk.cli.json_output import validated
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timed]
 
@@ -47,3 +48,7 @@ def test_failed_rules_are_named_in_the_output_and_in_junit(
     suite = ElementTree.parse(file).getroot()  # noqa: S314  our own
     failures = suite.findall("testcase/failure/..")
     assert [str(case.get("name"))[:5] for case in failures] == ["WH005", "WH006"]
+    assert main(["check", "--json"]) == 1
+    check = validated("check", capsys.readouterr().out)
+    failed = [each["rule"] for each in check["results"] if each["outcome"] == "FAIL"]
+    assert (check["status"], failed) == ("FAILED", ["WH005", "WH006"])

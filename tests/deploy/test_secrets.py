@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from developers.docs.guides import GUIDES
+from developers.sdks.packages import PACKAGES
+
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
 SERVICES = COMPOSE["services"]
@@ -75,3 +78,10 @@ def test_git_ignores_secret(path: str) -> None:
         pytest.skip("needs the repository")
     checked = subprocess.run(["git", "check-ignore", "--no-index", path], cwd=ROOT, check=False)
     assert checked.returncode == 0
+
+
+def test_image_has_what_it_serves() -> None:
+    """The sources of the SDKs and of the guides. `collectstatic` makes the packages while the image is built."""
+    sources = [f"sdk/{package.source}/README.md" for package in PACKAGES.values()]
+    for path in [*sources, *(guide.path for guide in GUIDES.values())]:
+        assert in_image(path), path

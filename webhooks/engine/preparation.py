@@ -129,13 +129,8 @@ def _timed(claim: Claim, webhook: Webhook) -> Claim:
 
 def _listening(webhooks: Iterable[Webhook]) -> dict[UUID, int]:
     """The slot of the listener of each installation that has one. Only a developer's own sandbox and test stores can."""
-    sandboxed = {
-        webhook.installation_id: (webhook.installation.app_id, webhook.installation.installed_by_id)
-        for webhook in webhooks
-        if webhook.installation.is_own
-    }
-    found = listeners.of_apps({app for app, _ in sandboxed.values()}) if sandboxed else {}
-    return {installation: found[key] for installation, key in sandboxed.items() if key in found}
+    installations = (webhook.installation for webhook in webhooks)
+    return listeners.find({each.pk: listeners.own(each) for each in installations if each.is_own})
 
 
 def _set_aside(claim: Claim, reason: HeldReason | None, prepared: PreparedBatch) -> None:

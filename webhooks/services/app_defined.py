@@ -1,7 +1,7 @@
 """The webhook that each installation has for the app's Webhook URL (contract, section 5)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -14,9 +14,11 @@ from common.ids import new_id, sql_id_from
 from installations.models import RUNS_WORKING_COPY, Installation, InstallationQuerySet
 from marketplace.models import App
 from webhooks.endpoints import endpoint_key
+from webhooks.engine import listeners
 from webhooks.enums import Stage
 from webhooks.health import reset_all
 from webhooks.models import Webhook
+from webhooks.queries import LISTENED_URL
 from webhooks.services.deliveries import cancel_waiting, follow_url
 
 BATCH: Final = 2_000
@@ -75,22 +77,23 @@ def _lock(app: App) -> App:
 def follow_app(*, installations: Sequence[Installation], now: datetime | None = None) -> None:
     """Update the app-defined webhooks of installations to the Webhook URL that each installation uses.
 
-    Creates a missing webhook, changes the URL of an existing one, and switches off those whose app has no URL. Call it
-    whenever a URL may have changed. Ended installations are skipped. The number of statements doesn't grow with the
+    Creates a missing webhook, changes the URL of an existing one, and switches off those whose app has no URL. On a test store, a
+    listener takes the place of a URL that the app doesn't have. Call it whenever a URL or a listener may have changed. Ended installations are skipped. The number of statements doesn't grow with the
     number of an app's installations.
 
     `installations` are read by `Installation.objects.with_app()`; their secrets may be deferred.
     """
     now = now or timezone.now()
     active = {installation.pk: installation for installation in installations if installation.is_active}
+    urls = _urls_of(active)
     existing = _lock_existing(active)
     with_webhook = {webhook.installation_id for webhook in existing}
-    _create([each for each in active.values() if each.webhook_url and each.pk not in with_webhook], now)
+    _create({active[pk]: url for pk, url in urls.items() if url and pk not in with_webhook}, now)
     moved: dict[tuple[str, int], list[Webhook]] = defaultdict(list)
     ended = []
     for webhook in existing:
         installation = active[webhook.installation_id]
-        url = installation.webhook_url
+        url = urls[installation.pk]
         if url and (webhook.url != url or webhook.lacks_url):
             endpoint = endpoint_key(installation.app_id, url, sandbox=installation.own_sandbox_id)
             moved[url, endpoint].append(webhook)
@@ -126,12 +129,22 @@ def _rows_of(webhooks: Iterable[Webhook]) -> QuerySet[Webhook]:
     return Webhook.objects.filter(pk__in=[webhook.pk for webhook in webhooks])
 
 
-def _create(installations: Iterable[Installation], now: datetime) -> None:
+def _urls_of(installations: Mapping[UUID, Installation]) -> dict[UUID, str]:
+    without = {
+        pk: listeners.own(each)
+        for pk, each in installations.items()
+        if each.is_on_test_store and not each.webhook_url
+    }
+    listened = listeners.find(without)
+    return {pk: LISTENED_URL if pk in listened else each.webhook_url for pk, each in installations.items()}
+
+
+def _create(urls: Mapping[Installation, str], now: datetime) -> None:
     """`events` stays empty, so the webhook follows the app's list. The constraint ignores a concurrent second insert."""
     alike: dict[tuple[str, int], list[UUID]] = defaultdict(list)
-    for each in installations:
-        endpoint = endpoint_key(each.app_id, each.webhook_url, sandbox=each.own_sandbox_id)
-        alike[each.webhook_url, endpoint].append(each.pk)
+    for each, url in urls.items():
+        endpoint = endpoint_key(each.app_id, url, sandbox=each.own_sandbox_id)
+        alike[url, endpoint].append(each.pk)
     for (url, endpoint), ids in alike.items():
         _insert(ids, url, endpoint, now)
 

@@ -17,6 +17,7 @@ from installations.models import Installation
 from webhooks import catalogue
 from webhooks.health import reset
 from webhooks.models import Webhook
+from webhooks.queries import destination
 from webhooks.services.deliveries import cancel_held, cancel_waiting, follow_url
 
 MAX_WEBHOOKS = 20  # per installation, besides the app-defined one
@@ -180,7 +181,7 @@ def _switch(webhook: Webhook, on: bool, now: datetime) -> None:
         webhook.is_active = False
         cancel_waiting(webhooks=Webhook.objects.filter(pk=webhook.pk), now=now)
         return
-    if webhook.is_app_defined and not webhook.installation.webhook_url:
+    if not destination(webhook):
         raise Conflict("The app has no Webhook URL to send events to. Set one first.", code="no_webhook_url")
     webhook.is_active, webhook.lacks_url = True, False
     webhook.disabled_reason, webhook.disabled_at = "", None

@@ -34,6 +34,12 @@ CallId = partial(Text, "The call.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0d")
 
 
 class ListenBody(serializers.Serializer):
+    testStoreId = Text(
+        "Listen for this test store alone. Others may listen for the app and for other test stores meanwhile.",
+        "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a12",
+        required=False,
+        allow_null=True,
+    )
     since = Moment(
         "Also resend what was created since then and has not been delivered: failed, held or being retried.",
         required=False,

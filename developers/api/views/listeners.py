@@ -33,6 +33,9 @@ from developers.api.views.base import NO_STORE, NOT_INSTALLED, DeveloperView, va
 from extensions.hooks import relaying as calls
 from installations.models import Installation
 from installations.queries import sandbox_installation
+from marketplace.models import App
+from teststores import services as teststores
+from teststores.models import TestStore
 from webhooks.engine import listeners
 from webhooks.engine import relaying as deliveries
 from webhooks.engine.relaying import RelayedAttempt, lease_of
@@ -41,6 +44,7 @@ from webhooks.queries import webhooks_of
 from webhooks.services.deliveries import recover
 
 NOT_THERE = Coded("The app is not installed on your sandbox.", code="not_on_sandbox")
+NOT_ON_TEST_STORE = Coded("The app is not installed on this test store.", code="not_on_test_store")
 REPLACED = problem(listening.REPLACED)
 ROOM = 10
 
@@ -62,24 +66,38 @@ class ListenView(_View):
     def post(self, request: Request, app_id: str) -> Response:
         """Listen for an app.
 
-        Deliveries and hook calls of the app on your sandbox go to this listener from now on, and not to their URLs. It replaces
-        the app's listener before it. It ends when it has not asked for work for 2.5 seconds; what it has not answered then
+        Deliveries and hook calls of the app on your sandbox and test stores go to this listener from now on, and not to their
+        URLs. It replaces the app's listener before it. With `testStoreId` it is for that test store alone, and replaces none but
+        that store's. It ends when it has not asked for work for 2.5 seconds; what it has not answered then
         goes to the next listener or the URL.
         """
         app = self.own_app(app_id)
-        installation = sandbox_installation(app=app, developer=self.developer)
+        body = validated(ListenBody, request)
+        store = self._test_store(app, body.get("testStoreId"))
+        if store:
+            installation = teststores.installation_of(store)
+        else:
+            installation = sandbox_installation(app=app, developer=self.developer)
         if installation is None:
-            raise Conflict(NOT_THERE)
-        since = validated(ListenBody, request).get("since")
-        slot = listeners.attach(app=app, person=self.developer)
-        body = {
+            raise Conflict(NOT_ON_TEST_STORE if store else NOT_THERE)
+        since = body.get("since")
+        slot = teststores.listen(app=app, developer=self.developer, store=store)
+        answer = {
             "listenerId": str(slot),
             "installationId": str(installation.pk),
             "webhookUrl": installation.webhook_url or None,
             "webhookSecret": installation.webhook_secret,
             "resent": _resend(installation, since) if since else 0,
         }
-        return Response(body, status=201, headers=NO_STORE)
+        return Response(answer, status=201, headers=NO_STORE)
+
+    def _test_store(self, app: App, store_id: str | None) -> TestStore | None:
+        if store_id is None:
+            return None
+        store = teststores.find_test_store(developer=self.developer, store_id=store_id)
+        if store.app_id != app.pk:
+            raise NotFound("Test store not found")
+        return store
 
 
 class _ListenerView(_View):

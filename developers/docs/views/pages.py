@@ -48,7 +48,7 @@ def guide(request: HttpRequest, slug: str) -> HttpResponse:
         guide=guides.GUIDES[slug],
         html=page.html,
         headings=page.headings,
-        edited=guides.edited(f"docs/{slug}.md"),
+        edited=guides.edited(guides.GUIDES[slug].path),
         previous=entries[place - 1] if place else None,
         following=entries[place + 1] if place + 1 < len(entries) else None,
     )

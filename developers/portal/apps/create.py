@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
@@ -71,9 +72,12 @@ def _attempt(request: HttpRequest, step: Callable[[], object]) -> None:
 
 def _first_steps(created: IssuedApp, installed: Issued, form: CreateAppForm) -> dict[str, Any]:
     app = created.app
-    secrets = {
+    env = {  # as the command line writes them, and the templates of `new` read them
+        "PLATFORM_URL": settings.BASE_URL,
         "CLIENT_ID": app.client_id,
         "CLIENT_SECRET": created.client_secret,
+        "REDIRECT_URL": app.redirect_url,
+        "BUSINESS_ID": installed.installation.business_id,
         "ACCESS_TOKEN": installed.access_token,
         "WEBHOOK_SECRET": installed.webhook_secret,
         "WEBHOOK_SECRET_STANDARD": standard_webhooks_secret(installed.webhook_secret),
@@ -82,7 +86,7 @@ def _first_steps(created: IssuedApp, installed: Issued, form: CreateAppForm) -> 
         "app": app,
         "client_secret": created.client_secret,
         "issued": installed,
-        "env": "\n".join(f"{name}={value}" for name, value in secrets.items()),
+        "env": "\n".join(f"{name}={value}" for name, value in env.items()),
         "calls": first_calls(installed.installation, installed.access_token),
         "first_path": first_path(installed.installation),
         "example": form.chosen_example,

@@ -139,9 +139,7 @@ def _effects(request: HttpRequest, app: App) -> dict[str, Any]:
     run = test_store.last_run(request, app)
     results = sandbox_changes.results(run, installation) if run else []
     entries = newest_entries(inbox, limit=5) if inbox else []
-    is_listened = installation is not None and (app.pk, current_developer(request).pk) in listeners.of_apps(
-        [app.pk]
-    )
+    is_listened = installation is not None and bool(listeners.find({app.pk: listeners.own(installation)}))
     states = [
         f"{delivery.pk}{delivery.status}{delivery.attempt_count}"
         for step in results

@@ -260,7 +260,7 @@ def test_listener_of_another_app_is_not_found(
     listener: Listener, api: Api, dana: User, sandbox: Business
 ) -> None:
     other = factories.app(dana, slug="other", name="Other")
-    assert api("post", f"/developer/apps/{other.id}/listener").status_code == 409
+    assert api("post", f"/developer/apps/{other.id}/listener", {}).status_code == 409
     factories.installation(other, sandbox)
     for unknown in (listener.id, "0", "x", "9" * 40):
         path = f"/developer/apps/{other.id}/listener/{unknown}"

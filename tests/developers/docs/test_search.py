@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from developers.docs import changelog, guides, search
+from tests.developers.docs.questions import QUESTIONS
 
 
 @pytest.mark.parametrize(("query", "expected"), [
@@ -20,6 +21,17 @@ from developers.docs import changelog, guides, search
 def test_best_results(query: str, expected: str | None) -> None:
     urls = [each.section.url for each in search.search(query)]
     assert expected is None or expected in urls[:4], urls[:6]
+
+
+def test_questions_lead_to_the_right_page_first() -> None:
+    """27 of 30. Where one fails, mend titles, headings or the ranking: nothing in the search may know the questions."""
+    found = {
+        question: next((each.section.url.partition("#")[0] for each in search.search(question)), None)
+        for question, _ in QUESTIONS
+    }
+    wrong = {question: (page, found[question]) for question, page in QUESTIONS if found[question] != page}
+    assert len(QUESTIONS) >= 30
+    assert len(wrong) <= len(QUESTIONS) - 27, wrong
 
 
 def test_page_works_without_scripts_and_marks_words(client: Client) -> None:

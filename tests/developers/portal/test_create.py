@@ -46,6 +46,8 @@ def test_name_is_enough_for_a_token_a_request_and_an_inbox(browser: Client) -> N
     assert app.redirect_url == f"{LOCAL}/portal/apps/loyalty-stars/redirect/"
     for secret in (r"fbcs_[\w-]{20,}", r"fbat_test_[\w-]{20,}", r"whsec_test_[\w+/=]{20,}"):
         assert re.search(secret, page)
+    for line in (f"REDIRECT_URL={app.redirect_url}", f"BUSINESS_ID={installation.business_id}"):
+        assert line in page  # of the file .env, as the command line writes it
     assert f"{LOCAL}/app-api/products?limit=3" in page
     webhook = Webhook.objects.get()
     assert webhook.installation == installation

@@ -15,11 +15,14 @@ from extension_platform_sdk import verify
 
 from accounts.models import Business, User
 from accounts.services import device_grants
+from installations.models import Installation
 from marketplace.models import App
 from tests import factories
 from tests.receivers import Receiver
+from tests.sdk.cli.json_output import validated
 from tests.sdk.cli.runs import Run
 from tests.webhooks.helpers import drain, publish, wait_until
+from webhooks.services.app_defined import follow_app
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -100,6 +103,24 @@ def test_second_command_line_ends_the_first_with_a_reason(
     assert first.process.wait(30) == 1
     assert "Another command line listens for this app now" in first.text()
     assert second.process.poll() is None
+
+
+def test_programs_read_lines_of_json(
+    signed_in: str, installation: Installation, app: App, sandbox: Business, server: Receiver, command: Any
+) -> None:
+    App.objects.update(webhook_url="https://93.184.216.34/hooks")
+    follow_app(installations=[Installation.objects.with_app().get()])
+    listen = command("listen", "--forward-to", server.url, "--json")
+    wait_until(lambda: '"listening"' in listen.text(), 30)
+    publish(sandbox)
+    drain()
+    wait_until(lambda: '"request"' in listen.text(), 30)
+    lines = [validated("listen", line) for line in listen.text().splitlines()]
+    assert [(each["type"], each.get("name"), each.get("status")) for each in lines] == [
+        ("listening", None, None),
+        ("request", "order.created", 200),
+    ]
+    assert lines[1]["installationId"] == str(installation.pk)
 
 
 def test_nonsense_is_refused_with_a_reason(run: Run) -> None:

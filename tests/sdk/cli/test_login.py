@@ -13,6 +13,7 @@ from extension_platform_sdk.cli.platform import signed_in as sign_in
 from accounts.models import DeveloperToken, User
 from tests import factories
 from tests.pages import signed_in as browser_of
+from tests.sdk.cli.json_output import validated
 from tests.sdk.cli.runs import Outcome, Run
 
 pytestmark = pytest.mark.timed
@@ -26,7 +27,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return pages
 
 
-Log = Callable[[str], tuple[Outcome, list[float]]]
+Log = Callable[..., tuple[Outcome, list[float]]]
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def log_in(run: Run, platform: str, dana: User, opened: list[str], monkeypatch: 
     browser = browser_of(dana)
     waits: list[float] = []
 
-    def start(button: str) -> tuple[Outcome, list[float]]:
+    def start(button: str, *options: str) -> tuple[Outcome, list[float]]:
         def sleep(seconds: float) -> None:
             waits.append(seconds)
             if len(waits) == 2:
@@ -46,9 +47,15 @@ def log_in(run: Run, platform: str, dana: User, opened: list[str], monkeypatch: 
                 browser.post("/portal/device/", {"user_code": code, "answer": button})
 
         monkeypatch.setattr(login.time, "sleep", sleep)
-        return run("login", platform), waits
+        return run("login", platform, *options), waits
 
     return start
+
+
+def test_programs_get_json_and_the_person_the_code(log_in: Log, platform: str, opened: list[str]) -> None:
+    outcome, _ = log_in("allow", "--json")
+    assert validated("login", outcome.out)["url"] == platform
+    assert opened[0] in outcome.err
 
 
 def test_person_allows_and_the_token_works_in_later_commands(

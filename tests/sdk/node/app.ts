@@ -1,4 +1,6 @@
+import { test } from "node:test";
 import { AppClient, HookRouter, listener, WebhookRouter, type WebhookEvent, type types } from "extension-platform-node";
+import { openStore, skip, waits } from "extension-platform-node/testing";
 
 const webhooks = new WebhookRouter();
 const hooks = new HookRouter();
@@ -50,3 +52,13 @@ export async function work(): Promise<types.Order> {
   for await (const happened of client.reconcile("cursor", { only: ["order.created"] })) console.log(happened.cursor);
   return order;
 }
+
+test("on a store", { skip }, async (t) => {
+  const store = await openStore(t, { port: 3000 });
+  await store.advance({ hours: 3 });
+  await store.advance({ weeks: 3 }); // mistake
+  const delivery = await store.waitFor("order.created", { attempts: 5 });
+  const first: string | undefined = delivery.attempts[0]?.dueAt;
+  const seconds: number[] = waits(delivery);
+  console.log(first, seconds, delivery.tries); // mistake
+});

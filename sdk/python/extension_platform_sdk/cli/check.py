@@ -19,6 +19,7 @@ import requests
 from extension_platform_sdk.transport import Record
 
 from .errors import CliError
+from .output import add_json_argument, show
 from .platform import app_path, signed_in
 from .project import add_app_argument, chosen_app
 
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verbose", action="store_true", help="print what was seen for rules that passed, too"
     )
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,10 +53,9 @@ def run(args: argparse.Namespace) -> int:
         app = chosen_app(platform, args)
         path = app_path(app, "/checks")
         check = platform.post(path, {"url": args.url})
-        print(
-            f"Checking {app['name']} at {args.url or 'its registered URLs'}, on a throwaway store.",
-            flush=True,
-        )
+        if not args.json:
+            where = args.url or "its registered URLs"
+            print(f"Checking {app['name']} at {where}, on a throwaway store.", flush=True)
         while check["status"] == "RUNNING":
             most = MOST_BYTES // max(1, len(check["requests"]))
             responses = list(senders.map(_sent, check["requests"], repeat(most)))
@@ -62,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
             check = platform.post(f"{path}/{check['id']}/responses", body)
     if args.junit:
         _write_junit(args.junit, app["name"], check["results"], time.monotonic() - began)
-    for line in _lines(check["results"], verbose=args.verbose):
-        print(line)
+    record = {name: check[name] for name in ("id", "status", "url", "results")}
+    show(record, args, "\n".join(_lines(check["results"], verbose=args.verbose)))
     return 0 if check["status"] == "PASSED" else 1
 
 

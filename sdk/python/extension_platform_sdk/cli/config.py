@@ -62,6 +62,15 @@ def keep(account: Account) -> Path:
     return file
 
 
+def forget() -> tuple[Path, str] | None:
+    """Delete the file of the account. Returns it with the platform's address; None without one."""
+    kept, file = _kept(), _file()
+    if kept is None:
+        return None
+    file.unlink(missing_ok=True)
+    return file, kept.url
+
+
 def checked_url(url: str) -> str:
     """The address of a platform, cleaned. Raises ``CliError`` unless it is HTTPS, or HTTP to this machine."""
     parts = urlsplit(url.strip())

@@ -9,6 +9,7 @@ from pathlib import Path
 from extension_platform_sdk.transport import Record
 
 from . import project
+from .output import add_json_argument, named, show
 from .platform import Platform, app_path, signed_in
 
 NAME = "install"
@@ -17,17 +18,25 @@ HELP = "install your app on your sandbox store, and write its credentials to .en
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     project.add_app_argument(parser)
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     folder = project.root() or Path()
     with signed_in() as platform:
         app = project.chosen_app(platform, args)
-        keep(folder, {"CLIENT_ID": app["clientId"], **install(platform, app)})
-    print(
-        f"{app['name']} is on your sandbox store. Its access token and webhook secret are in {folder / '.env'}."
+        values = install(platform, app)
+        keep(folder, {"CLIENT_ID": app["clientId"], **values})
+        if app["redirectUrl"]:
+            keep(folder, {"REDIRECT_URL": app["redirectUrl"]}, only_new=True)
+    if project.root() is None:  # an app that `new` didn't make
+        project.write(folder, app)
+    show(
+        {"app": named(app), "businessId": values["BUSINESS_ID"], "file": str(folder / ".env")},
+        args,
+        f"{app['name']} is on your sandbox store. Its access token and webhook secret are in {folder / '.env'}.\n"
+        "Restart your app, so that it reads them.",
     )
-    print("Restart your app, so that it reads them.")
     return 0
 
 
@@ -48,10 +57,13 @@ def standard(secret: str) -> str:
     return "whsec_" + secret.rpartition("_")[2]
 
 
-def keep(folder: Path, values: dict[str, str]) -> None:
-    """Set variables in the folder's ``.env``, which only the user can read. The other lines stay."""
+def keep(folder: Path, values: dict[str, str], *, only_new: bool = False) -> None:
+    """Set variables in the folder's ``.env``, which only the user can read. The other lines stay, and with ``only_new`` all."""
     file = folder / ".env"
     lines = file.read_text().splitlines() if file.exists() else []
+    if only_new:
+        known = {line.partition("=")[0].strip() for line in lines}
+        values = {name: value for name, value in values.items() if name not in known}
     kept = [line for line in lines if line.partition("=")[0].strip() not in values]
     text = "".join(f"{line}\n" for line in [*kept, *(f"{name}={value}" for name, value in values.items())])
     fresh = file.with_name(".env.new")

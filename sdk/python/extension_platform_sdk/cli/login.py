@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import socket
+import sys
 import time
 import webbrowser
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from extension_platform_sdk.transport import proxies_to
 
 from . import config
 from .errors import CliError
+from .output import add_json_argument, show
 
 NAME = "login"
 HELP = "sign in with the browser"
@@ -28,6 +30,7 @@ TIMEOUT = 15.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", nargs="?", help="the platform's address (default: that of the last login)")
     parser.add_argument("--no-browser", action="store_true", help="print the address, and open nothing")
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,14 +40,22 @@ def run(args: argparse.Namespace) -> int:
     codes = _post(f"{url}/developer/device", {"client_name": f"Command line on {socket.gethostname()}"[:80]})
     if "device_code" not in codes:
         raise CliError(f"{url} doesn't let command lines in: {_reason(codes)}")
-    print(f"Your code is {codes['user_code']}. Compare it with the one in the browser, and press Allow:")
-    print(f"  {codes['verification_uri_complete']}", flush=True)
+    people = sys.stderr if args.json else sys.stdout  # who allow it, whatever a program reads
+    print(
+        f"Your code is {codes['user_code']}. Compare it with the one in the browser, and press Allow:",
+        file=people,
+    )
+    print(f"  {codes['verification_uri_complete']}", file=people, flush=True)
     if not args.no_browser:
         webbrowser.open(codes["verification_uri_complete"])
     answer = _wait(url, codes)
     file = config.keep(config.Account(url, answer["access_token"]))
     until = datetime.now(UTC) + timedelta(seconds=answer["expires_in"])
-    print(f"Signed in to {url} until {until:%d %B %Y}. The token is in {file}.")
+    show(
+        {"url": url, "expiresAt": until.isoformat(), "file": str(file)},
+        args,
+        f"Signed in to {url} until {until:%d %B %Y}. The token is in {file}.",
+    )
     return 0
 
 

@@ -4,7 +4,7 @@
 status  when
 ======  ==================================================
 0       done
-1       the platform or a check said no; the message says why
+1       the platform, a check or a test said no; the message says why
 2       the arguments make no sense
 130     interrupted with Ctrl-C
 ======  ==================================================
@@ -19,25 +19,29 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from extension_platform_sdk import __version__
-from extension_platform_sdk.errors import ApiError, PlatformError
-from extension_platform_sdk.transport import Record
+from extension_platform_sdk.errors import PlatformError
 
 from . import (
+    apps,
     check,
     install,
     listen,
     login,
+    logout,
     logs,
     manifest,
     members,
     new,
+    resend,
     restore,
+    schema,
     status,
     submit,
     trigger,
     versions,
 )
 from .errors import CliError
+from .output import error_record
 from .platform import description
 
 
@@ -51,7 +55,8 @@ class Command(Protocol):
 
 
 COMMANDS: tuple[Command, ...] = (
-    login, new, install, listen, trigger, manifest, logs, check, submit, status, versions, restore, members,
+    login, logout, apps, new, install, listen, trigger, manifest, logs, resend, check, submit, status, versions,
+    restore, members, schema,
 )  # fmt: skip
 
 
@@ -61,11 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return command.run(args)
     except CliError as error:
-        return _say(error.message, error.status)
+        return _fail(error, error.message, error.status, args)
     except PlatformError as error:
-        if getattr(args, "json", False) and isinstance(error, ApiError):
-            print(json.dumps(_record(error), indent=2))
-        return _say(description(error), 1)
+        return _fail(error, description(error), 1, args)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
@@ -89,10 +92,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _record(error: ApiError) -> Record:
-    """An error in the shape of the developer API, for ``--json``."""
-    record: Record = {"statusCode": error.status_code, "message": error.message, "error": error.error}
-    return record | ({"details": error.details} if error.details else {})
+def _fail(error: Exception, message: str, status: int, args: argparse.Namespace) -> int:
+    if getattr(args, "json", False):
+        print(json.dumps(error_record(message, error), indent=2))
+    return _say(message, status)
 
 
 def _say(message: str, status: int) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from extension_platform_sdk.transport import Record
 
 from . import project
 from .errors import CliError
+from .output import add_json_argument, show
 from .platform import Platform, app_path, signed_in
 
 NAME = "manifest"
@@ -29,38 +31,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="pull: overwrite a file that differs")
     project.add_app_argument(parser)
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    file: Path = args.file or (project.root() or Path()) / FILE
+    file = args.file or default_file()
     with signed_in() as platform:
         app = project.chosen_app(platform, args)
         if args.action == "pull":
-            return _pull(platform, app, file, force=args.force)
-        text = _read(file)
-        checked = platform.post(app_path(app, "/manifest/check"), {"text": text})
+            return _pull(platform, app, file, args)
+        checked = check(platform, app, file)
         if checked["problems"]:
-            return _say_problems(file, checked)
+            show(checked, args, "\n".join(problems(checked)))
+            return 1
         if args.action == "check":
-            print(f"{file}: no problems.")
+            lines = [f"{file}: no problems."]
         elif args.action == "diff":
-            _say_differences(checked)
+            lines = [*_changes(checked), *_differences(checked)]
         else:
-            saved = platform.put(app_path(app, "/manifest"), json.loads(text))
-            _say_changes(checked)
+            saved = platform.put(app_path(app, "/manifest"), json.loads(_read(file)))
+            lines = [*_changes(checked)]
             if saved["reach"]["withNextVersion"]:
-                print("Stores other than your sandbox store run part of this with the next approved version.")
+                lines.append(
+                    "Stores other than your sandbox store run part of this with the next approved version."
+                )
+    show(checked | {"saved": args.action == "push"}, args, "\n".join(lines))
     return 0
 
 
-def push(platform: Platform, app: Record, file: Path) -> int:
-    """Save a manifest, for ``new``. Returns the exit status; problems are printed."""
-    text = _read(file)
-    checked = platform.post(app_path(app, "/manifest/check"), {"text": text})
-    if checked["problems"]:
-        return _say_problems(file, checked)
-    platform.put(app_path(app, "/manifest"), json.loads(text))
-    return 0
+def default_file() -> Path:
+    return (project.root() or Path()) / FILE
+
+
+def check(platform: Platform, app: Record, file: Path) -> Record:
+    """The platform's problems of a manifest, and its differences from the saved one. Not saved."""
+    checked = platform.post(app_path(app, "/manifest/check"), {"text": _read(file)})
+    return {"file": str(file)} | checked
+
+
+def push(platform: Platform, app: Record, file: Path) -> Record:
+    """Save a manifest, unless it has problems. Returns what ``check`` does."""
+    checked = check(platform, app, file)
+    if not checked["problems"]:
+        platform.put(app_path(app, "/manifest"), json.loads(_read(file)))
+    return checked
+
+
+def problems(checked: Record) -> Iterator[str]:
+    """A line for each, which begins with file, line and path."""
+    for each in checked["problems"]:
+        path = f"{each['path']}: " if each["path"] else ""
+        fix = f" Did you mean {each['suggestion']}?" if each["suggestion"] else ""
+        yield f"{checked['file']}:{each['line']}:{each['column']}: {path}{each['message']}{fix}"
+    count = checked["problemCount"]
+    yield f"{count} {'problem' if count == 1 else 'problems'}."
 
 
 def _read(file: Path) -> str:
@@ -74,9 +98,9 @@ def _read(file: Path) -> str:
         raise CliError(f"{file} can't be read: {error}.") from None
 
 
-def _pull(platform: Platform, app: Record, file: Path, *, force: bool) -> int:
+def _pull(platform: Platform, app: Record, file: Path, args: argparse.Namespace) -> int:
     manifest = platform.get(app_path(app, "/manifest"))["manifest"]
-    if file.exists() and not force:
+    if file.exists() and not args.force:
         try:
             is_same = json.loads(_read(file)) == manifest
         except ValueError:
@@ -84,32 +108,19 @@ def _pull(platform: Platform, app: Record, file: Path, *, force: bool) -> int:
         if not is_same:
             raise CliError(f"{file} differs from the saved manifest. Add --force to overwrite it.")
     file.write_text(json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    print(f"Wrote {file}.")
+    show({"file": str(file), "manifest": manifest}, args, f"Wrote {file}.")
     return 0
 
 
-def _say_problems(file: Path, checked: Record) -> int:
-    for each in checked["problems"]:
-        path = f"{each['path']}: " if each["path"] else ""
-        fix = f" Did you mean {each['suggestion']}?" if each["suggestion"] else ""
-        print(f"{file}:{each['line']}:{each['column']}: {path}{each['message']}{fix}")
-    count = checked["problemCount"]
-    print(f"{count} {'problem' if count == 1 else 'problems'}.")
-    return 1
-
-
-def _say_changes(checked: Record) -> None:
+def _changes(checked: Record) -> Iterator[str]:
     if not checked["changes"] and not checked["differences"]:
-        print("No changes: this manifest is saved already.")
+        yield "No changes: this manifest is saved already."
     for each in checked["changes"]:
-        print(f"{each['change']}: {each['type']} {each['key']}. {each['reach']}")
+        yield f"{each['change']}: {each['type']} {each['key']}. {each['reach']}"
 
 
-def _say_differences(checked: Record) -> None:
-    _say_changes(checked)
+def _differences(checked: Record) -> Iterator[str]:
     for each in checked["differences"]:
-        print(each["field"])
-        for line in each["before"]:
-            print(f"  - {line}")
-        for line in each["after"]:
-            print(f"  + {line}")
+        yield each["field"]
+        yield from (f"  - {line}" for line in each["before"])
+        yield from (f"  + {line}" for line in each["after"])

@@ -37,14 +37,14 @@ def run(args: argparse.Namespace) -> int:
         app = chosen_app(platform, args)
         path = app_path(app, "/members")
         if args.invite:
-            platform.post(path, {"email": args.invite, "role": args.role})
-            print(f"{args.invite} is invited. The link in the mail works for seven days.")
+            made = platform.post(path, {"email": args.invite, "role": args.role})
+            show(made, args, f"{args.invite} is invited. The link in the mail works for seven days.")
         elif args.change:
-            platform.patch(_member(platform, path, args.change), {"role": args.role})
-            print(f"{args.change} is a {args.role.lower()} now.")
+            changed = platform.patch(_member(platform, path, args.change), {"role": args.role})
+            show(changed, args, f"{args.change} is a {args.role.lower()} now.")
         elif args.remove:
             platform.delete(_member(platform, path, args.remove))
-            print(f"{args.remove} was removed.")
+            show({"removed": args.remove}, args, f"{args.remove} was removed.")
         else:
             found = _members(platform, path)
             show(found, args, "\n".join(map(_line, found)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +16,7 @@ from extension_platform_sdk.transport import Record, is_local
 
 from . import config, install, manifest, project
 from .errors import CliError
+from .output import add_json_argument, named, show
 from .platform import Platform, signed_in
 from .sources import of_folder, served
 
@@ -46,6 +48,7 @@ FILES = {
     "node": {"app.js": "the app's addresses"},
 }
 NAMES = {"python": ("handlers.py", "requirements.txt"), "node": ("handlers.js", "package.json")}
+TESTS = {"python": ("test_app.py", "test_store.py"), "node": ("app.test.js", "store.test.js")}
 RENAMED = {"gitignore": ".gitignore"}  # a package leaves out files whose names begin with a dot
 ATTEMPTS = 20  # at a free slug
 
@@ -64,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="install the SDK from the folder sdk of the platform's source code (default: from the platform)",
     )
     parser.add_argument("--local", action="store_true", help="make the folder only, and register nothing")
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     sdk = _sdk("node" if args.template == "node" else "python", args.sdk)
     if args.local:
         make(folder, args.name, slug, args.template, args.server or LOCAL, sdk)
-        print(f"Made {folder}.")
+        show({"folder": str(folder), "app": None, "commands": [], "problems": []}, args, f"Made {folder}.")
         return 0
     with signed_in() as platform:
         server = _server(platform, args.server)
@@ -83,20 +87,32 @@ def run(args: argparse.Namespace) -> int:
         project.write(folder, app)
         values = {"CLIENT_ID": app["clientId"], "CLIENT_SECRET": secret, "REDIRECT_URL": app["redirectUrl"]}
         install.keep(folder, values)
-        status = manifest.push(platform, app, folder / manifest.FILE)
+        checked = manifest.push(platform, app, folder / manifest.FILE)
         install.keep(folder, install.install(platform, app))
-    print(f"Made {folder}, and registered {app['name']} ({app['slug']}). It is on your sandbox store.")
-    print("Its credentials are in .env. Go on with:")
-    for command in (f"cd {folder}", *STARTS[args.template]):
-        print(f"  {command}")
-    print(f"Then, in a second terminal in {folder}, to receive webhooks and hook calls:")
-    print(f"  {LISTEN}")
+    commands = [f"cd {folder}", *STARTS[args.template]]
+    record = {
+        "folder": str(folder),
+        "app": named(app),
+        "commands": [*commands, LISTEN],
+        "problems": checked["problems"],
+    }
+    show(record, args, "\n".join(_lines(folder, app, checked, commands, server)))
+    return 1 if checked["problems"] else 0
+
+
+def _lines(folder: Path, app: Record, checked: Record, commands: Sequence[str], server: str) -> Iterator[str]:
+    if checked["problems"]:
+        yield from manifest.problems(checked)
+    yield f"Made {folder}, and registered {app['name']} ({app['slug']}). It is on your sandbox store."
+    yield "Its credentials are in .env. Go on with:"
+    yield from (f"  {command}" for command in commands)
+    yield f"Then, in a second terminal in {folder}, to receive webhooks and hook calls:"
+    yield f"  {LISTEN}"
     if server == ELSEWHERE:
-        print(
+        yield (
             f"The app is registered at {server}, where nothing is: the platform can't reach this machine, and listen "
             "brings what is sent there. Once your app has an address, set its URLs in the portal and in .env."
         )
-    return status
 
 
 def _sdk(language: str, folder: str | None) -> str:
@@ -124,10 +140,15 @@ def make(folder: Path, name: str, slug: str, template: str, server: str, sdk: st
     for part in TEMPLATES[template]:
         for file in _files(part):
             texts[RENAMED.get(file.name, file.name)] = file.read_text(encoding="utf-8")
-    handlers, dependencies = NAMES["node" if template == "node" else "python"]
+    language = "node" if template == "node" else "python"
+    handlers, dependencies = NAMES[language]
+    of_app, of_store = TESTS[language]
     described = FILES[template] | {
         handlers: "what it does: one function for each event and hook",
         dependencies: "what it is installed with. The SDK comes from the platform",
+        of_app: "its tests, without the platform",
+        of_store: "its test on a store of the platform, which is skipped unless `EXTENSION_PLATFORM_URL` and "
+        "`EXTENSION_PLATFORM_TOKEN` are set",
     }
     rows = "".join(f"| `{file}` | {about} |\n" for file, about in described.items())
     start = "Start it with:\n\n```sh\n" + "\n".join(STARTS[template]) + "\n```"

@@ -29,6 +29,10 @@ class Platform:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
         self._transport.close()
 
     def get(self, path: str, **query: Any) -> Record:

@@ -29,7 +29,12 @@ def add_app_argument(parser: argparse.ArgumentParser) -> None:
 
 def chosen_app(platform: Platform, args: argparse.Namespace) -> Record:
     """The app's record in the developer API, of ``--app``, the environment, this folder, or the only one."""
-    return platform.app(args.app or os.environ.get(APP) or _app_of_folder())
+    return find_app(platform, args.app)
+
+
+def find_app(platform: Platform, name: str | None = None) -> Record:
+    """The app with this slug or ID; without one that of the environment, of this folder, or the only one."""
+    return platform.app(name or os.environ.get(APP) or _app_of_folder())
 
 
 def write(folder: Path, app: Record) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from . import manifest
+from .errors import CliError
 from .output import add_json_argument, show
 from .platform import app_path, signed_in
 from .project import add_app_argument, chosen_app
@@ -17,6 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope-reason", metavar="TEXT", help="why the app needs its new scopes; merchants read it"
     )
+    parser.add_argument(
+        "--saved", action="store_true", help="submit the saved manifest, whatever is in manifest.json"
+    )
     add_app_argument(parser)
     add_json_argument(parser)
 
@@ -26,6 +31,17 @@ def run(args: argparse.Namespace) -> int:
     body = {name: text for name, text in given.items() if text is not None}
     with signed_in() as platform:
         app = chosen_app(platform, args)
+        file = manifest.default_file()
+        if file.exists() and not args.saved:
+            checked = manifest.check(platform, app, file)
+            if checked["problems"]:
+                show(checked, args, "\n".join(manifest.problems(checked)))
+                return 1
+            if checked["differences"]:
+                raise CliError(
+                    f"{file} differs from the saved manifest. Save it: extension-platform manifest push. Or submit the saved "
+                    "one: --saved."
+                )
         made = platform.post(app_path(app, "/submit"), body)
     show(
         made,

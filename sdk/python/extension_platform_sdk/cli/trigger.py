@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from extension_platform_sdk.transport import Record
 
 from .errors import CliError
+from .output import add_json_argument, show
 from .platform import Platform, app_path, signed_in
 from .project import add_app_argument, chosen_app
 
@@ -22,32 +24,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--scenario", metavar="NAME", help="several changes, such as day")
     what.add_argument("--list", action="store_true", help="list events and scenarios")
     add_app_argument(parser)
+    add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     with signed_in() as platform:
         if args.list:
-            return _list(platform)
+            known = platform.get("/developer/test-changes")
+            show(known, args, "\n".join(_names(known)))
+            return 0
         app = chosen_app(platform, args)
         wanted = {"scenario": args.scenario} if args.scenario else {"event": args.event}
         _check(platform, wanted)
         steps = platform.post(app_path(app, "/test-changes"), wanted)["steps"]
-    for step in steps:
-        _say(step)
+    lines = [line for step in steps for line in _lines(step)]
     if args.event == ERASURE:
-        print("To try it again, install the app on your sandbox store: extension-platform install")
+        lines.append("To try it again, install the app on your sandbox store: extension-platform install")
+    show({"steps": steps}, args, "\n".join(lines))
     return 1 if any(step["problem"] for step in steps) else 0
 
 
-def _list(platform: Platform) -> int:
-    known = platform.get("/developer/test-changes")
-    print("Events:")
+def _names(known: Record) -> Iterator[str]:
+    yield "Events:"
     for each in known["changes"]:
-        print(f"  {each['event']:24} {each['title']}")
-    print("Scenarios:")
+        yield f"  {each['event']:24} {each['title']}"
+    yield "Scenarios:"
     for each in known["scenarios"]:
-        print(f"  {each['scenario']:24} {each['description']}")
-    return 0
+        yield f"  {each['scenario']:24} {each['description']}"
 
 
 def _check(platform: Platform, wanted: dict[str, str]) -> None:
@@ -59,9 +62,9 @@ def _check(platform: Platform, wanted: dict[str, str]) -> None:
             raise CliError(f"There is no {kind} {name}. Choose one of: {', '.join(names)}.")
 
 
-def _say(step: Record) -> None:
-    print(step["problem"] or step["result"])
+def _lines(step: Record) -> Iterator[str]:
+    yield step["problem"] or step["result"]
     for event in step["events"]:
         deliveries = len(event["deliveries"])
         webhooks = "1 webhook" if deliveries == 1 else f"{deliveries} webhooks"
-        print(f"  {event['event']}: {event['reason'] or f'sent to {webhooks}.'}")
+        yield f"  {event['event']}: {event['reason'] or f'queued for {webhooks}.'}"

@@ -1,8 +1,12 @@
 """The app as the tests call it."""
 
+import socket
+from collections.abc import Iterator
+from threading import Thread
 from typing import Any
 
 import pytest
+import uvicorn
 from app import app
 from fastapi.testclient import TestClient
 
@@ -23,3 +27,15 @@ def get() -> Any:
         return response.status_code, dict(response.headers)
 
     return read
+
+
+@pytest.fixture
+def app_port() -> Iterator[int]:
+    """Where the app runs while a test on a store of the platform does."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    yield listening.getsockname()[1]
+    server.should_exit = True
+    thread.join()

@@ -1,9 +1,12 @@
 """The app as the tests call it."""
 
+from collections.abc import Iterator
+from threading import Thread
 from typing import Any
 
 import pytest
 from app import app
+from werkzeug.serving import make_server
 
 
 @pytest.fixture
@@ -22,3 +25,12 @@ def get() -> Any:
         return response.status_code, dict(response.headers)
 
     return read
+
+
+@pytest.fixture
+def app_port() -> Iterator[int]:
+    """Where the app runs while a test on a store of the platform does."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()

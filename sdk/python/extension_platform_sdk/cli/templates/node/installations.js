@@ -1,9 +1,10 @@
 // The stores that installed the app: a JSON file. Use your database instead once you have one.
 
 import { readFile, rename, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 
-const FILE = new URL("installations.json", import.meta.url);
-const FRESH = new URL("installations.json.new", import.meta.url);
+const FILE = process.env.INSTALLATIONS ?? fileURLToPath(new URL("installations.json", import.meta.url));
+const FRESH = `${FILE}.new`;
 let last = Promise.resolve(); // one change at a time
 
 export const keep = (installation) => change((stores) => (stores[installation.businessId] = installation));

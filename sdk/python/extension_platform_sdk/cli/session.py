@@ -1,0 +1,245 @@
+"""A connection with the platform that brings webhooks and hook calls to a server on this machine.
+
+One thread asks the platform for work, and waits up to 20 seconds for it. Each delivery and hook call is forwarded in a thread of its
+own. Another thread reports the answers, several at a time while they come quickly. Whatever is not reported, since this
+process died or the network did, the platform resends under the same id.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Protocol
+
+from extension_platform_sdk.errors import ApiError, PlatformError, RateLimited, Unreachable
+from extension_platform_sdk.transport import Record
+
+from . import config
+from .errors import CliError
+from .forwarding import Answer
+from .platform import Platform, app_path
+
+WAIT = 20  # seconds that the platform waits for something to come
+DEADLINE = 10.0  # seconds that a server has for a delivery
+AT_ONCE = 10  # deliveries that are forwarded side by side
+KEPT = 4096  # bytes of the answer to a delivery, and of that to a hook call
+KEPT_OF_CALLS = 64 * 1024
+REPORTED_AT_ONCE = 20
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries to reach the platform
+FAREWELL = 2.0  # seconds at the end for what is being answered
+
+_END: tuple[str, Record] = ("", {})  # of the answers
+
+
+class Server(Protocol):
+    """Where requests go: a ``Target``, or what takes its place."""
+
+    address: str
+
+    def send(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, timeout: float, most: int
+    ) -> Answer: ...
+
+
+class Screen(Protocol):
+    """Gets what happens, from several threads."""
+
+    def say(self, text: str) -> None:
+        """Something that the developer should know."""
+
+    def began(self, listener: Record) -> None:
+        """The platform's record of the listener."""
+
+    def handled(self, kind: str, name: str, request: Record, answer: Answer) -> None:
+        """A request of kind "webhook" or "hook" that was forwarded."""
+
+    def reported(self, answers: list[tuple[str, Record]]) -> None:
+        """The platform has these answers."""
+
+
+class Session:
+    """A connection with the platform, which begins again by itself whenever it breaks."""
+
+    def __init__(
+        self,
+        account: config.Account,
+        app: Record,
+        server: Server,
+        screen: Screen,
+        *,
+        test_store: str | None = None,
+    ) -> None:
+        self._account, self._path, self._server, self._screen = (
+            account,
+            app_path(app, "/listener"),
+            server,
+            screen,
+        )
+        self._test_store = test_store
+        self._listener = ""
+        self._busy: set[str] = set()
+        self._answers: queue.SimpleQueue[tuple[str, Record]] = queue.SimpleQueue()
+        self._unreported = 0
+        self._is_over = False
+        self._changed = threading.Condition()
+
+    def run(self, *, since: datetime | None = None) -> None:
+        """Forward until ``stop``. Raises ``PlatformError`` or ``CliError`` for what doesn't pass by itself."""
+        _begin(self._report)
+        with Platform(self._account, timeout=WAIT + 15.0) as platform:
+            self._attach(platform, since)
+            while not self._is_over:
+                self._ask(platform)
+
+    def stop(self) -> None:
+        """Wait a moment for what is being answered, and give the rest back to the platform."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._unreported, FAREWELL)
+        self._is_over = True
+        self._answers.put(_END)
+        if self._listener:
+            with suppress(PlatformError), Platform(self._account, timeout=5.0) as platform:
+                platform.delete(f"{self._path}/{self._listener}")
+
+    # The platform
+
+    def _attach(self, platform: Platform, since: datetime | None = None) -> None:
+        body = {"since": since.isoformat()} if since else {}
+        if self._test_store:
+            body["testStoreId"] = self._test_store
+        record = self._call(lambda: platform.post(self._path, body))
+        is_first, self._listener = not self._listener, record["listenerId"]
+        if is_first:
+            self._screen.began(record)
+        else:
+            self._screen.say("Listening again.")
+
+    def _ask(self, platform: Platform) -> None:
+        """Ask for work once, and hand it to the threads."""
+        with self._changed:
+            busy = sorted(self._busy)
+        room = max(0, AT_ONCE - len(busy))
+        body = {"busy": busy, "room": room, "wait": WAIT if room else 1}
+        path = f"{self._path}/{self._listener}/work"
+        try:
+            work = self._call(lambda: platform.post(path, body))
+        except PlatformError as error:
+            if self._is_over:
+                return
+            if (
+                isinstance(error, ApiError) and error.status_code == 404
+            ):  # silent for too long, such as a laptop that slept
+                self._attach(platform)
+                return
+            raise
+        for delivery in work["deliveries"]:
+            with self._changed:
+                self._busy.add(delivery["lease"])
+                self._unreported += 1
+            _begin(self._forward_delivery, delivery)
+        for call in work["hookCalls"]:
+            with self._changed:
+                self._unreported += 1
+            _begin(self._forward_call, call)
+        if not room or work["pauseMs"]:
+            time.sleep(work["pauseMs"] / 1000)
+
+    def _call(self, send: Callable[[], Record]) -> Record:
+        """Its answer, however long the platform can't be reached."""
+        pause, lost = FIRST_PAUSE, False
+        while True:
+            try:
+                answer = send()
+            except RateLimited as error:
+                pause = error.retry_after or LONGEST_PAUSE
+                self._screen.say(f"{error.message} Trying again in {pause:.0f} s.")
+            except ApiError as error:
+                if self._is_over:
+                    raise
+                if error.status_code == 409 and self._listener:
+                    self._listener = ""
+                    raise CliError(
+                        "Another command line listens for this app now, so this one has stopped."
+                    ) from None
+                if error.status_code < 500:
+                    raise
+                lost = self._lose(lost, f"the platform answered {error.status_code}")
+            except Unreachable as error:
+                if self._is_over:
+                    raise
+                lost = self._lose(lost, str(error))
+            else:
+                if lost:
+                    self._screen.say("The platform can be reached again.")
+                return answer
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _lose(self, lost: bool, reason: str) -> bool:
+        if not lost:
+            self._screen.say(f"Lost the connection ({reason}). Trying again until it works.")
+        return True
+
+    def _report(self) -> None:
+        """Send answers as they come, all that are there at once."""
+        with Platform(self._account, timeout=15.0) as platform:
+            while True:
+                found = [self._answers.get()]
+                with suppress(queue.Empty):
+                    while len(found) < REPORTED_AT_ONCE:
+                        found.append(self._answers.get_nowait())
+                if _END in found:
+                    return
+                if self._send(platform, found):
+                    self._screen.reported(found)
+                with self._changed:
+                    self._busy -= {answer["lease"] for kind, answer in found if kind == "deliveries"}
+                    self._unreported -= len(found)
+                    self._changed.notify_all()
+
+    def _send(self, platform: Platform, found: list[tuple[str, Record]]) -> bool:
+        """Whether the platform has them. What can't be reported in time, it resends."""
+        body = {
+            kind: [answer for each, answer in found if each == kind] for kind in ("deliveries", "hookCalls")
+        }
+        pause, end = FIRST_PAUSE, time.monotonic() + DEADLINE
+        while True:
+            try:
+                platform.post(f"{self._path}/{self._listener}/answers", body)
+                return True
+            except ApiError as error:
+                if error.status_code < 500:
+                    return False
+            except Unreachable:
+                pass
+            if time.monotonic() > end:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    # The server on this machine
+
+    def _forward_delivery(self, delivery: Record) -> None:
+        answer = self._forward("webhook", delivery["event"], delivery, DEADLINE, KEPT)
+        self._answers.put(("deliveries", {"lease": delivery["lease"], **answer.record()}))
+
+    def _forward_call(self, call: Record) -> None:
+        with suppress(ValueError):
+            point = str(json.loads(call["body"]).get("hookPoint", ""))
+        answer = self._forward("hook", point, call, call["timeoutMs"] / 1000, KEPT_OF_CALLS)
+        self._answers.put(("hookCalls", {"id": call["id"], **answer.record()}))
+
+    def _forward(self, kind: str, name: str, request: Record, timeout: float, most: int) -> Answer:
+        sent = request["body"].encode()
+        answer = self._server.send(request["url"], request["headers"], sent, timeout=timeout, most=most)
+        self._screen.handled(kind, name, request, answer)
+        return answer
+
+
+def _begin(target: Callable[..., Any], *args: Any) -> None:
+    threading.Thread(target=target, args=args, daemon=True).start()
