@@ -4,7 +4,6 @@ from typing import Any, Final
 
 import orjson
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,7 +16,7 @@ from common.times import iso
 from common.web.forms.pages import UNPROCESSABLE
 from common.web.methods import GET_OR_POST, require_safe
 from common.web.pagination import page_request
-from merchants.access import MerchantRequest, merchant_page, own_row
+from merchants.access import MerchantRequest, merchant_page, orders_page, own_row
 from merchants.constants import ROWS
 from merchants.customers.forms import CustomerSearch
 from stores.customers import Person, open_order, orders_of, reviews_of
@@ -30,18 +29,8 @@ SHOWN: Final = 50  # orders, and reviews, of one customer
 NOTHING: Final = "Nothing is stored for this customer."
 
 
-def may_export_and_erase(request: MerchantRequest) -> bool:
-    """The one place that decides who may use **Export** and **Erase**; everyone who sees the page may look."""
-    return request.business.owner_id == request.user.pk
-
-
-def _require_right(request: MerchantRequest) -> None:
-    if not may_export_and_erase(request):
-        raise PermissionDenied("Only the store’s owner or a manager can export or erase a customer’s data.")
-
-
 @require_safe
-@merchant_page
+@orders_page
 def customers(request: MerchantRequest) -> HttpResponse:
     """Finds by `email` or `phone`, one of the two, and lists who was erased, without a name."""
     wanted = page_request(request.GET, default=ROWS, maximum=ROWS)
@@ -51,7 +40,7 @@ def customers(request: MerchantRequest) -> HttpResponse:
         "page_request": wanted,
         "erasures": list(done[wanted.window]),
         "total": done.count(),
-        "may": may_export_and_erase(request),
+        "may": request.manages,
     }
     form = context["form"]
     if form.is_bound and not form.is_valid():
@@ -87,7 +76,6 @@ def _person(request: MerchantRequest) -> Person:
 @merchant_page
 def export(request: MerchantRequest) -> HttpResponse:
     """A JSON file with all that is stored, as the app API has it. Raises `NotFound` without any."""
-    _require_right(request)
     if not _is_asked(request.GET):
         return redirect("merchants:customers")
     person, business = _person(request), request.business
@@ -114,7 +102,6 @@ def export(request: MerchantRequest) -> HttpResponse:
 @merchant_page
 def erase(request: MerchantRequest) -> HttpResponse:
     """Says what goes and what stays, and asks. 409, with the order, while one of the customer's is open."""
-    _require_right(request)
     if request.method != "POST" and not _is_asked(request.GET):
         return redirect("merchants:customers")  # from the sign-in page, which keeps no name
     person = _person(request)
@@ -153,7 +140,7 @@ def _search_of(person: Person) -> str:
 
 
 @require_safe
-@merchant_page
+@orders_page
 def erasure(request: MerchantRequest, erasure_id: str) -> HttpResponse:
     """The receipt: when, and what each app answered. Kept forever; it says nothing of the person."""
     found = own_row(request, CustomerErasure.objects.select_related("by"), erasure_id, "Erasure")

@@ -39,11 +39,11 @@ PERSONAL: Final = {
 }  # fmt: skip
 FOR_ORDERS: Final = {
     "home", "notices", "orders", "orders_export", "orders_move", "order_news", "order", "packing_slip", "order_status", "order_cancel",
-    "order_refund", "order_note", "reviews", "review_delete",
+    "order_refund", "order_note", "reviews", "review_delete", "customers", "customer_erasure",
 }  # fmt: skip
 FOR_MANAGERS: Final = {
     "products", "product_add", "product", "product_stock", "product_archive", "product_restore", "product_delete", "store", "view_store",
-    "pages", "page_add", "page_picture", "page_delete", "page_editor", "preview_text", "page_undo", "add_block", "save_block",
+    "customer_export", "customer_erase", "scripts", "scripts_export", "pages", "page_add", "page_picture", "page_delete", "page_editor", "preview_text", "page_undo", "add_block", "save_block",
     "preview_block", "move_block", "remove_block",
     "installed", "installation", "activity", "reconsent", "app_settings", "checkout", "checkout_refusal", "hook_reset", "embeds",
     "embed_settings", "place_block", "admin_page", "session_token", "pause", "resume", "uninstall", "receipt",
