@@ -1,14 +1,15 @@
 """The translations of what a store says to its shoppers: `python -m tools.catalogs` checks them, `--write` brings them up to date.
 
 `locale/<language>/LC_MESSAGES/django.po` is kept by hand, and `django.mo` beside it compiled from it, so that no machine needs GNU
-gettext. `--write` adds new texts to the catalogs, removes those that are gone, and compiles. The pseudo-language `en-XA` has no
-catalog: its compiled one is made of the English texts, those of Django included.
+gettext. `--write` adds new texts to the catalogs, removes those that are gone, and compiles. English and the pseudo-language `en-XA`
+have no catalog: their compiled ones are made of the texts themselves, those of Django included for `en-XA`. With one of its own, English
+is found at the first look, in half the time.
 """
 
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,7 @@ from tools.tracked_files import ROOT, tracked
 
 LANGUAGES: Final = ("de", "fr")
 FOLDER: Final = ROOT / "locale"
+ENGLISH: Final = FOLDER / "en/LC_MESSAGES/django.mo"
 PSEUDO: Final = FOLDER / "en_XA/LC_MESSAGES/django.mo"
 OF_DJANGO: Final = Path(django.__file__).parent / "conf/locale/en/LC_MESSAGES/django.po"
 EXEMPT: Final = ("tests/", "tools/", "sdk/", "examples/", "benchmarks/")
@@ -42,7 +44,7 @@ KEYWORDS: Final = {
 AS_THEY_ARE: Final = ("date format", "time zone")  # contexts of what isn't words
 _TAGS: Final = re.compile(r"<[^>]*>")
 _STRAIGHT: Final = re.compile(r"[\"']|\.\.\.")
-_BREAKABLE_IN_FRENCH: Final = re.compile(r"[  \t\n][:;!?»%]|«[ \t\n]|[^\s  ][;!?»]|«[^\s  ]")
+_BREAKABLE_IN_FRENCH: Final = re.compile(r"[ \t\n][:;!?»%]|«[ \t\n]|\S[;!?»]|«\S")
 
 
 def main() -> int:
@@ -64,8 +66,9 @@ def write() -> None:
         catalog.project, catalog.creation_date, catalog.revision_date = found.project, BEGAN, BEGAN
         path.write_bytes(as_po(catalog))
         path.with_suffix(".mo").write_bytes(as_mo(catalog))
-    PSEUDO.parent.mkdir(parents=True, exist_ok=True)
-    PSEUDO.write_bytes(as_mo(pseudo_catalog(found)))
+    for path, catalog in made(found).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(as_mo(catalog))
 
 
 def check() -> Iterator[str]:
@@ -85,8 +88,9 @@ def check() -> Iterator[str]:
                 )
         if path.with_suffix(".mo").read_bytes() != as_mo(catalog):
             yield f"{name.with_suffix('.mo')}: isn't compiled from {name.name}. Run `python -m tools.catalogs --write`."
-    if PSEUDO.read_bytes() != as_mo(pseudo_catalog(found)):
-        yield f"{PSEUDO.relative_to(ROOT)}: isn't that of the sources. Run `python -m tools.catalogs --write`."
+    for path, catalog in made(found).items():
+        if path.read_bytes() != as_mo(catalog):
+            yield f"{path.relative_to(ROOT)}: isn't that of the sources. Run `python -m tools.catalogs --write`."
 
 
 def problems_of(message: Message, language: str) -> Iterator[str]:
@@ -167,13 +171,19 @@ def as_mo(catalog: Catalog) -> bytes:
     return file.getvalue()
 
 
-def pseudo_catalog(found: Catalog) -> Catalog:
-    catalog = Catalog("en", project=found.project, creation_date=BEGAN, revision_date=BEGAN)
+def made(found: Catalog) -> dict[Path, Catalog]:
+    """The compiled catalogs that no translator writes."""
     with OF_DJANGO.open("rb") as file:
         of_django = read_po(file, locale="en")
-    for message in [*of_django, *found]:
-        if message.id and message.context not in AS_THEY_ARE:
-            texts = tuple(map(pseudo, message.id)) if isinstance(message.id, tuple) else pseudo(message.id)
+    words = [each for each in (*of_django, *found) if each.context not in AS_THEY_ARE]
+    return {ENGLISH: _said(found, found, str), PSEUDO: _said(found, words, pseudo)}
+
+
+def _said(found: Catalog, messages: Iterable[Message], say: Callable[[str], str]) -> Catalog:
+    catalog = Catalog("en", project=found.project, creation_date=BEGAN, revision_date=BEGAN)
+    for message in messages:
+        if message.id:
+            texts = tuple(map(say, message.id)) if isinstance(message.id, tuple) else say(message.id)
             catalog.add(message.id, texts, context=message.context)
     return catalog
 

@@ -251,8 +251,8 @@ def minute(value: datetime) -> str:
 
 @register.filter
 def day(value: datetime) -> str:
-    """`<time datetime="…">20 Nov 2026</time>`."""
-    return format_html('<time datetime="{}">{}</time>', iso(value), to_the_day(value))
+    """`20 Nov 2026`."""
+    return to_the_day(value)
 
 
 @register.filter(name="duration")

@@ -40,7 +40,7 @@ def change(request: ShopRequest) -> HttpResponse:
             wrong.append(line.name)
     request.cart.change(typed)
     if wrong:
-        words = _("Enter a whole number from 0 to %(most)d for: %(products)s.")
+        words = _("Enter a whole number from 0 to %(most)d for %(products)s.")
         request.cart.add_notice(ERROR, words % {"most": MAX_QUANTITY, "products": ", ".join(wrong)})
     return redirect("storefront:cart")
 

@@ -102,7 +102,7 @@ def add_product(*, business: Business, key: str, product: Product, quantity: int
         line = _line(cart, product.pk)
         already = line["quantity"] if line else 0
         if problem := shortage(product, already + quantity):
-            have = _("You have %(number)d in your cart already.") % {"number": already}
+            have = _("You have %(number)d already.") % {"number": already}
             raise Conflict(f"{problem} {have}" if already else problem)
         if already + quantity > MAX_QUANTITY:
             words = _("An order takes at most %(number)d of a product.")
