@@ -49,7 +49,7 @@ mutants: $(VENV)/.development ## rules that no test holds, by changes of single 
 
 lint: export DEBUG := 1
 lint: export VAR_DIR := build/lint
-lint: $(VENV)/.development ## style, types, imports, migrations, contract, spelling, templates, prose, stray files, credentials
+lint: $(VENV)/.development ## style, types, imports, migrations, contract, spelling, templates, translations, prose, stray files, credentials
 	$(BIN)/python -m tools.root_files
 	$(BIN)/python -m tools.tracked_files
 	$(BIN)/detect-secrets-hook --no-verify $(NOT_GUESSING) $$(git ls-files)
@@ -63,6 +63,7 @@ lint: $(VENV)/.development ## style, types, imports, migrations, contract, spell
 	$(BIN)/python -m tools.contract_changes
 	$(BIN)/python -m tools.named_releases
 	$(BIN)/python -m tools.templates
+	$(BIN)/python -m tools.catalogs
 	$(BIN)/python -m tools.prose
 	@if [ -x $(PRETTIER) ]; then $(PRETTIER) --check --log-level warn $(FORMATTED); else echo "Prettier isn't here: style sheets and scripts were not checked."; fi
 

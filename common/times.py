@@ -5,8 +5,11 @@ from datetime import UTC, datetime, timedelta
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
+from django.utils.translation import pgettext, pgettext_lazy
 
 UNITS = (("day", "d", 86_400), ("hour", "h", 3600), ("minute", "min", 60), ("second", "s", 1))
+# Those with names of their own in a store's language.
+_ZONES = {"CET": pgettext_lazy("time zone", "CET"), "CEST": pgettext_lazy("time zone", "CEST")}
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC) - timedelta(milliseconds=1)
 
 
@@ -57,9 +60,16 @@ def parse_moment(text: str) -> datetime:
 
 
 def to_the_minute(moment: datetime) -> str:
-    """`20 Nov 2026, 15:31 UTC`, in the current time zone."""
+    """`20 Nov 2026, 15:31 UTC`, in the current time zone and the active language."""
     local = timezone.localtime(moment)
-    return f"{date_format(local, 'j M Y, H:i')} {local.tzname()}"
+    zone = local.tzname() or ""
+    words = date_format(local, pgettext("date format", "j M Y, H:i"))
+    return f"{words} {_ZONES.get(zone, zone)}"
+
+
+def to_the_day(moment: datetime) -> str:
+    """`20 Nov 2026`, in the current time zone and the active language."""
+    return date_format(timezone.localtime(moment), pgettext("date format", "j M Y"))
 
 
 def since_day(moment: datetime) -> str:

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from common.web.forms.widgets import RadioCards, RadioLines
 from stores.enums import BuiltInPayment, DeliveryMethod
@@ -15,59 +18,65 @@ MAX_COMMENT = 2000
 MAX_LOCALITY = 120
 
 # What the merchant takes outside the service: name, and a sentence.
-BUILT_IN = {str(each): (each.label, "When you receive your order.") for each in BuiltInPayment}
+_LATER = _("When you receive your order.")
+BUILT_IN: dict[str, tuple[Promise, Promise]] = {
+    BuiltInPayment.CASH: (_("Cash"), _LATER),
+    BuiltInPayment.CARD: (_("Card"), _LATER),
+}
 
 
 class QuantityForm(forms.Form):
     quantity = forms.IntegerField(
-        label="Quantity",
+        label=_("Quantity"),
         min_value=1,
         max_value=MAX_QUANTITY,
         initial=1,
         widget=forms.NumberInput({"inputmode": "numeric"}),
         error_messages={
-            "required": "Enter how many you want.",
-            "invalid": "Enter a whole number, such as 2.",
-            "min_value": "Enter at least 1.",
-            "max_value": f"Enter at most {MAX_QUANTITY}.",
+            "required": _("Enter how many you want."),
+            "invalid": _("Enter a whole number, such as 2."),
+            "min_value": _("Enter at least 1."),
+            "max_value": format_lazy(_("Enter at most {most}."), most=MAX_QUANTITY),
         },
     )
 
 
 class ReviewForm(forms.Form):
     rating = forms.TypedChoiceField(
-        label="Rating",
+        label=_("Rating"),
         coerce=int,
         choices=[
-            (5, "5 – excellent"),
-            (4, "4 – good"),
-            (3, "3 – fair"),
-            (2, "2 – poor"),
-            (1, "1 – bad"),
+            (5, _("5 – excellent")),
+            (4, _("4 – good")),
+            (3, _("3 – fair")),
+            (2, _("2 – poor")),
+            (1, _("1 – bad")),
         ],
         widget=RadioLines,
-        error_messages={"required": "Choose a rating from 1 to 5."},
+        error_messages={"required": _("Choose a rating from 1 to 5.")},
     )
     comment = forms.CharField(
-        label="Comment",
+        label=_("Comment"),
         required=False,
         max_length=MAX_COMMENT,
         widget=forms.Textarea({"rows": 4}),
     )
     author_name = forms.CharField(
-        label="Your name",
+        label=_("Your name"),
         max_length=120,
-        help_text="Shown with the review.",
+        help_text=_("Shown with the review."),
         widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": "Enter the name to show with your review."},
+        error_messages={"required": _("Enter the name to show with your review.")},
     )
     author_email = forms.EmailField(
-        label="E-mail",
+        label=_("E-mail"),
         required=False,
         max_length=254,
-        help_text="Never shown. With it the store finds your review if you ask for a copy of your data, or to erase it.",
+        help_text=_(
+            "Never shown. With it the store finds your review if you ask for a copy of your data, or to erase it."
+        ),
         widget=forms.EmailInput({"autocomplete": "email"}),
-        error_messages={"invalid": "Enter an e-mail address such as name@example.com."},
+        error_messages={"invalid": _("Enter an e-mail address such as name@example.com.")},
     )
 
 
@@ -86,18 +95,18 @@ class PaymentForm(forms.Form):
     """The payment methods of the merchant and of apps."""
 
     payment_method = forms.ChoiceField(
-        label="Payment",
+        label=_("Payment"),
         error_messages={
-            "required": "Choose how to pay.",
-            "invalid_choice": "Choose one of these payment methods.",
+            "required": _("Choose how to pay."),
+            "invalid_choice": _("Choose one of these payment methods."),
         },
     )
 
     def __init__(self, *args: Any, methods: Sequence[PaymentMethod] = (), **options: Any) -> None:
         super().__init__(*args, **options)
         field = cast(forms.ChoiceField, self.fields["payment_method"])
-        names = {value: name for value, (name, _) in BUILT_IN.items()}
-        about = {value: words for value, (_, words) in BUILT_IN.items()}
+        names: dict[str, str | Promise] = {value: words[0] for value, words in BUILT_IN.items()}
+        about: dict[str, str | Promise] = {value: words[1] for value, words in BUILT_IN.items()}
         names |= {method.id: method.name for method in methods}
         about |= {method.id: method.description or "" for method in methods}
         icons = {method.id: method.icon for method in methods if method.icon}
@@ -110,45 +119,45 @@ class CheckoutForm(PaymentForm):
     """`seen` is the subtotal that the page showed, in minor units."""
 
     customer_name = forms.CharField(
-        label="Name",
+        label=_("Name"),
         max_length=120,
         widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": "Enter your name."},
+        error_messages={"required": _("Enter your name.")},
     )
     customer_email = forms.EmailField(
-        label="E-mail",
+        label=_("E-mail"),
         required=False,
         max_length=254,
         widget=forms.EmailInput({"autocomplete": "email"}),
-        error_messages={"invalid": "Enter an e-mail address such as name@example.com."},
+        error_messages={"invalid": _("Enter an e-mail address such as name@example.com.")},
     )
     customer_phone = forms.CharField(
-        label="Phone",
+        label=_("Phone"),
         required=False,
         max_length=40,
         widget=forms.TextInput({"type": "tel", "autocomplete": "tel"}),
     )
     delivery_method = forms.ChoiceField(
-        label="Delivery or pickup?",
-        choices=[(DeliveryMethod.PICKUP, "Pickup"), (DeliveryMethod.DELIVERY, "Delivery")],
+        label=_("Delivery or pickup?"),
+        choices=[(DeliveryMethod.PICKUP, _("Pickup")), (DeliveryMethod.DELIVERY, _("Delivery"))],
         initial=DeliveryMethod.PICKUP,
         widget=RadioCards,
-        error_messages={"required": "Choose delivery or pickup."},
+        error_messages={"required": _("Choose delivery or pickup.")},
     )
     address = forms.CharField(
-        label="Address",
+        label=_("Address"),
         max_length=500,
-        error_messages={"required": "Enter the address to deliver to."},
+        error_messages={"required": _("Enter the address to deliver to.")},
         widget=forms.Textarea({"autocomplete": "street-address", "rows": 2}),
     )
     locality = forms.CharField(
-        label="Town",
+        label=_("Town"),
         required=False,
         max_length=MAX_LOCALITY,
         widget=forms.TextInput({"autocomplete": "address-level2"}),
     )
     note = forms.CharField(
-        label="Note to the store",
+        label=_("Note to the store"),
         required=False,
         max_length=MAX_NOTE,
         widget=forms.Textarea({"rows": 2}),
@@ -176,5 +185,5 @@ class CheckoutForm(PaymentForm):
         typed = super().clean() or self.cleaned_data
         contact_is_wrong = {"customer_email", "customer_phone"} & self.errors.keys()
         if not typed.get("customer_email") and not typed.get("customer_phone") and not contact_is_wrong:
-            self.add_error("customer_email", "Enter an e-mail address or a phone number.")
+            self.add_error("customer_email", _("Enter an e-mail address or a phone number."))
         return typed

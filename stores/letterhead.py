@@ -3,6 +3,7 @@
 from typing import Final
 
 from accounts.models import Business
+from common.languages import ENGLISH
 from common.mails.letters import Frame
 from stores import queries
 from stores.addresses import store_origin, store_url
@@ -29,9 +30,10 @@ def merchant_frame(store: Business) -> Frame:
     return store_frame(store, "You can choose which notices are mailed on the Notices page of your store.")
 
 
-def store_frame(store: Business, note: str = "") -> Frame:
-    """`note` is a line at the end, such as why one gets the mail."""
+def store_frame(store: Business, note: str = "", language: str = ENGLISH) -> Frame:
+    """`note` is a line at the end, such as why one gets the mail. `language` is that of the whole mail."""
     look = queries.store_settings(store)
     logo = store_origin(store.slug) + look.logo.thumbnail_path if look.logo else ""
     accent = ACCENTS[Accent(look.accent)]
-    return Frame(" ".join(store.name.split()), store_url(store.slug), accent=accent, logo=logo, note=note)
+    name, url = " ".join(store.name.split()), store_url(store.slug)
+    return Frame(name, url, accent=accent, logo=logo, note=note, language=language)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, Model, Q, QuerySet, UUIDField
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
 
 from accounts.models import Business
 from common.db.compiled import Compiled, Param
@@ -153,7 +154,7 @@ def product_by_id(business: Business, product_id: object) -> Product:
 def product_by_slug(business: Business, slug: str) -> Product:
     """Includes archived products. Raises `NotFound`."""
     return first_or_not_found(
-        _with_slug(Product.objects.filter(business=business), slug), "Product not found"
+        _with_slug(Product.objects.filter(business=business), slug), _("Product not found")
     )
 
 
@@ -266,7 +267,7 @@ def published_pages(business: Business) -> Listing[SitePage]:
 def page_by_slug(business: Business, slug: str) -> SitePage:
     """A published page. Raises `NotFound`."""
     published = SitePage.objects.filter(business=business, is_published=True)
-    return first_or_not_found(_with_slug(published, slug), "Page not found")
+    return first_or_not_found(_with_slug(published, slug), _("Page not found"))
 
 
 # --- The store's own --------------------------------------------------------------------------------

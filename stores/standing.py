@@ -4,9 +4,13 @@ What is paid is decided here alone. The buyer's page and mails take their senten
 contradicts the other.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from django.db.models import Q
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from common.money import display
 from stores.enums import BuiltInPayment, DeliveryMethod, OrderStatus, PaymentStatus
@@ -44,26 +48,33 @@ def refundable(order: Order) -> int:
     return order.amount - order.refunded if is_paid(order) else 0
 
 
-# --- For the buyer ----------------------------------------------------------------------------------
+# --- For the buyer, in the active language ---------------------------------------------------------
 
 _GOODS: Final = {
-    OrderStatus.PENDING: "The store has received your order.",
-    OrderStatus.CONFIRMED: "The store has confirmed your order.",
-    OrderStatus.PREPARING: "The store is preparing your order.",
-    OrderStatus.READY: "Your order is ready and leaves the store soon.",
-    OrderStatus.IN_DELIVERY: "Your order is on its way to you.",
-    OrderStatus.DELIVERED: "Your order was delivered.",
-    OrderStatus.CANCELLED: "Your order was cancelled.",
+    OrderStatus.PENDING: _("The store has received your order."),
+    OrderStatus.CONFIRMED: _("The store has confirmed your order."),
+    OrderStatus.PREPARING: _("The store is preparing your order."),
+    OrderStatus.READY: _("Your order is ready and leaves the store soon."),
+    OrderStatus.IN_DELIVERY: _("Your order is on its way to you."),
+    OrderStatus.DELIVERED: _("Your order was delivered."),
+    OrderStatus.CANCELLED: _("Your order was cancelled."),
 }
 _PICKED_UP: Final = {
-    OrderStatus.READY: "Your order is ready for pickup.",
-    OrderStatus.DELIVERED: "Your order was picked up.",
+    OrderStatus.READY: _("Your order is ready for pickup."),
+    OrderStatus.DELIVERED: _("Your order was picked up."),
 }
-_HOW: Final[dict[str, str]] = {BuiltInPayment.CASH: " in cash", BuiltInPayment.CARD: " by card"}
+_WILL_PAY: Final[dict[str, Promise]] = {
+    BuiltInPayment.CASH: _("You pay %(amount)s in cash when you receive it."),
+    BuiltInPayment.CARD: _("You pay %(amount)s by card when you receive it."),
+}
+_HAVE_PAID: Final[dict[str, Promise]] = {
+    BuiltInPayment.CASH: _("You paid %(amount)s in cash."),
+    BuiltInPayment.CARD: _("You paid %(amount)s by card."),
+}
 _DUE: Final = {
-    PaymentStatus.PENDING: "It is not paid yet: {amount} is due.",
-    PaymentStatus.FAILED: "The payment failed, so {amount} is still due.",
-    PaymentStatus.EXPIRED: "The time to pay is over, so {amount} is still due.",
+    PaymentStatus.PENDING: _("It is not paid yet: %(amount)s is due."),
+    PaymentStatus.FAILED: _("The payment failed, so %(amount)s is still due."),
+    PaymentStatus.EXPIRED: _("The time to pay is over, so %(amount)s is still due."),
 }
 
 
@@ -74,42 +85,46 @@ def for_buyer(order: Order) -> str:
 
 def title_for_buyer(order: Order) -> str:
     """The heading of the order's page. It asks for the payment only before the store has begun."""
+    number = {"number": order.number}
     if order.status == OrderStatus.CANCELLED:
-        return f"Order {order.number} is cancelled"
+        return gettext("Order %(number)s is cancelled") % number
     payment = payment_of(order)
     if payment is None or order.status != OrderStatus.PENDING or payment.status == PaymentStatus.COMPLETED:
-        return "Thank you for your order"
+        return gettext("Thank you for your order")
     if payment.status == PaymentStatus.PENDING:
-        return f"Pay for order {order.number}"
-    return f"Order {order.number} is not paid yet"
+        return gettext("Pay for order %(number)s") % number
+    return gettext("Order %(number)s is not paid yet") % number
 
 
 def _about_goods(order: Order) -> str:
     status = OrderStatus(order.status)
     if order.delivery_method == DeliveryMethod.PICKUP and status in _PICKED_UP:
-        return _PICKED_UP[status]
-    return _GOODS[status]
+        return str(_PICKED_UP[status])
+    return str(_GOODS[status])
 
 
 def _about_money(order: Order) -> str:
-    amount = display(order.amount, order.currency, order.business.locale)
-    payment, is_cancelled = payment_of(order), order.status == OrderStatus.CANCELLED
+    amount = {"amount": display(order.amount, order.currency, order.business.locale)}
+    payment, method = payment_of(order), order.payment_method
     if payment is not None and payment.status == PaymentStatus.COMPLETED:
-        return f"You have paid {amount}.{_about_refund(order)}"
-    if is_cancelled:
-        return "There is nothing to pay."
+        return " ".join([gettext("You have paid %(amount)s.") % amount, *_about_refund(order)])
+    if order.status == OrderStatus.CANCELLED:
+        return gettext("There is nothing to pay.")
     if payment is not None:
-        return _DUE[PaymentStatus(payment.status)].format(amount=amount)
-    how = _HOW.get(order.payment_method, "")
+        return str(_DUE[PaymentStatus(payment.status)]) % amount
     if order.status == OrderStatus.DELIVERED:
-        return f"You paid {amount}{how}.{_about_refund(order)}"
-    return f"You pay {amount}{how} when you receive it."
+        paid = str(_HAVE_PAID.get(method) or gettext("You paid %(amount)s.")) % amount
+        return " ".join([paid, *_about_refund(order)])
+    return str(_WILL_PAY.get(method) or gettext("You pay %(amount)s when you receive it.")) % amount
 
 
-def _about_refund(order: Order) -> str:
+def _about_refund(order: Order) -> Iterator[str]:
     """What was given back of a paid order, and what a cancelled one still lacks."""
     is_open = order.status == OrderStatus.CANCELLED and refundable(order)
-    if not order.refunded:
-        return " Ask the store about a refund." if is_open else ""
-    back = f" The store refunded {display(order.refunded, order.currency, order.business.locale)}."
-    return f"{back} Ask the store about the rest." if is_open else back
+    if order.refunded:
+        amount = display(order.refunded, order.currency, order.business.locale)
+        yield gettext("The store refunded %(amount)s.") % {"amount": amount}
+    if is_open and order.refunded:
+        yield gettext("Ask the store about the rest.")
+    elif is_open:
+        yield gettext("Ask the store about a refund.")

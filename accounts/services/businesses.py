@@ -88,6 +88,7 @@ class BusinessChanges(TypedDict, total=False):
     type: str
     address: str
     currency: str
+    locale: str
     timezone: str
 
 

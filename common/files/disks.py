@@ -5,8 +5,9 @@ from typing import Final
 
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage
+from django.utils.translation import gettext_noop
 
-MESSAGE: Final = "The platform's storage is full at the moment. Try again in a few minutes."
+MESSAGE: Final = gettext_noop("The platform's storage is full at the moment. Try again in a few minutes.")
 CODE: Final = "storage_full"
 RETRY_AFTER: Final = 60  # seconds
 OF_POSTGRESQL: Final = "53100"  # disk_full

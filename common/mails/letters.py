@@ -8,7 +8,8 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 
-from common.mails.parts import Part, as_text, blocks, written
+from common.languages import ENGLISH, speaking
+from common.mails.parts import Part, as_text, blocks, one_line, written
 
 PLATFORM: Final = "Extension Platform"
 
@@ -22,6 +23,7 @@ class Frame:
     accent: tuple[str, str] = ("#3b4cca", "#97a4ff")  # as static/css/tokens.css
     logo: str = ""
     note: str = ""
+    language: str = ENGLISH
 
 
 def platform_frame() -> Frame:
@@ -39,13 +41,15 @@ def letter(
     sender: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> EmailMultiAlternatives:
-    """The mail that a template says, or the parts of one that was rendered before."""
-    subject, frame = " ".join(subject.split()), frame or platform_frame()
-    said = written(template, dict(context or {})) if parts is None else parts
+    """The mail that a template says, or the parts of one that was rendered before, in the language of the frame."""
+    subject, frame = one_line(subject), frame or platform_frame()
+    shown = {"subject": subject, "frame": frame}
+    with speaking(frame.language):
+        said = written(template, dict(context or {})) if parts is None else parts
+        html = render_to_string("mails/frame.html", shown | {"blocks": blocks(said)})
     signature = "\n".join(filter(None, [frame.name, frame.url, frame.note and f"\n{frame.note}"]))
     mail = EmailMultiAlternatives(
         subject, f"{as_text(said)}\n\n{signature}\n", sender, [to], headers=dict(headers or {})
     )
-    shown = {"subject": subject, "blocks": blocks(said), "frame": frame}
-    mail.attach_alternative(render_to_string("mails/frame.html", shown), "text/html")
+    mail.attach_alternative(html, "text/html")
     return mail

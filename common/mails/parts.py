@@ -4,6 +4,7 @@ The tags of `{% load mails %}` collect these parts as plain text. Both bodies of
 other doesn't, and no text of a person becomes markup.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,6 +15,7 @@ from django.template.loader import get_template
 
 Kind = Literal["paragraph", "heading", "point", "fact", "quote", "link", "button"]
 IN_ONE_BLOCK: Final = ("point", "fact")
+_BREAKABLE: Final = re.compile(r"[^\S\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]+")
 COLLECTED: Final = "mail_parts"  # the variable in which the tags find the list
 
 
@@ -24,6 +26,11 @@ class Part:
     kind: Kind
     text: str
     label: str = ""
+
+
+def one_line(text: str) -> str:
+    """Without line breaks and repeated spaces. Spaces that don't break stay, such as the one in `5 €`."""
+    return _BREAKABLE.sub(" ", text).strip()
 
 
 def written(template: str, context: dict[str, Any]) -> list[Part]:

@@ -6,6 +6,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.module_loading import import_string
 
+from common.languages import ENGLISH, speaking
+
 log = logging.getLogger(__name__)
 
 
@@ -22,9 +24,12 @@ def enqueue_after_commit(task: str, *args: Any, expires: float | None = None, ru
 
 def _enqueue(path: str, args: tuple[Any, ...], *, expires: float | None, run_here: bool) -> None:
     task = import_string(path)
-    try:
-        task.apply_async(args, expires=expires)
-    except Exception as error:  # whatever the broker's library raises
-        log.warning("%s could not be enqueued: %s", path, error)
-        if run_here:
-            task(*args)
+    with speaking(
+        ENGLISH
+    ):  # a task that runs here may write to a merchant, whatever the shopper's language is
+        try:
+            task.apply_async(args, expires=expires)
+        except Exception as error:  # whatever the broker's library raises
+            log.warning("%s could not be enqueued: %s", path, error)
+            if run_here:
+                task(*args)

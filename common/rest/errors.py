@@ -15,6 +15,7 @@ from django.core.exceptions import (
 from django.db import DataError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, UnsupportedMediaType, ValidationError
 from rest_framework.response import Response
 
@@ -59,26 +60,26 @@ def status_and_message(error: Exception) -> tuple[int, str]:
     if isinstance(error, ServiceError):
         return error.status, error.message
     if isinstance(error, Http404):
-        return 404, "Not found"
+        return 404, _("Not found")
     if isinstance(error, PermissionDenied):
-        return 403, str(error) or "You may not do this."
+        return 403, str(error) or _("You may not do this.")
     if isinstance(error, RequestDataTooBig):
-        return 413, "The body is too large."
+        return 413, _("The body is too large.")
     if isinstance(error, DisallowedHost):
         return 400, "Unknown host name."
     if isinstance(error, SuspiciousOperation | MultiPartParserError):
-        return 400, "The request can't be understood."
+        return 400, _("The request can't be understood.")
     if outage := _outage(error):
         return outage.status, outage.message
     if isinstance(error, SessionInterrupted):
         return 400, "You were signed out in the meantime. Sign in again."
     if isinstance(error, DataError) and "NUL" in str(error):  # of a form's field that no form checks
-        return 400, "Text must not contain the character NUL."
+        return 400, _("Text must not contain the character NUL.")
     if isinstance(error, OverflowError) and "SQLite" in str(error):  # likewise; PostgreSQL finds no such row
-        return 400, "A number is too large."
+        return 400, _("A number is too large.")
     if isinstance(error, BadRequest):
-        return 400, "The request can't be understood."
-    return 500, "Something went wrong on our side. It has been recorded."
+        return 400, _("The request can't be understood.")
+    return 500, _("Something went wrong on our side. It has been recorded.")
 
 
 def code_of(error: Exception) -> str:
@@ -105,10 +106,10 @@ def headers_of(error: Exception) -> dict[str, str]:
 def _outage(error: Exception) -> Unavailable | None:
     """What an error means that is no fault of the request."""
     if disks.is_full(error):
-        return Unavailable(disks.MESSAGE, retry_after=disks.RETRY_AFTER, code=disks.CODE)
+        return Unavailable(_(disks.MESSAGE), retry_after=disks.RETRY_AFTER, code=disks.CODE)
     if is_outage(error):
         return Unavailable(
-            "The database can't be reached right now. Try again in a few seconds.",
+            _("The database can't be reached right now. Try again in a few seconds."),
             retry_after=RETRY_AFTER_DATABASE,
             code="database_unreachable",
         )

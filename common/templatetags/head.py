@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django import template
 from django.http import HttpRequest
 from django.utils.text import Truncator
+from django.utils.translation import gettext as _
 
 register = template.Library()
 
@@ -16,14 +17,14 @@ DESCRIPTION_LENGTH = 160  # characters that search engines show
 def error_in_title(context: dict[str, Any]) -> str:
     """“Error: ” where the page shows a form with errors, which screen readers announce first."""
     form = context.get("form")
-    return "Error: " if form and form.is_bound and form.errors else ""
+    return _("Error: ") if form and form.is_bound and form.errors else ""
 
 
 @register.simple_tag(takes_context=True)
 def page_in_title(context: dict[str, Any]) -> str:
     """“ · Page 2” on later pages of a list, so that no two pages share a title."""
     number = _later_page(context["request"]) if "request" in context else 0
-    return f" · Page {number}" if number else ""
+    return _(" · Page %(number)d") % {"number": number} if number else ""
 
 
 @register.inclusion_tag("components/meta.html", takes_context=True)

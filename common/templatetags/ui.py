@@ -13,9 +13,11 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
+from common.languages import whole
 from common.secrets import standard_webhooks_secret
-from common.times import duration, iso, since_day, to_the_minute
+from common.times import duration, iso, since_day, to_the_day, to_the_minute
 from common.web.pagination import PageRequest
 
 register = template.Library()
@@ -131,8 +133,8 @@ def pagination(
     context: dict[str, Any],
     request_of_page: PageRequest,
     total: int,
-    back: str = "Newer",
-    onward: str = "Older",
+    back: str = "",
+    onward: str = "",
 ) -> dict[str, Any]:
     """Links to the newer and older page that keep the URL's filters. Empty if everything fits on one page."""
     first, last = request_of_page.offset + 1, request_of_page.offset + request_of_page.limit
@@ -141,8 +143,8 @@ def pagination(
         "first": first,
         "last": min(last, total),
         "total": total,
-        "back": back,
-        "onward": onward,
+        "back": back or _("Newer"),
+        "onward": onward or _("Older"),
         "newer": _with_page(query, request_of_page.page - 1) if request_of_page.page > 1 else "",
         "older": _with_page(query, request_of_page.page + 1) if last < total else "",
     }
@@ -253,6 +255,12 @@ def since_day_filter(value: datetime) -> str:
     return format_html('<time datetime="{}">{}</time>', iso(value), since_day(value))
 
 
+@register.filter
+def day(value: datetime) -> str:
+    """`20 Nov 2026`."""
+    return to_the_day(value)
+
+
 @register.filter(name="duration")
 def duration_filter(seconds: float) -> str:
     """`48 hours` for 172800."""
@@ -262,7 +270,7 @@ def duration_filter(seconds: float) -> str:
 @register.filter
 def thousands(number: int) -> str:
     """`1,204`."""
-    return f"{number:,}"
+    return whole(number)
 
 
 @register.filter

@@ -6,10 +6,12 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from common import tracing
+from common.languages import active_language
 
 
 def page(request: HttpRequest) -> dict[str, Any]:
     return {
+        "language": active_language(),
         "base_url": settings.BASE_URL,
         "footer_note": settings.FOOTER_NOTE,
         "footer_links": settings.FOOTER_LINKS,

@@ -7,6 +7,8 @@ from typing import Any, Final
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from common.errors import ERROR_CODE_HEADER, default_code, error_body, status_name
 from common.rest.errors import code_of, headers_of, status_and_message
@@ -19,6 +21,20 @@ API_ROOTS: Final = (
     "/app-api", "/webhooks", "/developer", "/auth", "/oauth/token", "/oauth/revoke", "/.well-known",
 )  # fmt: skip
 
+# On pages. Programs get the names of RFC 9110 in every language.
+NAMES: Final = {
+    400: gettext_lazy("Bad request"),
+    403: gettext_lazy("Forbidden"),
+    404: gettext_lazy("Not found"),
+    405: gettext_lazy("Method not allowed"),
+    409: gettext_lazy("Conflict"),
+    413: gettext_lazy("Content too large"),
+    415: gettext_lazy("Unsupported media type"),
+    422: gettext_lazy("Unprocessable content"),
+    429: gettext_lazy("Too many requests"),
+    500: gettext_lazy("Internal server error"),
+    503: gettext_lazy("Service unavailable"),
+}
 FRAMED: Final = (403, 404)
 
 
@@ -43,7 +59,8 @@ def error_response(
         named = {ERROR_CODE_HEADER: code or default_code(status)}
         response: HttpResponse = JsonResponse(error_body(status, message), status=status, headers=named)
     else:
-        response = _page(request, {"status": status, "name": status_name(status), "message": message})
+        name = NAMES.get(status) or status_name(status).capitalize()
+        response = _page(request, {"status": status, "name": name, "message": message})
     for name, value in (headers or {}).items():
         response[name] = value
     return response
@@ -71,7 +88,7 @@ def answer_to(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def method_not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
-    return error_response(request, 405, f'Method "{request.method}" not allowed.', {"Allow": allow})
+    return error_response(request, 405, _('Method "%s" not allowed.') % request.method, {"Allow": allow})
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

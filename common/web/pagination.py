@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from common.errors import ErrorDetail, Invalid
 
 # The largest integer that every JSON parser reads exactly (RFC 8259, 6). A page with this number is always empty, and
@@ -52,5 +54,5 @@ def positive(query: Mapping[str, str], name: str, default: int, problems: list[E
     if text.isascii() and text.isdigit() and digits:
         # Python refuses to parse thousands of digits.
         return min(int(digits), LARGEST) if len(digits) <= len(str(LARGEST)) else LARGEST
-    problems.append({"field": name, "message": "Must be an integer of at least 1."})
+    problems.append({"field": name, "message": _("Must be an integer of at least 1.")})
     return default

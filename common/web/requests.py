@@ -9,6 +9,7 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http.request import MediaType, QueryDict
 from django.utils.functional import cached_property
 from django.utils.http import parse_header_parameters
+from django.utils.translation import gettext as _
 
 from common.errors import Invalid, ServiceError
 
@@ -26,7 +27,7 @@ class NotUtf8(ServiceError):
     code = "form_not_utf8"
 
     def __init__(self) -> None:
-        super().__init__("Send the form in UTF-8. Some of its bytes are in another encoding.")
+        super().__init__(_("Send the form in UTF-8. Some of its bytes are in another encoding."))
 
 
 class Request(WSGIRequest):
@@ -117,7 +118,7 @@ def refuse_nul(fields: QueryDict) -> None:
     """Raises `Invalid` for the character that PostgreSQL has no place for in text."""
     for name, values in fields.lists():
         if any("\0" in text for text in (name, *values)):
-            message = "Must not contain the character NUL."
+            message = _("Must not contain the character NUL.")
             raise Invalid.fields([{"field": name.replace("\0", ""), "message": message}])
 
 

@@ -183,7 +183,7 @@ def _of_stores() -> Made:
     to_merchant = {"business": store, "page": _page("merchant/orders/sample/")}
     yours, theirs = (
         replace(frame, accent=ACCENTS[Accent.AMBER])
-        for frame in (merchant_frame(store), store_frame(store, WHY))
+        for frame in (merchant_frame(store), store_frame(store, str(WHY)))
     )
     return {
         "extensions/mail/question": (

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import render
 from django.urls import resolve
 from django.utils.http import escape_leading_slashes
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
@@ -90,9 +91,9 @@ def not_found(request: HttpRequest) -> HttpResponse:
     if request.method in ("GET", "HEAD") and _lacks_slash(request.path_info):
         target = request.get_full_path(force_append_slash=True)
         return HttpResponsePermanentRedirect(escape_leading_slashes(target))
-    message = f"There is nothing at {request.path}."
+    message = _("There is nothing at %(path)s.") % {"path": request.path}
     if request.zone == "stores":  # type: ignore[attr-defined]
-        message += f" The platform is at {settings.BASE_URL}."
+        message += " " + _("The platform is at %(address)s.") % {"address": settings.BASE_URL}
     return error_response(request, 404, message, code="unknown_path")
 
 

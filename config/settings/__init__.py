@@ -112,7 +112,12 @@ LISTENER_THREADS = whole_number("LISTENER_THREADS", 2)
 
 # --- Language, time
 
+# The platform speaks English. A store speaks one of these to its shoppers (`common.languages`).
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français")]
+if DEBUG:
+    LANGUAGES.append(("en-XA", "Pseudo-language"))
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

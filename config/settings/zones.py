@@ -58,9 +58,9 @@ ZONES: dict[str, dict[str, Any]] = {
             "django.middleware.gzip.GZipMiddleware",
             "common.web.middleware.policy.ContentPolicy",
             "django.middleware.common.CommonMiddleware",
+            "storefront.middleware.StoreMiddleware",  # first of those that refuse, since it knows the language
             "common.web.middleware.same_origin.SameOriginMiddleware",
             "common.web.middleware.form_bodies.FormBodyMiddleware",
-            "storefront.middleware.StoreMiddleware",
             "django.middleware.clickjacking.XFrameOptionsMiddleware",
         ],
     },

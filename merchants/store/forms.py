@@ -3,10 +3,12 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from accounts.models import Business, BusinessQuerySet
 from accounts.validators import timezone_choices, timezone_label
 from common.currencies import currency_choices, currency_label
+from common.languages import language_of
 from common.web.forms.edits import EditForm
 from common.web.forms.one_time import OneTimeForm
 from common.web.forms.pictures import PictureField
@@ -78,6 +80,11 @@ class StoreForm(_AboutStore, EditForm):
         required=False,
         help_text="For customers who can’t see it, such as “Loaves on the counter”. Empty if it’s only decoration.",
     )
+    locale = forms.ChoiceField(
+        label="Language",
+        required=False,
+        help_text="In which your store and its mails speak to shoppers. What you wrote stays as it is.",
+    )
     timezone = forms.ChoiceField(
         label="Time zone",
         choices=timezone_choices,
@@ -94,11 +101,13 @@ class StoreForm(_AboutStore, EditForm):
     ) -> None:
         options["initial"] = {
             "name": business.name, "type": business.type, "address": business.address,
-            "timezone": business.timezone, "currency": business.currency, "accent": current.accent,
+            "locale": business.locale, "timezone": business.timezone, "currency": business.currency, "accent": current.accent,
             "tagline": current.tagline, "hero_text": current.hero_text,
             "hero_alt": current.hero_picture.alt if current.hero_picture else "", "delivery_fee": current.delivery_fee,
         }  # fmt: skip
         super().__init__(*args, **options)
+        self.fields["locale"].choices = _languages(business)  # type: ignore[attr-defined]
+        self.fields["locale"].expected = True  # type: ignore[attr-defined]
         if business.timezone not in {name for _, names in timezone_choices() for name, _ in names}:
             own = (business.timezone, timezone_label(business.timezone))
             self.fields["timezone"].choices = [own, *timezone_choices()]  # type: ignore[attr-defined]
@@ -118,6 +127,18 @@ class StoreForm(_AboutStore, EditForm):
             help_text="A flat fee per delivery order. Pickup is free. Changes apply to new orders.",
             error_messages={"required": "Enter a fee, or 0 for free delivery."},
         )
+
+    def clean_locale(self) -> str:
+        """As it is where it wasn't sent, as by a page of before there were languages."""
+        return str(self.cleaned_data["locale"] or self.initial["locale"])
+
+
+def _languages(business: Business) -> list[tuple[str, str]]:
+    """Those that a store can speak, and the locale that an operator has given it: `de-CH` is German with Swiss prices."""
+    known = dict(settings.LANGUAGES)
+    if business.locale not in known:
+        known[business.locale] = f"{known[language_of(business.locale)]} ({business.locale})"
+    return list(known.items())
 
 
 class ShopForm(forms.Form):

@@ -1,6 +1,6 @@
 // Keeps the sums of the checkout up to date: asks for them when the delivery method or the town has changed, once for each
 // choice and never while a town is being typed. Without this script, or if asking fails, the page has a button for it.
-// Placing the order waits for the total, and says what takes long.
+// Placing the order waits for the total, and says what takes long. The words are on the page, in the store's language.
 import { announce } from "./announce.js";
 
 const PAUSE = 900; // ms after the last keystroke
@@ -81,11 +81,11 @@ function goOn() {
   const seen = pressed;
   rest();
   if (form.dataset.sums === "failed") {
-    note.textContent = "The total may still change. Place the order again to go on, or update the total first.";
+    note.textContent = note.dataset.notKnown;
   } else if (total().minor <= seen) {
     form.requestSubmit(button);
   } else {
-    note.textContent = `The total is now ${total().text}. Place the order if that is right.`;
+    note.textContent = note.dataset.now.replace("{total}", () => total().text);
   }
 }
 
@@ -101,8 +101,8 @@ function waitsFor() {
   const method = form.querySelector("[name=payment_method]:checked");
   const ofAnApp = method?.value.includes(":");
   return ofAnApp
-    ? `Waiting for ${method.closest("label").querySelector(".title").textContent} to prepare your payment…`
-    : "Waiting for the store to check your order…";
+    ? note.dataset.app.replace("{name}", () => method.closest("label").querySelector(".title").textContent)
+    : note.dataset.store;
 }
 
 form.addEventListener("submit", (event) => {
@@ -111,10 +111,10 @@ form.addEventListener("submit", (event) => {
   if (form.dataset.sums === "waiting") {
     event.preventDefault();
     pressed ??= total().minor;
-    button.textContent = "Working out the total…";
+    button.textContent = button.dataset.working;
     return;
   }
-  button.textContent = "Placing your order…";
+  button.textContent = button.dataset.sending;
   slow = setTimeout(() => (note.textContent = waitsFor()), LONG);
 });
 addEventListener("pageshow", rest); // also when the browser comes back to the page

@@ -16,7 +16,7 @@ function timeLeft(seconds) {
   const two = (number) => String(number).padStart(2, "0");
   const hours = Math.floor(seconds / 3600);
   const rest = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  return hours ? `${hours}:${rest} left` : `${rest} left`;
+  return hours ? `${hours}:${rest}` : rest;
 }
 
 function countDown(element) {
@@ -26,7 +26,7 @@ function countDown(element) {
   element.hidden = false;
   const tick = () => {
     const left = Math.max(0, Math.ceil((ends - Date.now() - ahead) / 1000));
-    figures.textContent = timeLeft(left);
+    figures.textContent = element.dataset.left.replace("{time}", timeLeft(left));
     if (left === 0) location.reload();
     else setTimeout(tick, 1_000);
   };

@@ -48,7 +48,7 @@ document.documentElement.dataset.scripted = "";
   function show(counter, field) {
     const most = Number(counter.dataset.most);
     const length = [...field.value].length;
-    counter.textContent = `${length} of ${most} characters`;
+    counter.textContent = counter.dataset.words.replace("{length}", length).replace("{most}", most);
     counter.toggleAttribute("data-over", length > most);
   }
 

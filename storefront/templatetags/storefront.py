@@ -10,6 +10,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import Business
 from common.web.middleware.policy import allow_frame, allow_script
@@ -30,13 +32,27 @@ LOOPBACK = ("127.0.0.1", "localhost")
 def stock_words(product: Product) -> str:
     """In stock, nearly sold out, or not available."""
     if product.status != ProductStatus.ACTIVE:
-        return "No longer sold"
+        return _("No longer sold")
     if not product.is_available:
-        return "Not available"
+        return _("Not available")
     if product.stock == 0:
-        return "Sold out"
+        return _("Sold out")
+    if not _is_nearly_gone(product):
+        return _("In stock")
+    left = ngettext("Only %(number)d left", "Only %(number)d left", product.stock or 0)
+    return left % {"number": product.stock}
+
+
+@register.filter
+def is_plenty(product: Product) -> bool:
+    """Whether it can be ordered and isn't nearly sold out, which is said nowhere but on its page."""
+    is_sold = product.status == ProductStatus.ACTIVE and product.is_available and product.stock != 0
+    return is_sold and not _is_nearly_gone(product)
+
+
+def _is_nearly_gone(product: Product) -> bool:
     few = FEW if product.low_stock_threshold is None else product.low_stock_threshold
-    return f"Only {product.stock} left" if is_low(product.stock, few) else "In stock"
+    return is_low(product.stock, few)
 
 
 @register.filter
@@ -64,10 +80,10 @@ def qr_code(payment: Payment) -> SafeString:
 
     The payment's own URL counts as text. Text that is too long for a QR code is shown as it is.
     """
-    content = payment.qr_code
+    content, name = payment.qr_code, _("QR code of the payment")
     source = content if INLINE_PICTURE.fullmatch(content) else web_url(content)
     if source and content != payment.payment_url:
-        return format_html('<img class="qr" src="{}" alt="QR code of the payment">', source)
+        return format_html('<img class="qr" src="{}" alt="{}">', source, name)
     try:
         drawn = segno.make_qr(content, error="m").svg_inline(
             scale=4, omitsize=True, light="#fff", svgclass=None, lineclass=None
@@ -75,8 +91,8 @@ def qr_code(payment: Payment) -> SafeString:
     except (segno.DataOverflowError, ValueError):
         return format_html('<code class="qr-text">{}</code>', content)
     # segno's own drawing: the text is in its pattern, not in its markup.
-    frame = '<div class="qr" role="img" aria-label="QR code of the payment">{}</div>'
-    return format_html(frame, mark_safe(drawn))  # noqa: S308
+    frame = '<div class="qr" role="img" aria-label="{}">{}</div>'
+    return format_html(frame, name, mark_safe(drawn))  # noqa: S308
 
 
 # --- What apps put into the page ------------------------------------------------------------------

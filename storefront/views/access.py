@@ -1,4 +1,4 @@
-"""Shared by all storefront pages: finding the store, its time zone and its frame."""
+"""Shared by all storefront pages: the store that is open, its time zone and its frame."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,10 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 
 from accounts.models import Business
-from accounts.services.confirmation import is_open
-from common.db.finders import first_or_not_found
 from common.errors import NotFound
 from common.web.limits.auth_limits import limit_by_address
 from storefront.cart import ADDED, ShopperCart
@@ -27,15 +26,15 @@ PICTURE_SOURCES = ["https:", *(["http://127.0.0.1:*", "http://localhost:*"] if s
 
 
 class ShopRequest(HttpRequest):
-    """A request behind `shop_page`. `store_slug` is None on the shared host, outside of every store."""
+    """A request behind `shop_page`. `store` is what `storefront.middleware` found, open or not."""
 
-    store_slug: str | None
+    store: Business | None
     shop: Business
     cart: ShopperCart
 
 
 def shop_page(view: Page) -> Page:
-    """Finds the store of the URL and shows times in its zone. A store that isn't open is a 404.
+    """Takes the store of the URL and shows times in its zone. A store that isn't open is a 404.
 
     A page that the store doesn't have is a 404 within the store's own frame.
     """
@@ -43,10 +42,11 @@ def shop_page(view: Page) -> Page:
     @wraps(view)
     def in_shop(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         shop_request = cast(ShopRequest, request)
-        stores = Business.objects.filter(slug=shop_request.store_slug or "").annotate(is_open=is_open())
-        shop = first_or_not_found(stores, "There is no store at this address.")
+        shop = shop_request.store
+        if shop is None:
+            raise NotFound("There is no store at this address.")
         if not shop.is_open:  # type: ignore[attr-defined]
-            raise NotFound("This store isn't open yet.")
+            raise NotFound(_("This store isn't open yet."))
         shop_request.shop = shop
         shop_request.cart = ShopperCart(request, shop)
         with timezone.override(shop.timezone):

@@ -3,6 +3,7 @@
 from django.contrib.messages import ERROR
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -39,9 +40,8 @@ def change(request: ShopRequest) -> HttpResponse:
             wrong.append(line.name)
     request.cart.change(typed)
     if wrong:
-        request.cart.add_notice(
-            ERROR, f"Enter a whole number from 0 to {MAX_QUANTITY} for {', '.join(wrong)}."
-        )
+        words = _("Enter a whole number from 0 to %(most)d for %(products)s.")
+        request.cart.add_notice(ERROR, words % {"most": MAX_QUANTITY, "products": ", ".join(wrong)})
     return redirect("storefront:cart")
 
 

@@ -4,6 +4,8 @@ from django.contrib.messages import SUCCESS
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from common.errors import Conflict, TooManyRequests
@@ -27,11 +29,11 @@ MAX_CATEGORY = 80  # what the column holds
 
 
 SORTS = {
-    "": "Newest",
-    "price": "Price, low to high",
-    "-price": "Price, high to low",
-    "name": "Name",
-    "-rating": "Best rated",
+    "": gettext_lazy("Newest"),
+    "price": gettext_lazy("Price, low to high"),
+    "-price": gettext_lazy("Price, high to low"),
+    "name": gettext_lazy("Name"),
+    "-rating": gettext_lazy("Best rated"),
 }
 RELATED = 4  # products
 
@@ -88,7 +90,9 @@ def add_to_cart(request: ShopRequest, product_slug: str) -> HttpResponse:
         else:
             if "buy" in request.POST:
                 return redirect("storefront:checkout")
-            request.cart.add_notice(ADDED, f"{quantity} × {found.name} added.")
+            request.cart.add_notice(
+                ADDED, _("%(quantity)d × %(product)s added.") % {"quantity": quantity, "product": found.name}
+            )
             return redirect("storefront:product", found.slug)
     return _product_page(request, found, ReviewForm(), form, status=422)
 
@@ -103,12 +107,17 @@ def review(request: ShopRequest, product_slug: str) -> HttpResponse:
     try:
         limit_by_address(request, "store-review", per_minute=REVIEWS_PER_MINUTE)
     except TooManyRequests as error:
-        form.add_error(None, f"Too many reviews. Try again in {error.retry_after} seconds.")
+        wait = ngettext(
+            "Too many reviews. Try again in %(seconds)d second.",
+            "Too many reviews. Try again in %(seconds)d seconds.",
+            error.retry_after,
+        )
+        form.add_error(None, wait % {"seconds": error.retry_after})
         response = _product_page(request, found, form, QuantityForm(), status=error.status)
         response["Retry-After"] = str(error.retry_after)
         return response
     create_review(product=found, cart_digest=request.cart.digest, **form.cleaned_data)
-    request.cart.add_notice(SUCCESS, "Your review is published. Thank you.")
+    request.cart.add_notice(SUCCESS, _("Your review is published. Thank you."))
     return redirect(f"{reverse('storefront:product', args=[found.slug])}#reviews")
 
 

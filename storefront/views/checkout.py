@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.messages import INFO
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -68,7 +69,7 @@ def _place(request: ShopRequest) -> HttpResponse:
         return _lead_to_order(request, key, placed)
     lines = request.cart.lines()
     if not lines:
-        request.cart.add_notice(INFO, "Your cart is empty.")
+        request.cart.add_notice(INFO, _("Your cart is empty."))
         return redirect("storefront:cart")
     try:
         limit_asking(request)
@@ -172,7 +173,7 @@ def _is_as_seen(form: CheckoutForm, lines: list[CartLine]) -> bool:
     """Whether the subtotal is still the one that the page showed. If not, the page shows the change first."""
     problems = [f"{line.name}: {line.problem}" for line in lines if line.problem]
     if not problems and form.cleaned_data["seen"] != subtotal(lines):
-        problems = [PRICES_CHANGED]
+        problems = [str(PRICES_CHANGED)]
     for problem in problems:
         form.add_error(None, problem)
     return not problems

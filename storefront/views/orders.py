@@ -12,6 +12,9 @@ from django.contrib.messages import INFO
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -31,31 +34,31 @@ from stores.standing import payment_of
 
 STAGES = {
     DeliveryMethod.DELIVERY: {
-        OrderStatus.PENDING: "Placed",
-        OrderStatus.CONFIRMED: "Confirmed",
-        OrderStatus.PREPARING: "Being prepared",
-        OrderStatus.IN_DELIVERY: "On its way",
-        OrderStatus.DELIVERED: "Delivered",
+        OrderStatus.PENDING: gettext_lazy("Placed"),
+        OrderStatus.CONFIRMED: gettext_lazy("Confirmed"),
+        OrderStatus.PREPARING: gettext_lazy("Being prepared"),
+        OrderStatus.IN_DELIVERY: gettext_lazy("On its way"),
+        OrderStatus.DELIVERED: gettext_lazy("Delivered"),
     },
     DeliveryMethod.PICKUP: {
-        OrderStatus.PENDING: "Placed",
-        OrderStatus.CONFIRMED: "Confirmed",
-        OrderStatus.PREPARING: "Being prepared",
-        OrderStatus.READY: "Ready for pickup",
-        OrderStatus.DELIVERED: "Picked up",
+        OrderStatus.PENDING: gettext_lazy("Placed"),
+        OrderStatus.CONFIRMED: gettext_lazy("Confirmed"),
+        OrderStatus.PREPARING: gettext_lazy("Being prepared"),
+        OrderStatus.READY: gettext_lazy("Ready for pickup"),
+        OrderStatus.DELIVERED: gettext_lazy("Picked up"),
     },
 }
 PICKUP, DELIVERY = DeliveryMethod.PICKUP, DeliveryMethod.DELIVERY
-NEXT_STEPS: dict[tuple[str, str], str] = {
-    (DELIVERY, OrderStatus.PENDING): "The store confirms your order next.",
-    (PICKUP, OrderStatus.PENDING): "The store confirms your order next.",
-    (DELIVERY, OrderStatus.CONFIRMED): "The store prepares your order next.",
-    (PICKUP, OrderStatus.CONFIRMED): "The store prepares your order next.",
-    (DELIVERY, OrderStatus.PREPARING): "Your order leaves the store when it is ready.",
-    (PICKUP, OrderStatus.PREPARING): "Wait until it is ready before you come.",
-    (DELIVERY, OrderStatus.READY): "Your order leaves the store soon.",
-    (PICKUP, OrderStatus.READY): "Collect your order at the store and give your name.",
-    (DELIVERY, OrderStatus.IN_DELIVERY): "Make sure that someone is at home.",
+NEXT_STEPS: dict[tuple[str, str], Promise] = {
+    (DELIVERY, OrderStatus.PENDING): gettext_lazy("The store confirms your order next."),
+    (PICKUP, OrderStatus.PENDING): gettext_lazy("The store confirms your order next."),
+    (DELIVERY, OrderStatus.CONFIRMED): gettext_lazy("The store prepares your order next."),
+    (PICKUP, OrderStatus.CONFIRMED): gettext_lazy("The store prepares your order next."),
+    (DELIVERY, OrderStatus.PREPARING): gettext_lazy("Your order leaves the store when it is ready."),
+    (PICKUP, OrderStatus.PREPARING): gettext_lazy("Wait until it is ready before you come."),
+    (DELIVERY, OrderStatus.READY): gettext_lazy("Your order leaves the store soon."),
+    (PICKUP, OrderStatus.READY): gettext_lazy("Collect your order at the store and give your name."),
+    (DELIVERY, OrderStatus.IN_DELIVERY): gettext_lazy("Make sure that someone is at home."),
 }
 
 CHOOSE_AGAIN = (PaymentStatus.FAILED, PaymentStatus.EXPIRED)
@@ -81,7 +84,7 @@ def order(request: ShopRequest, key: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class ProgressStep:
-    name: str
+    name: Promise
     state: str  # done, current or ahead
     at: datetime | None
 
@@ -175,7 +178,7 @@ def _methods_page(
 def _order(request: ShopRequest, key: str) -> Order:
     found = queries.order_by_page_key(request.shop, key)
     if found is None:
-        raise NotFound("There is no order at this address. Check that you copied the whole link.")
+        raise NotFound(_("There is no order at this address. Check that you copied the whole link."))
     found.business = request.shop
     return found
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from accounts.models import Business
 from common.errors import Conflict, Invalid, NotFound
 from stores.enums import ProductStatus
@@ -76,15 +79,21 @@ def _basket(lines: Sequence[OrderLine], products: Mapping[UUID, Product]) -> Bas
             raise NotFound(f"Product {line.product_id} not found")
     basket = Basket(lines, products)
     if basket.subtotal > MAX_MINOR:
-        raise Invalid.field("items", "The order is too large.")
+        raise Invalid.field("items", _("The order is too large."))
     return basket
 
 
 def _check_line(product: Product, quantity: int) -> None:
+    named = {"product": product.name}
     if product.status != ProductStatus.ACTIVE or not product.is_available:
-        raise Conflict(f"{product.name} is not available.", code="product_unavailable")
+        raise Conflict(_("%(product)s is not available.") % named, code="product_unavailable")
     if product.stock is None or product.stock >= quantity:
         return
     if product.stock == 0:
-        raise Conflict(f"{product.name} is sold out.", code="product_sold_out")
-    raise Conflict(f"There is not enough of {product.name}: {product.stock} left.", code="not_enough_stock")
+        raise Conflict(_("%(product)s is sold out.") % named, code="product_sold_out")
+    words = ngettext(
+        "There is not enough of %(product)s: %(number)d left.",
+        "There is not enough of %(product)s: %(number)d left.",
+        product.stock,
+    )
+    raise Conflict(words % {**named, "number": product.stock}, code="not_enough_stock")

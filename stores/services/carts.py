@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import Business
 from common.errors import Conflict
@@ -46,19 +48,22 @@ class CartLine:
     @property
     def problem(self) -> str:
         if self.product is None:
-            return "The store no longer has it."
+            return _("The store no longer has it.")
         return shortage(self.product, self.quantity)
 
 
 def shortage(product: Product, quantity: int) -> str:
     """Why a shopper can't order so many of a product; empty where they can."""
     if product.status != ProductStatus.ACTIVE:
-        return "It is no longer for sale."
+        return _("It is no longer for sale.")
     if not product.is_available:
-        return "It isn't available right now."
+        return _("It isn't available right now.")
     if product.stock is None or product.stock >= quantity:
         return ""
-    return "It's sold out." if product.stock == 0 else f"Only {product.stock} left."
+    if product.stock == 0:
+        return _("It's sold out.")
+    left = ngettext("Only %(number)d left.", "Only %(number)d left.", product.stock)
+    return left % {"number": product.stock}
 
 
 def cart_lines(cart: Cart) -> list[CartLine]:
@@ -97,11 +102,14 @@ def add_product(*, business: Business, key: str, product: Product, quantity: int
         line = _line(cart, product.pk)
         already = line["quantity"] if line else 0
         if problem := shortage(product, already + quantity):
-            raise Conflict(f"{problem} You have {already} already." if already else problem)
+            have = _("You have %(number)d already.") % {"number": already}
+            raise Conflict(f"{problem} {have}" if already else problem)
         if already + quantity > MAX_QUANTITY:
-            raise Conflict(f"An order takes at most {MAX_QUANTITY} of a product.")
+            words = _("An order takes at most %(number)d of a product.")
+            raise Conflict(words % {"number": MAX_QUANTITY})
         if line is None and len(cart.lines) >= MAX_LINES:
-            raise Conflict(f"An order takes at most {MAX_LINES} different products.")
+            words = _("An order takes at most %(number)d different products.")
+            raise Conflict(words % {"number": MAX_LINES})
         if line is None:
             cart.lines.append(line := {"product": str(product.pk)})
         line |= {"name": product.name, "quantity": already + quantity}

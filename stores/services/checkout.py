@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import Business
 from common.db.inserts import insert
@@ -31,8 +33,10 @@ __all__ = ["PRICES_CHANGED", "OrderLine", "OrderRequest", "Price", "place_order"
 # prices change faster than that can't accept the order.
 ROUNDS = 3
 
-PRICES_CHANGED = "The prices or items have changed since you opened this page. Check the summary."
-DEFAULT_REFUSAL = "The store can't accept this order."
+PRICES_CHANGED = gettext_lazy(
+    "The prices or items have changed since you opened this page. Check the summary."
+)
+DEFAULT_REFUSAL = gettext_lazy("The store can't accept this order.")
 
 WIRE_NAMES = {
     "customer_name": "customer.name",
@@ -160,7 +164,7 @@ def place_order(
 
 
 def _agree_and_save(checkout: Checkout, on_saved: Callable[[Order], None] | None) -> Order:
-    for _ in range(ROUNDS):
+    for _round in range(ROUNDS):
         basket = find_basket(checkout.business, merge(checkout.request.items))
         terms = _agree(checkout, basket)
         if checkout.method:
@@ -169,7 +173,7 @@ def _agree_and_save(checkout: Checkout, on_saved: Callable[[Order], None] | None
             )  # it is asked for after the order is saved
         if order := _save(checkout, basket, terms, on_saved):
             return order
-    raise Conflict("Prices are changing right now. Please place the order again.", code="prices_changing")
+    raise Conflict(_("Prices are changing right now. Please place the order again."), code="prices_changing")
 
 
 def _check(business: Business, request: OrderRequest) -> None:
@@ -185,9 +189,9 @@ def _check(business: Business, request: OrderRequest) -> None:
 def _contact_problems(request: OrderRequest) -> list[ErrorDetail]:
     problems: list[ErrorDetail] = []
     if not request.customer_email and not request.customer_phone:
-        problems.append({"field": "customer", "message": "Enter an e-mail address or a phone number."})
+        problems.append({"field": "customer", "message": _("Enter an e-mail address or a phone number.")})
     if request.delivery_method == DeliveryMethod.DELIVERY and not request.address.strip():
-        problems.append({"field": "address", "message": "A delivery needs an address."})
+        problems.append({"field": "address", "message": _("A delivery needs an address.")})
     return problems
 
 
@@ -208,7 +212,7 @@ def _agree(checkout: Checkout, basket: Basket) -> PricedBasket:
         raise Invalid.field("promoDiscount", "Must not be more than the subtotal.")
     basket.check_available()
     if request.expected_subtotal not in (None, basket.subtotal):
-        raise Conflict(PRICES_CHANGED, code="prices_changed")
+        raise Conflict(str(PRICES_CHANGED), code="prices_changed")
     asked = hookpoints.ask_verdict(
         business=checkout.business,
         lines=basket.lines,
@@ -218,7 +222,7 @@ def _agree(checkout: Checkout, basket: Basket) -> PricedBasket:
         order_id=checkout.order_id,
     )
     if not asked.answer.valid:
-        raise Refused(asked.answer.reason or DEFAULT_REFUSAL)
+        raise Refused(asked.answer.reason or str(DEFAULT_REFUSAL))
     terms = _price(checkout, basket)
     validation = OrderValidation.VALID if asked.answer.all_heard else OrderValidation.NOT_VALIDATED
     return PricedBasket(terms.price, asked.parts + terms.parts, validation)

@@ -17,10 +17,12 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from accounts.models import Business
 from common.db.fields import decrypt, encrypt
 from common.errors import TooManyRequests
+from common.languages import language_of, speaking
 from common.mails.letters import PLATFORM, letter
 from common.processes.background import enqueue_after_commit
 from common.web.limits.auth_limits import limit_failures
@@ -36,12 +38,15 @@ MAILS_PER_WINDOW: Final = 20  # to one address
 NEW: Final = timedelta(days=7)  # how long a store is new
 GIVEN_UP: Final = timedelta(days=14)  # after its first time, a waiting mail that can't be sent
 BATCH: Final = 500
-WHY: Final = "You get this e-mail because this address was given with the order. If it wasn't you, ignore it."
+WHY: Final = gettext_lazy(
+    "You get this e-mail because this address was given with the order. If it wasn't you, ignore it."
+)
 SUBJECTS: Final = {
-    OrderStatus.READY: "Order {number} is ready",
-    OrderStatus.IN_DELIVERY: "Order {number} is on its way",
-    OrderStatus.CANCELLED: "Order {number} was cancelled",
+    OrderStatus.READY: gettext_lazy("Order %(number)s is ready – %(store)s"),
+    OrderStatus.IN_DELIVERY: gettext_lazy("Order %(number)s is on its way – %(store)s"),
+    OrderStatus.CANCELLED: gettext_lazy("Order %(number)s was cancelled – %(store)s"),
 }
+PLACED: Final = gettext_lazy("Order %(number)s at %(store)s")
 
 
 def is_mailed(order: Order) -> bool:
@@ -176,19 +181,20 @@ def _count_for_store(store: Business, now: datetime) -> bool:
 
 def _compose(mail: WaitingMail) -> EmailMessage:
     order, store = mail.order, mail.order.business
-    template, subject = "order_placed", f"Order {order.number} at {store.name}"
+    template, subject = "order_placed", PLACED
     if mail.status:
-        template = "order_status"
-        subject = f"{SUBJECTS[OrderStatus(mail.status)].format(number=order.number)} – {store.name}"
+        template, subject = "order_status", SUBJECTS[OrderStatus(mail.status)]
     _, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
-    sender = formataddr((f"{' '.join(store.name.split())} via {PLATFORM}", address))
-    with timezone.override(store.timezone):
+    language = language_of(store.locale)
+    with timezone.override(store.timezone), speaking(language):
+        who = gettext("%(store)s via %(platform)s")
+        sender = formataddr((who % {"store": " ".join(store.name.split()), "platform": PLATFORM}, address))
         return letter(
-            subject=subject,
+            subject=str(subject) % {"number": order.number, "store": store.name},
             to=order.customer_email,
             template=f"stores/mail/{template}.txt",
             context=_facts(mail),
-            frame=store_frame(store, WHY),
+            frame=store_frame(store, str(WHY), language),
             sender=sender,
         )
 

@@ -8,6 +8,8 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import Business
 from common import strangers
@@ -27,7 +29,7 @@ MAKING = timedelta(seconds=60)
 EXPIRY_BATCH = 500
 
 
-BUSY: Final = "This payment method is busy at the moment. Try again in a few seconds."
+BUSY: Final = gettext_lazy("This payment method is busy at the moment. Try again in a few seconds.")
 
 
 def chosen_method(
@@ -45,9 +47,10 @@ def chosen_method(
         now = hookpoints.ask_payment_methods(business=business, only=method_id, budget=Budget.start())
         method = _among(now, method_id)
     if method is None and strangers.was_refused():
-        raise Unavailable(BUSY, retry_after=strangers.RETRY_AFTER, code="payment_method_busy")
+        raise Unavailable(str(BUSY), retry_after=strangers.RETRY_AFTER, code="payment_method_busy")
     if method is None:
-        raise Invalid.field("paymentMethod", "Must be CASH, CARD or a method that the checkout offers now.")
+        problem = _("Must be CASH, CARD or a method that the checkout offers now.")
+        raise Invalid.field("paymentMethod", problem)
     return method
 
 
@@ -66,7 +69,7 @@ def require_time_for_payment(business: Business, method: PaymentMethod) -> None:
     try:
         strangers.require(*who)
     except strangers.NoPlace as error:
-        raise Unavailable(BUSY, retry_after=error.retry_after, code="payment_method_busy") from None
+        raise Unavailable(str(BUSY), retry_after=error.retry_after, code="payment_method_busy") from None
 
 
 def _among(methods: Sequence[PaymentMethod], method_id: str) -> PaymentMethod | None:
@@ -117,9 +120,9 @@ def _reopen(*, order: Order, method: PaymentMethod | None, method_id: str, now: 
     payment = _lock(order)
     order = payment.order
     if payment.status not in (PaymentStatus.FAILED, PaymentStatus.EXPIRED):
-        raise Conflict("The payment of this order is pending or completed.", code="payment_pending")
+        raise Conflict(_("The payment of this order is pending or completed."), code="payment_pending")
     if order.status == OrderStatus.CANCELLED:
-        raise Conflict("The order was cancelled.", code="order_cancelled")
+        raise Conflict(_("The order was cancelled."), code="order_cancelled")
     order.payment_method = method_id
     order.payment_method_name = method.name[:200] if method else ""
     order.updated_at = now
@@ -236,7 +239,7 @@ def _lock(order: Order) -> Payment:
         payment = Payment.objects.select_for_update(no_key=True).get(order=fresh)
     except (Order.DoesNotExist, Payment.DoesNotExist):
         raise NotAllowed(
-            "The merchant collects the payment of this order.", code="payment_by_merchant"
+            _("The merchant collects the payment of this order."), code="payment_by_merchant"
         ) from None
     payment.order = fresh
     return payment

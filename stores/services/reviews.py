@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Avg, Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from common.db.finders import get_or_not_found
 from common.errors import Invalid
@@ -78,4 +79,4 @@ def rate(products: QuerySet[Product]) -> None:
 def _lock_product(product_id: UUID) -> Product:
     """Keep the product from being deleted, and from getting another review, before the change is committed."""
     rows = Product.objects.select_related("business").select_for_update(no_key=True, of=("self",))
-    return get_or_not_found(rows, product_id, "Product not found")
+    return get_or_not_found(rows, product_id, _("Product not found"))

@@ -1,6 +1,8 @@
 """Store records as every page shows them: `{% load stores %}`."""
 
 from django import template
+from django.template.defaultfilters import floatformat
+from django.utils.translation import gettext
 
 from accounts.models import Business
 from common.money import display
@@ -22,6 +24,12 @@ def money(minor: int, of: Business | Order) -> str:
 @register.filter
 def times(price: int, quantity: int) -> int:
     return price * quantity
+
+
+@register.filter
+def stars_words(rating: float) -> str:
+    """What the stars say to those who don't see them."""
+    return gettext("%(rating)s of 5 stars") % {"rating": floatformat(rating)}
 
 
 @register.simple_tag

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from django.utils import translation
+from django.utils.translation import gettext
 
 from accounts import tasks
 from common.processes.background import enqueue_after_commit
@@ -65,6 +67,21 @@ def test_task_that_nothing_else_would_find_runs_here_without_a_broker(
 ) -> None:
     enqueue_after_commit(TASK, "kim@example.com", run_here=True)
     assert mailed == ["kim@example.com"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_task_that_runs_in_a_shoppers_request_speaks_english(
+    dead_broker: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoken: list[str] = []
+    monkeypatch.setattr(
+        "accounts.services.passwords.send_password_reset",
+        lambda *, email: spoken.append(gettext("Add to cart")),
+    )
+    with translation.override("de"):
+        enqueue_after_commit(TASK, "kim@example.com", run_here=True)
+        spoken.append(gettext("Add to cart"))
+    assert spoken == ["Add to cart", "In den Warenkorb"]
 
 
 @pytest.mark.django_db(transaction=True)

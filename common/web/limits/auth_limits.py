@@ -13,6 +13,7 @@ from typing import Final, NoReturn, TypeVar
 import redis
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import ngettext
 from django_ratelimit.core import get_usage
 
 from common.errors import TooManyRequests
@@ -87,9 +88,12 @@ def _count(group: str, key: str, most: int, window: int) -> None:
 
 
 def _refuse(wait: int) -> NoReturn:
-    raise TooManyRequests(
-        f"Too many attempts. Try again in {wait} seconds.", retry_after=wait, code="too_many_attempts"
+    words = ngettext(
+        "Too many attempts. Try again in %(seconds)d second.",
+        "Too many attempts. Try again in %(seconds)d seconds.",
+        wait,
     )
+    raise TooManyRequests(words % {"seconds": wait}, retry_after=wait, code="too_many_attempts")
 
 
 def _bucket(group: str, key: str) -> str:

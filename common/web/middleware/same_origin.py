@@ -8,6 +8,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from common.errors import NotAllowed
 
@@ -26,7 +27,9 @@ class SameOriginMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.method not in SAFE_METHODS and not _is_same_origin(request):
-            raise NotAllowed("This form was sent from another site. Go back, reload the page and try again.")
+            raise NotAllowed(
+                _("This form was sent from another site. Go back, reload the page and try again.")
+            )
         return self.get_response(request)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import set_urlconf
 from django.utils.module_loading import import_string
 
 from common.errors import ERROR_CODE_HEADER, default_code
@@ -36,6 +37,7 @@ class ZoneMiddleware:
         request.zone = name  # type: ignore[attr-defined]
         if zone.urlconf:
             request.urlconf = zone.urlconf
+            set_urlconf(zone.urlconf)  # Django does so only for what no layer refuses
         response = zone.get_response(request)
         for header, value in settings.ANSWER_HEADERS.items():
             response.headers.setdefault(header, value)
