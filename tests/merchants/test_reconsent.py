@@ -331,6 +331,6 @@ def test_one_address_that_is_refused_keeps_no_other_from_being_told(
     monkeypatch.setattr(EmailBackend, "send_messages", refuse_mira)
     with caplog.at_level(logging.ERROR):
         assert [letter.to for letter in told()] == [["tom@example.com"]]
-    assert f"The merchant of installation {asking.pk} got no mail" in caplog.text
+    assert f"A merchant of installation {asking.pk} got no mail" in caplog.text
     assert "SMTPRecipientsRefused" in caplog.text
     assert "mira@example.com" not in caplog.text
