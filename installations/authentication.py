@@ -150,7 +150,7 @@ def scope_needed(method: str, view: APIView) -> str | None:
 def refusal(installation: Installation, scope: str) -> Coded:
     """Says that a token lacks a scope, and that the store hasn't agreed to it if that is the reason."""
     message = f"This call needs the scope {scope}, which the token does not have."
-    if scope in installation.app.approved_scopes and not installation.follows_working_copy:
+    if scope in installation.approved_scopes and not installation.follows_working_copy:
         message = f"{message} {installation.business.name} has not agreed to it yet."
         return Coded(message, code="scope_not_agreed")
     return Coded(message, code="missing_scope")

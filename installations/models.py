@@ -45,6 +45,11 @@ def running(prefix: str = "", app: str = "app__") -> models.Q:
     return usable(prefix, app) & models.Q(**{f"{prefix}paused_at": None})
 
 
+def with_versions(prefix: str = "") -> tuple[str, ...]:
+    """What `select_related` reads for `Installation.version`, by the path to the installation."""
+    return tuple(f"{prefix}{path}" for path in ("app__approved_version",))
+
+
 class InstallationQuerySet(models.QuerySet["Installation"]):
     def active(self) -> "InstallationQuerySet":
         return self.filter(uninstalled_at=None)
@@ -68,7 +73,7 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
 
     def with_app(self) -> "InstallationQuerySet":
         """Also read what `effective_scopes` and `app_fields` use."""
-        return self.select_related("app__approved_version", "business")
+        return self.select_related(*with_versions(), "business")
 
     def with_terms(self) -> "InstallationQuerySet":
         """With their app, but only the columns in `SCOPE_FIELDS`: for queries that read many rows."""
@@ -218,15 +223,24 @@ class Installation(models.Model):
         return self.business_id if self.is_own else None
 
     @property
+    def version(self) -> AppVersion | None:
+        """The approved version that the store runs; None before the first approval. A test install may run the working copy
+        instead (`follows_working_copy`).
+
+        Whatever differs between two versions asks here: Webhook URL, scopes, what its merchant is asked for.
+        """
+        return self.app.approved_version
+
+    @property
     def app_fields(self) -> AppFields:
-        """The app as this installation sees it: name, description, pictures, version."""
+        """The app as its merchant sees it: name, description, pictures. Those of the newest version, whatever the store runs."""
         approved = self.app.approved_version
         return self.app if self.follows_working_copy or approved is None else approved
 
     @property
     def missing_scopes(self) -> list[str]:
-        """What the app was approved for and this installation was not granted."""
-        return in_order(set(self.app.approved_scopes) - set(self.granted_scopes))
+        """What its version was approved for and this installation was not granted."""
+        return in_order(set(self.approved_scopes) - set(self.granted_scopes))
 
     def rests_after_decline(self, at: datetime) -> bool:
         """Whether the merchant declined so recently that no banner asks again."""
@@ -234,8 +248,13 @@ class Installation(models.Model):
 
     @property
     def is_behind(self) -> bool:
-        """Whether its merchant agreed to another version's reach than the current one's, which may ask for more."""
-        return self.agreed_version_id not in (None, self.app.approved_version_id)
+        """Whether its merchant agreed to another version's reach than that of the version it runs, which may ask for more."""
+        return self.version is not None and self.agreed_version_id not in (None, self.version.pk)
+
+    @property
+    def approved_scopes(self) -> list[str]:
+        """The scopes of the version that it runs."""
+        return self.version.scopes if self.version else []
 
     @property
     def effective_scopes(self) -> list[str]:
@@ -247,7 +266,7 @@ class Installation(models.Model):
         if self.follows_working_copy:
             allowed, granted = self.app.scopes, self.narrowed_scopes
         else:
-            allowed, granted = self.app.approved_scopes, self.granted_scopes
+            allowed, granted = self.approved_scopes, self.granted_scopes
         return in_order(allowed if granted is None else set(allowed) & set(granted))
 
     @property
@@ -255,7 +274,7 @@ class Installation(models.Model):
         """The app's Webhook URL as this installation sees it; empty where there is none."""
         if self.follows_working_copy:
             return self.app.webhook_url
-        return self.app.approved_version.webhook_url if self.app.approved_version else ""
+        return self.version.webhook_url if self.version else ""
 
 
 class HistoryEntry(models.Model):

@@ -18,7 +18,7 @@ from accounts.models import Business, User
 from common.errors import Conflict
 from developers.review.templatetags.review import is_overdue
 from extensions.reach_requests import open_requests
-from installations.models import RECONSENT_REST, RUNS_WORKING_COPY, Installation
+from installations.models import RECONSENT_REST, RUNS_WORKING_COPY, Installation, with_versions
 from marketplace.models import App, Submission
 from marketplace.queries import REVIEW_DUE, overdue
 from merchants.store.queries import LOW
@@ -152,7 +152,7 @@ class Rule:
 
 
 INSTALLED = Installation.objects.with_app()
-WEBHOOKS = Webhook.objects.select_related("installation__app__approved_version", "installation__business")
+WEBHOOKS = Webhook.objects.select_related(*with_versions("installation__"), "installation__business")
 RULES = {
     "app is listed": Rule(apps, App.objects.all(), lambda each: each.is_listed, lambda rows: rows.listed()),
     "installation is usable": Rule(

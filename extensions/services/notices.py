@@ -24,7 +24,7 @@ from extensions.in_store.app_status import statuses_of
 from extensions.in_store.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
 from extensions.reach_requests import requested_capabilities
-from installations.models import Installation, running
+from installations.models import Installation, running, with_versions
 from installations.queries import asked_scopes, scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -225,7 +225,7 @@ def _mail(ids: Iterable[UUID], kind: MailKind, write: Any) -> None:
     rows = Installation.objects.filter(pk__in=list(ids)).order_by("id").defer("webhook_secret")
     found: Mapping[Installation, EmailMessage | None] = {
         each: write(each)
-        for each in rows.select_related("app__approved_version", "business__owner")
+        for each in rows.select_related(*with_versions(), "business__owner")
         if each.business.owner.is_active and wants_mail(each.business.owner, kind)
     }
     letters = [(installation, letter) for installation, letter in found.items() if letter]

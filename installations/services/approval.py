@@ -136,14 +136,15 @@ def _changes(rows: Sequence[Installation], app: App) -> list[_Change]:
     asking = {version for _, found in answers for version in found}
     found = [_convert(row) if row.is_test else _adapt(row, offers) for row in rows]
     for change in found:
-        if change.installation.agreed_version_id not in (None, *asking):
-            change.values["agreed_version_id"] = app.approved_version_id
+        version = change.installation.version
+        if version and change.installation.agreed_version_id not in (None, *asking):
+            change.values["agreed_version_id"] = version.pk
     return [change for change in found if not change.changes_nothing]
 
 
 def _convert(row: Installation) -> _Change:
     """Make it a production install, unless its terms were agreed to after the approval."""
-    version = row.app.approved_version
+    version = row.version
     assert version is not None
     if max(row.installed_at, row.consented_at) > version.approved_at:
         return _Change(row, {})
@@ -159,7 +160,7 @@ def _convert(row: Installation) -> _Change:
 
 def _adapt(row: Installation, offers: Offers) -> _Change:
     """Ask for the scopes that it lacks and that were not left out on purpose; stop asking if there are none."""
-    granted = set(row.app.approved_scopes) & set(row.granted_scopes)
+    granted = set(row.approved_scopes) & set(row.granted_scopes)
     removed = set(row.granted_scopes) - granted
     lacking = offers.lacked_by(row)
     unasked = lacking - _asked_before(row, lacking, offers)

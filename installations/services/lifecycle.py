@@ -47,7 +47,7 @@ class Terms:
     """What a consent decides about an installation.
 
     `consented_at` is when somebody agreed, `agreed_version` the approved version whose reach they were shown; None: now, and
-    the current one. `is_review`: a reviewer or a check tries the working copy, `is_own`: a developer of
+    the one that the store runs. `is_review`: a reviewer or a check tries the working copy, `is_own`: a developer of
     the app does.
     """
 
@@ -175,7 +175,7 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     installation.is_test, installation.is_own = terms.is_test, terms.is_own
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
-    agreed = terms.agreed_version or installation.app.approved_version
+    agreed = terms.agreed_version or installation.version
     installation.agreed_version = None if installation.runs_working_copy else agreed
     installation.declined_version = None
     installation.needs_reconsent = terms.needs_reconsent

@@ -34,7 +34,7 @@ class PermissionRequest:
 
 def question_of(app: InstalledApp, granted: Mapping[str, HistoryEntry]) -> PermissionRequest | None:
     """The open request of an app, if any. `granted` is from `granted_by`."""
-    installation, version = app.installation, app.installation.app.approved_version
+    installation, version = app.installation, app.installation.version
     if version is None or not app.status.has_request:
         return None
     return PermissionRequest(
