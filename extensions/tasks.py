@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from extensions.hooks import relaying, retention
+from extensions.releases import watch
 from extensions.services import costs, notices
 
 
@@ -18,3 +19,9 @@ def remove_old_hook_calls() -> None:
 def notify_merchants() -> None:
     """Mail merchants about apps that ask for more or keep failing. Safe to run twice at once."""
     notices.notify_merchants()
+
+
+@shared_task
+def watch_releases() -> None:
+    """Halt releases that are worse than the version before, and begin their next steps. Safe to run twice at once."""
+    watch.look()

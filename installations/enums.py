@@ -13,6 +13,7 @@ class HistoryKind(models.TextChoices):
     PAUSED = "PAUSED", "Paused"
     RESUMED = "RESUMED", "Resumed"
     SCOPES_REMOVED = "SCOPES_REMOVED", "Permissions taken away by an approval"
+    SCOPES_RETURNED = "SCOPES_RETURNED", "Permissions returned with an earlier version"
     TOKEN_ENDED = "TOKEN_ENDED", "Access token ended"
     UNINSTALLED = "UNINSTALLED", "Uninstalled"
     ERASURE_SENT = "ERASURE_SENT", "Data erasure sent"
@@ -29,4 +30,5 @@ GRANTING = (
     HistoryKind.CONVERTED,
     HistoryKind.AGREED,
     HistoryKind.SCOPES_REMOVED,
+    HistoryKind.SCOPES_RETURNED,
 )

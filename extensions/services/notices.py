@@ -61,9 +61,8 @@ def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
     of `approval_followed`: three statements for any number of installations.
     """
     asked = _digests(app)
-    concerned = {
-        each.pk: asked[each.agreed_version_id] for each in installations if each.agreed_version_id in asked
-    }
+    terms = {each.pk: (each.agreed_version_id, each.is_in_release) for each in installations}
+    concerned = {pk: asked[agreed] for pk, agreed in terms.items() if agreed in asked}
     if not concerned:
         return
     known = dict(
@@ -81,18 +80,18 @@ def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
     )
 
 
-def _digests(app: App) -> dict[UUID, list[str]]:
-    """By the version that stores agreed to: a digest of each sentence that their merchants would read."""
-    rows: dict[UUID, list[Any]] = defaultdict(list)
+def _digests(app: App) -> dict[tuple[UUID | None, bool], list[str]]:
+    """By the version that stores agreed to, and whether an open release has reached them: a digest of each sentence that their merchants would read."""
+    rows: dict[tuple[UUID | None, bool], list[Any]] = defaultdict(list)
     for row in ReachRequest.objects.filter(version__app=app).select_related("definition"):
         row.definition.content = row.content
-        rows[row.version_id].append(row.definition)
+        rows[row.version_id, row.in_release].append(row.definition)
     return {
-        version: [
+        agreed: [
             hashlib.sha256(f"{each.title}\n{each.detail}".encode()).hexdigest()[:16]
             for each in capabilities_of(definitions)
         ]
-        for version, definitions in rows.items()
+        for agreed, definitions in rows.items()
     }
 
 

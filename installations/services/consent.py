@@ -42,7 +42,7 @@ def approve_scopes(
     shown = found.version
     if version is not None and (shown is None or shown.number != version):
         raise Conflict("The app has a newer version. Review what it asks for now.")
-    offered = found.app.scopes if found.follows_working_copy else found.approved_scopes
+    offered = found.app.scopes if found.follows_working_copy else found.offered_scopes
     granted = offered if scopes is None else scopes
     if not set(granted) <= set(offered):
         raise Invalid.field("scopes", "The app does not ask for all of these permissions.")

@@ -31,6 +31,7 @@ from . import (
     manifest,
     members,
     new,
+    release,
     restore,
     status,
     submit,
@@ -51,7 +52,8 @@ class Command(Protocol):
 
 
 COMMANDS: tuple[Command, ...] = (
-    login, new, install, listen, trigger, manifest, logs, check, submit, status, versions, restore, members,
+    login, new, install, listen, trigger, manifest, logs, check, submit, status, versions, release, restore,
+    members,
 )  # fmt: skip
 
 
