@@ -303,6 +303,12 @@ class Installation(models.Model):
         return self.app if self.follows_working_copy or approved is None else approved
 
     @property
+    def shown_version(self) -> str:
+        """The number of the version that the store runs, for people."""
+        runs = None if self.follows_working_copy else self.version
+        return self.app.version if runs is None else runs.version
+
+    @property
     def offered_scopes(self) -> list[str]:
         """What its merchant may grant: the scopes of its version, without those that an open release removes."""
         if self.version is None:

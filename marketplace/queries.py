@@ -93,7 +93,7 @@ def release_of(app: App) -> Release | None:
 
 def versions_of(app: App) -> QuerySet[AppVersion]:
     """Newest first, with who approved each."""
-    return app.versions.select_related("submission__reviewer").order_by("-number")
+    return app.versions.select_related("submission__reviewer", "release").order_by("-number")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
@@ -42,7 +43,7 @@ def update_live(app: App) -> None:
     """Write what runs and what merchants are asked for. The app's row is locked; it has no effect before an approval."""
     if app.approved_version_id is None:
         return
-    run = {False: app.approved_version_id}
+    run: dict[bool, UUID | None] = {False: app.approved_version_id}
     if app.rolling_version_id is not None:
         run = {False: app.earlier_version_id, True: app.rolling_version_id}
     agreed = Installation.objects.active().filter(agreed_version=OuterRef("pk"))

@@ -60,5 +60,5 @@ class Release(models.Model):
 
 
 def place_of(version: UUID, installation: UUID) -> int:
-    """Where an installation stands in the release of a version: a hash, the same in every process, from 0 to 2⁶³ - 1."""
+    """The place of an installation in the release of a version: a hash, the same in every process, from 0 to 2⁶³ - 1."""
     return int.from_bytes(sha256(version.bytes + installation.bytes).digest()[:8]) >> 1

@@ -13,7 +13,7 @@ that is listed and newly installed), so all readers change with its commit. Inst
 """
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -116,7 +116,7 @@ def halt_suspended(*, app: App, reviewer: User, now: datetime) -> None:
 
 @transaction.atomic
 def resume(*, app: App, by: User, now: datetime | None = None) -> Release:
-    """Begin the step anew, and judge the version by its calls from now on. Raises `Conflict` in another state, and while the app is
+    """Begin the step again, and judge the version by its calls from now on. Raises `Conflict` in another state, and while the app is
     suspended.
     """
     locked, release = _locked(app, by, "resume")
@@ -225,7 +225,7 @@ def _begin_step(app: App, release: Release, now: datetime) -> None:
 
 
 def _places(version: AppVersion) -> list[int]:
-    answers = stores_to_reach.send(AppVersion, version=version)
+    answers: list[tuple[Any, Any]] = stores_to_reach.send(AppVersion, version=version)
     return sorted(place for _, found in answers for place in found)
 
 

@@ -67,7 +67,7 @@ class VersionsView(DeveloperView):
     def get(self, request: Request, app_id: str) -> Response:
         """List an app's approved versions."""
         wanted = page_request(request.query_params)
-        versions = versions_of(self.own_app(app_id)).select_related("app", "release")
+        versions = versions_of(self.own_app(app_id)).select_related("app")
         page = VersionSerializer(versions[wanted.window], many=True).data
         return Response(page_body(list(page), total=versions.count(), request=wanted))
 

@@ -50,11 +50,10 @@ def release(request: HttpRequest, app: App) -> HttpResponse:
 @require_POST
 @app_page
 def move(request: HttpRequest, app: App) -> HttpResponse:
-    """**Advance**, **Halt** or **Resume**. The state may have changed since the page was shown; then it says so."""
+    """**Advance**, **Halt** or **Resume**; a reason is for programs. The state may have changed since the page was shown; then it says so."""
     action = request.POST.get("action", "")
     if action in _MOVES:
-        reason = {"reason": request.POST.get("reason", "")} if action == "halt" else {}
-        _try(request, lambda: _MOVES[action](app=app, by=current_developer(request), **reason), action)
+        _try(request, lambda: _MOVES[action](app=app, by=current_developer(request)), action)
     return redirect("portal:release", app.slug)
 
 
@@ -63,8 +62,7 @@ def move(request: HttpRequest, app: App) -> HttpResponse:
 def take_back(request: HttpRequest, app: App) -> HttpResponse:
     """Asks first, because every store changes."""
     if request.method == "POST":
-        by, reason = current_developer(request), request.POST.get("reason", "")
-        _try(request, lambda: releases.take_back(app=app, by=by, reason=reason), "back")
+        _try(request, lambda: releases.take_back(app=app, by=current_developer(request)), "back")
         return redirect("portal:release", app.slug)
     found = release_of(app)
     if found is None or "back" not in releases.actions_of(app, found):

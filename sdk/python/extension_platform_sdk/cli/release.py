@@ -17,7 +17,9 @@ WITH_REASON = ("halt", "back")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do; without it, the release is shown")
+    parser.add_argument(
+        "action", nargs="?", choices=ACTIONS, help="what to do; without it, the release is shown"
+    )
     parser.add_argument("--reason", metavar="TEXT", help="why you halt it or take it back")
     add_app_argument(parser)
     add_json_argument(parser)
