@@ -20,6 +20,7 @@ SHOWN: Final = 50
 NEWS: Final = (
     HistoryKind.NEEDS_RECONSENT,
     HistoryKind.SCOPES_REMOVED,
+    HistoryKind.SCOPES_RETURNED,
     HistoryKind.TOKEN_ENDED,
     HistoryKind.CONVERTED,
     HistoryKind.ERASURE_CONFIRMED,

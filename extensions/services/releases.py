@@ -47,7 +47,11 @@ def update_live(app: App) -> None:
     if app.rolling_version_id is not None:
         run = {False: app.earlier_version_id, True: app.rolling_version_id}
     agreed = Installation.objects.active().filter(agreed_version=OuterRef("pk"))
-    in_use = AppVersion.objects.filter(Q(Exists(agreed)) | Q(pk__in=run.values()), app=app)
+    is_used = Q(Exists(agreed)) | Q(pk__in=run.values())
+    if _is_going_back(app):
+        returning = Installation.objects.active().filter(earlier_agreed_version=OuterRef("pk"))
+        is_used |= Q(Exists(returning))
+    in_use = AppVersion.objects.filter(is_used, app=app)
     approved = _approved_manifests(in_use)
     live: list[LiveDefinition] = []
     requests: list[ReachRequest] = []
@@ -64,6 +68,12 @@ def update_live(app: App) -> None:
     ReachRequest.objects.filter(version__app=app).delete()
     LiveDefinition.objects.bulk_create(live)
     ReachRequest.objects.bulk_create(requests)
+
+
+def _is_going_back(app: App) -> bool:
+    """Whether stores follow a version that came before one that was taken back: they agree again to what they had agreed to before."""
+    version = app.approved_version
+    return app.taken_back_at is not None and version is not None and version.followed_at is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ def _removed_by(release: Release, rows: Sequence[Installation]) -> dict[UUID, se
     lost = HistoryEntry.objects.filter(
         installation__in=[row.pk for row in rows],
         kind=HistoryKind.SCOPES_REMOVED,
-        at__gte=release.version.approved_at,
+        at__range=(release.version.approved_at, release.ended_at),
         at__gt=F("installation__consented_at"),
     )
     found: dict[UUID, set[str]] = defaultdict(set)

@@ -158,7 +158,8 @@ def take_back(*, app: App, by: User, reason: str = "", now: datetime | None = No
     locked.approved_version, locked.taken_back_at = earlier, now
     locked.save(update_fields=["approved_version", "taken_back_at"])
     AppVersion.objects.filter(pk=release.version_id, followed_at=None).update(followed_at=now)
-    AppVersion.objects.filter(pk=earlier.pk).update(followed_at=None)
+    earlier.followed_at = None
+    earlier.save(update_fields=["followed_at"])
     _record(release, ReviewKind.TAKEN_BACK, by, now, release.reason)
     release_moved.send(App, app=locked, release=release, now=now)
     return release

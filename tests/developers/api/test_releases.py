@@ -12,6 +12,7 @@ from extensions.enums import CallOutcome, ExtensionType
 from extensions.hooks.live import live_hooks
 from extensions.models import Breaker, Definition, HookCall
 from extensions.queries import extensions_on
+from extensions.reach_requests import requested_capabilities
 from extensions.releases.watch import look
 from installations.models import Installation
 from installations.services import approval, approve_scopes
@@ -24,9 +25,11 @@ from marketplace.services import releases, reviews
 from stores.hookpoints import HookPoint
 from tests import factories
 from tests.clients import Api, client_of
+from tests.deliveries import OK, TIMEOUT, UNAVAILABLE, delivery
 from tests.extensions.manifests import Document, block, hook, script
 from tests.merchants.pages import installed
 from tests.signals import connected
+from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
 from webhooks.queries import destination
 
@@ -337,6 +340,31 @@ def test_failing_version_halts(
     assert api("get", path(rolling)).json()["state"] == "ROLLING", "judged by its calls from now on"
 
 
+@pytest.mark.spec(
+    RELEASES,
+    "First attempts of deliveries since the approval count; tests, resends, sandboxes and others don't",
+)
+def test_what_counts(
+    api: Api, rolling: App, twenty: list[Installation], sandbox: Business, sam: User
+) -> None:
+    new, old = new_of(twenty), next(each for each in map(seen, twenty) if not each.is_in_release)
+    own = installed(App.objects.get(pk=rolling.pk), sandbox)
+    other = installed(factories.app(sam, webhook_url=NEW, slug="other"), Business.objects.sandbox_of(sam))
+    factories.approve(App.objects.get(slug="other"))
+    Installation.objects.filter(pk=other.pk).update(is_test=False, is_own=False)
+    for each in (new, old, own, other):
+        webhook = Webhook.objects.select_related("installation__business").get(installation=each)
+        delivery(webhook, DeliveryStatus.SUCCEEDED, UNAVAILABLE, OK)
+        delivery(webhook, DeliveryStatus.SUCCEEDED, OK)
+        delivery(webhook, DeliveryStatus.EXHAUSTED, TIMEOUT, event_type="webhook.test")
+        delivery(webhook, DeliveryStatus.SUCCEEDED, TIMEOUT, created_at=timezone.now() - timedelta(hours=2))
+    call(old, took=20)
+    HookCall.objects.filter(installation=old).update(called_at=timezone.now() - timedelta(hours=1))
+    assert api("get", path(rolling)).json()["health"] == {
+        name: {"calls": 2, "failed": 1, "failureRate": 0.5, "p95Ms": 812} for name in ("new", "old")
+    }
+
+
 @pytest.mark.spec(RELEASES, "A slow version halts by itself")
 def test_slow_version_halts(
     api: Api, rolling: App, twenty: list[Installation], later: Callable[..., None]
@@ -402,6 +430,20 @@ def test_back(api: Api, first: App, twenty: list[Installation], mode: str) -> No
         (2, False, True), (1, True, False),
     ]  # fmt: skip
     assert api("post", f"/developer/apps/{app.pk}/submit", {}).status_code == 201
+
+
+@pytest.mark.spec(RELEASES, "back gives no store more than it had agreed to")
+def test_back_without_a_yes(api: Api, first: App, twenty: list[Installation]) -> None:
+    save(api, first, BEFORE | {"embeds": [script()]})
+    approve(change(first, version="2.0.0"), "ALL")
+    approve_scopes(installation=seen(twenty[0]), user=twenty[0].business.owner)
+    save(api, first, BEFORE)
+    app = approve(change(first, version="3.0.0"), "ALL")
+    assert len({seen(each).agreed_version_id for each in twenty}) == 1, "the third asks for nothing"
+    api("post", path(app, "back"), {})
+    follow_all()
+    assert [("counter" in running(each.business)) for each in twenty[:3]] == [True, False, False]
+    assert [len(requested_capabilities(seen(each))) for each in twenty[:3]] == [0, 1, 1]
 
 
 @pytest.mark.spec(RELEASES, "After back a later save is live as ever, definition by definition")
