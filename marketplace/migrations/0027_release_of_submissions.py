@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marketplace', '0022_releases'),
+        ('marketplace', '0026_releases'),
     ]
 
     operations = [
