@@ -19,7 +19,7 @@ from common.db.finders import get_or_not_found
 from common.ids import first_id_at, moment_of, parse_id
 from extensions.enums import SKIPPED, CallOutcome, ExtensionType
 from extensions.models import Definition, HookCall
-from installations.models import Installation
+from installations.models import Installation, with_versions
 from marketplace.models import App
 from stores.hookpoints import HookPoint
 from webhooks.catalogue import EVENTS
@@ -148,7 +148,7 @@ def endpoints_of(app: App) -> dict[str, list[str]]:
 def call_of_app(app: App, call_id: object) -> ApiCall:
     """A call of the app, with its installation and store. Raises `NotFound`, also for another app's."""
     rows = ApiCall.objects.filter(app=app).select_related(
-        "installation__app__approved_version", "installation__business"
+        *with_versions("installation__"), "installation__business"
     )
     return get_or_not_found(rows.defer("installation__webhook_secret"), call_id, "Request not found")
 

@@ -30,7 +30,7 @@ from benchmarks.processes import Failed
 from benchmarks.results import Goal, Row, milliseconds
 from common.secrets import digest
 from developers.review import decision_effects
-from installations.models import Installation
+from installations.models import Installation, with_versions
 from installations.services import approval
 from marketplace.enums import AppStatus
 from marketplace.models import App, AppVersion, Submission
@@ -209,7 +209,7 @@ def _refused(tokens: Sequence[str]) -> int:
 def _old(app: App) -> int:
     """How many installations the approval isn't in force on. Reads each as a request and a dispatcher do."""
     old, last = 0, None
-    rows = Webhook.objects.select_related("installation__app__approved_version", "installation__business")
+    rows = Webhook.objects.select_related(*with_versions("installation__"), "installation__business")
     rows = rows.defer("secret", "installation__webhook_secret").filter(installation__app=app).order_by("id")
     while chunk := list((rows.filter(id__gt=last) if last else rows)[:CHUNK]):
         old += sum(_is_old(each) for each in chunk)

@@ -11,6 +11,7 @@ from celery.schedules import crontab
 PERIODS: Final = {
     "webhooks.tasks.dispatch": 1.0,
     "installations.tasks.follow_approvals": 5.0,  # promised within 10 s
+    "extensions.tasks.watch_releases": 10.0,  # a step ends within 15 s
     "webhooks.tasks.follow_erasures": 10.0,
     "stores.tasks.expire_payments": 20.0,  # EXPIRED is promised within 60 s
     "conformance.tasks.remove_ended_checks": 30.0,

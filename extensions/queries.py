@@ -1,14 +1,17 @@
 """Reading manifests, settings and the extensions on a business."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
 from accounts.models import Business
 from extensions.enums import ExtensionType
-from extensions.manifest.content import Defined
+from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.reach import added_reach
 from extensions.models import ApprovedManifest, Definition, LiveDefinition, Manifest
 from extensions.schemas import resolved
@@ -31,9 +34,52 @@ def approved_manifest(version: AppVersion | None) -> dict[str, Any]:
 
 def waiting_in(app: App, document: Mapping[str, Any]) -> list[Defined]:
     """The definitions of a valid manifest that go live with the app's next approved version. None before the first."""
-    if app.approved_version is None:
+    if app.newest_version is None:
         return []
-    return added_reach(approved_manifest(app.approved_version), document)
+    approved = approved_manifest(app.newest_version)
+    waiting = added_reach(approved, document)
+    if app.live_saves and app.taken_back_at is None:
+        return waiting
+    kept = {(each.type, each.key): each.content for each in definitions_in(approved)}
+    saved_at = {(row.type, row.key): row.updated_at for row in Definition.objects.filter(app=app)}
+    later = timezone.now()  # of one that isn't saved yet
+    return [
+        each
+        for each in definitions_in(document)
+        if each in waiting
+        or (
+            each.content != kept.get((each.type, each.key))
+            and not saves_run(app, saved_at.get((each.type, each.key), later))
+        )
+    ]
+
+
+def saves_run(app: App, saved_at: datetime) -> bool:
+    """Whether what was saved then may run in production before it is approved: saves are live, and no version was taken back since."""
+    return app.live_saves and (app.taken_back_at is None or saved_at > app.taken_back_at)
+
+
+def documents_in(installations: Iterable[Installation]) -> dict[UUID, dict[str, Any]]:
+    """The manifest that each installation runs, by its id: the saved one, or where saves wait that of its version. At most two
+    statements. Of single definitions, `LiveDefinition` knows more.
+    """
+    found = list(installations)
+    saves = Manifest.objects.filter(app__in={each.app_id for each in found})
+    saved = {app: (document, at) for app, document, at in saves.values_list("app_id", "document", "saved_at")}
+    documents = {each.pk: saved[each.app_id][0] if each.app_id in saved else {} for each in found}
+    waiting = {
+        each.pk: each.version.pk
+        for each in found
+        if each.app_id in saved
+        and not each.runs_working_copy
+        and each.version is not None
+        and not saves_run(each.app, saved[each.app_id][1])
+    }
+    if waiting:
+        kept = ApprovedManifest.objects.filter(version__in=set(waiting.values()))
+        approved = dict(kept.values_list("version_id", "document"))
+        documents |= {pk: approved.get(version, {}) for pk, version in waiting.items()}
+    return documents
 
 
 def manifest_documents(apps: Iterable[App]) -> dict[UUID, dict[str, Any]]:
@@ -45,12 +91,12 @@ def settings_of(installation: Installation) -> dict[str, Any]:
     """An app's global settings on a business: the defaults of its `settingsSchema` with the merchant's values on top
     (contract, section 6, "Settings").
     """
-    return overlaid(defaults_of(resolved(settings_schema_of(installation.app))), installation.settings)
+    return overlaid(defaults_of(resolved(settings_schema_of(installation))), installation.settings)
 
 
-def settings_schema_of(app: App) -> dict[str, Any] | None:
-    """The schema of an app's global settings; None for an app that has none."""
-    return settings_schema_in(manifest_document(app))
+def settings_schema_of(installation: Installation) -> dict[str, Any] | None:
+    """The schema of an app's global settings in a store; None for an app that has none."""
+    return settings_schema_in(documents_in([installation])[installation.pk])
 
 
 def settings_schema_in(document: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -120,7 +166,9 @@ def running_definitions(
     """
     wanted = {name: value for name, value in (("type", kind), ("key", key)) if value is not None}
     own = [each.app_id for each in installations if each.runs_working_copy]
-    agreed = [each.agreed_version_id for each in installations if not each.runs_working_copy]
+    agreed = {
+        (each.agreed_version_id, each.is_in_release) for each in installations if not each.runs_working_copy
+    }
     found: dict[UUID, list[Definition]] = defaultdict(list)
     for definition in Definition.objects.filter(app__in=own, is_active=True, **wanted) if own else ():
         found[definition.app_id].append(definition)
@@ -137,9 +185,10 @@ def runs_in(installation: Installation, definition: Definition) -> bool:
     return any(each.pk == definition.pk for each in running[installation.app_id])
 
 
-def _live(versions: Iterable[UUID | None], wanted: dict[str, Any]) -> Iterator[Definition]:
-    filters = {f"definition__{name}": value for name, value in {"is_active": True, **wanted}.items()}
-    rows = LiveDefinition.objects.filter(version__in=[each for each in versions if each], **filters)
+def _live(agreed: Collection[tuple[UUID | None, bool]], wanted: dict[str, Any]) -> Iterator[Definition]:
+    filters = {f"definition__{name}": value for name, value in wanted.items()}
+    rows = LiveDefinition.objects.filter(version__in=[version for version, _ in agreed if version], **filters)
     for row in rows.select_related("definition"):
-        row.definition.content = row.content
-        yield row.definition
+        if (row.version_id, row.in_release) in agreed:
+            row.definition.content = row.content
+            yield row.definition

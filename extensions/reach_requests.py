@@ -13,14 +13,16 @@ from django.utils import timezone
 
 from extensions.in_store.capabilities import Capability, capabilities_of
 from extensions.models import ReachRequest
-from installations.models import RECONSENT_REST, Installation
+from installations.models import RECONSENT_REST, Installation, is_in_release
 
 
 def requested_capabilities(installation: Installation) -> list[Capability]:
     """What the current version would add to this store after its merchant's yes. At most one query."""
     if not installation.is_behind:
         return []
-    rows = ReachRequest.objects.filter(version=installation.agreed_version_id)
+    rows = ReachRequest.objects.filter(
+        version=installation.agreed_version_id, in_release=installation.is_in_release
+    )
     found = []
     for row in rows.select_related("definition"):
         row.definition.content = row.content
@@ -44,11 +46,12 @@ def open_requests(installations: Iterable[Installation], at: datetime | None = N
 def requests_of(installations: Iterable[Installation], at: datetime | None = None) -> dict[UUID, OpenRequest]:
     """The open requests of installations, by id. One query."""
     rows = Installation.objects.usable().filter(pk__in=[each.pk for each in installations])
-    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"))
+    requests = ReachRequest.objects.filter(version=OuterRef("agreed_version"), in_release=OuterRef("reached"))
     rested = Q(reconsent_declined_at=None) | Q(
         reconsent_declined_at__lte=(at or timezone.now()) - RECONSENT_REST
     )
     newer = Q(declined_version=None) | ~Q(declined_version=F("app__approved_version"))
+    rows = rows.alias(reached=is_in_release())
     asked = rows.annotate(asks_reach=Exists(requests)).filter(Q(needs_reconsent=True) | Q(asks_reach=True))
     is_now = Case(When(rested | Q(asks_reach=True) & newer, then=True), default=False)
     return {

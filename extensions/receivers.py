@@ -1,13 +1,15 @@
 """Receivers of lower-level apps' signals, in the transaction of the change. Connected by `ExtensionsConfig`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.dispatch import receiver
 
+from extensions.hooks import breaker
 from extensions.models import ExtensionState, ReachRequest, StorefrontCost
+from extensions.releases import health as release_health
 from extensions.services.customer_copies import erase_customer
 from extensions.services.notices import note_requests
 from extensions.services.placements import remove_all_of
@@ -21,10 +23,18 @@ from installations.signals import (
     installation_removed,
     versions_that_ask,
 )
-from marketplace.models import App, AppVersion
-from marketplace.signals import app_approved
+from marketplace.enums import ReleaseState
+from marketplace.models import App, AppVersion, Release
+from marketplace.signals import app_approved, app_updated, release_moved
 from stores.copies import Copies
 from stores.signals import copies_to_erase
+
+
+@receiver(app_updated)
+def let_saves_run(app: App, changed: Collection[str], **_: Any) -> None:
+    """`liveSaves` was switched, with the app's row locked."""
+    if "live_saves" in changed:
+        update_live(app)
 
 
 @receiver(installation_removed)
@@ -52,8 +62,17 @@ def run_what_was_agreed_to(installation: Installation, **_: Any) -> None:
 
 
 @receiver(versions_that_ask)
-def find_versions_that_ask(app: App, **_: Any) -> set[UUID]:
-    return set(ReachRequest.objects.filter(version__app=app).values_list("version_id", flat=True))
+def find_versions_that_ask(app: App, **_: Any) -> set[tuple[UUID, bool]]:
+    return set(ReachRequest.objects.filter(version__app=app).values_list("version_id", "in_release"))
+
+
+@receiver(release_moved)
+def run_the_versions_of_a_release(app: App, release: Release, now: datetime, **_: Any) -> None:
+    """After `back`, breakers that the newer version opened are closed. Its figures are kept, since stores move on."""
+    update_live(app)
+    if release.state == ReleaseState.TAKEN_BACK:
+        release_health.keep(release)
+        breaker.close_those_of(release)
 
 
 @receiver(approval_followed)

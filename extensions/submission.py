@@ -7,11 +7,12 @@ from typing import Final
 from accounts.models import User
 from common.errors import ErrorDetail
 from extensions.enums import ExtensionType
+from extensions.manifest.content import definitions_in
 from extensions.models import Definition
-from extensions.queries import manifest_document, waiting_in
+from extensions.queries import approved_manifest, manifest_document, settings_schema_in, waiting_in
 from marketplace import rules
-from marketplace.enums import AppStatus
-from marketplace.models import App, Submission
+from marketplace.enums import AppStatus, ReleaseMode
+from marketplace.models import FROZEN_FIELDS, App, Submission
 from marketplace.services import reviews
 
 
@@ -37,13 +38,22 @@ def waits_for_version(app: App) -> bool:
 
 
 def may_submit(app: App) -> bool:
-    """Whether the app's state allows a submission, whatever is still missing. An approved app may be submitted for a part that
-    waits, and for its developer's new name.
+    """Whether the app's state allows a submission, whatever is still missing. An approved app may be submitted whenever its
+    working copy differs from the version that runs, also after a version was taken back. Not while a release is open.
     """
     approved = app.approved_version
+    if app.rolling_version_id is not None:
+        return False
     if app.status != AppStatus.APPROVED or approved is None:
         return app.status == AppStatus.DRAFT
-    return approved.shown_developer != app.shown_developer or waits_for_version(app)
+    if approved.shown_developer != app.shown_developer:
+        return True
+    if any(getattr(approved, name) != getattr(app, name) for name in FROZEN_FIELDS):
+        return True
+    before, now = approved_manifest(approved), manifest_document(app)
+    if settings_schema_in(before) != settings_schema_in(now):
+        return True
+    return list(definitions_in(before)) != list(definitions_in(now))
 
 
 def missing(app: App) -> list[ErrorDetail]:
@@ -52,7 +62,13 @@ def missing(app: App) -> list[ErrorDetail]:
 
 
 def submit_app(
-    *, app: App, developer: User, how_to_test: str = "", scope_reason: str = "", now: datetime | None = None
+    *,
+    app: App,
+    developer: User,
+    how_to_test: str = "",
+    scope_reason: str = "",
+    release: ReleaseMode = ReleaseMode.ALL,
+    now: datetime | None = None,
 ) -> Submission:
     """`marketplace.services.reviews.submit` with all checks; raises the same errors."""
     return reviews.submit(
@@ -62,5 +78,6 @@ def submit_app(
         scope_reason=scope_reason,
         checks=CHECKS,
         may_submit=may_submit,
+        release=release,
         now=now,
     )

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from extensions.hooks import relaying, retention
+from extensions.releases import watch
 from extensions.services import costs, notices, scripts
 
 
@@ -30,3 +31,9 @@ def find_scripts() -> None:
 def look_at_scripts() -> None:
     """Fetch the scripts that are due. May run several times at once."""
     scripts.look_at_due()
+
+
+@shared_task
+def watch_releases() -> None:
+    """Halt releases that are worse than the version before, and begin their next steps. Safe to run twice at once."""
+    watch.look()

@@ -32,6 +32,9 @@ READ = (
     "app__name", "app__slug", "app__scopes", "app__webhook_url", "app__webhook_events",
     "app__suspended_at", "app__deleted_at", "app__approved_version_id",
     "app__approved_version__name", "app__approved_version__scopes", "app__approved_version__webhook_url",
+    "app__live_saves", "app__taken_back_at", "followed_version_id", "app__rolling_version_id", "app__earlier_version_id",
+    "app__rolling_version__scopes", "app__rolling_version__webhook_url",
+    "app__earlier_version__scopes", "app__earlier_version__webhook_url",
     "business__owner_id", "business__name", "business__slug", "business__currency", "business__locale",
     "business__timezone", "business__is_sandbox", "business__expires_at",
 )  # fmt: skip
@@ -150,7 +153,7 @@ def scope_needed(method: str, view: APIView) -> str | None:
 def refusal(installation: Installation, scope: str) -> Coded:
     """Says that a token lacks a scope, and that the store hasn't agreed to it if that is the reason."""
     message = f"This call needs the scope {scope}, which the token does not have."
-    if scope in installation.app.approved_scopes and not installation.follows_working_copy:
+    if scope in installation.offered_scopes and not installation.follows_working_copy:
         message = f"{message} {installation.business.name} has not agreed to it yet."
         return Coded(message, code="scope_not_agreed")
     return Coded(message, code="missing_scope")

@@ -14,6 +14,7 @@ class HistoryKind(models.TextChoices):
     RESUMED = "RESUMED", "Resumed"
     SCOPES_REMOVED = "SCOPES_REMOVED", "Permissions taken away by an approval"
     SCOPES_FOLLOWED = "SCOPES_FOLLOWED", "Permissions followed the app"
+    SCOPES_RETURNED = "SCOPES_RETURNED", "Permissions returned with an earlier version"
     TOKEN_ENDED = "TOKEN_ENDED", "Access token ended"
     UNINSTALLED = "UNINSTALLED", "Uninstalled"
     ERASURE_SENT = "ERASURE_SENT", "Data erasure sent"
@@ -30,6 +31,7 @@ GRANTING = (
     HistoryKind.CONVERTED,
     HistoryKind.AGREED,
     HistoryKind.SCOPES_REMOVED,
+    HistoryKind.SCOPES_RETURNED,
 )
 # After these its token may do something else than before.
 CHANGES_ACCESS = (*GRANTING, HistoryKind.SCOPES_FOLLOWED)

@@ -1,10 +1,12 @@
 """Installations of apps in stores, with their credentials and history; and authorization codes."""
 
 from datetime import datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Case, When
 from django.utils import timezone
 from oauth2_provider.models import AbstractGrant
 
@@ -21,8 +23,11 @@ SCOPE_FIELDS = (
     "app", "business", "is_test", "is_review", "granted_scopes", "narrowed_scopes", "paused_at", "uninstalled_at",
     "is_own", "installed_by", "business__is_sandbox",
     "app__scopes", "app__webhook_url", "app__webhook_events", "app__suspended_at",
-    "app__deleted_at", "app__approved_version",
+    "app__deleted_at", "followed_version",
+    "app__approved_version", "app__rolling_version", "app__earlier_version",
     "app__approved_version__scopes", "app__approved_version__webhook_url",
+    "app__rolling_version__scopes", "app__rolling_version__webhook_url",
+    "app__earlier_version__scopes", "app__earlier_version__webhook_url",
 )  # fmt: skip
 
 
@@ -45,6 +50,32 @@ def running(prefix: str = "", app: str = "app__") -> models.Q:
     return usable(prefix, app) & models.Q(**{f"{prefix}paused_at": None})
 
 
+def with_versions(prefix: str = "") -> tuple[str, ...]:
+    """What `select_related` reads for `Installation.version`, by the path to the installation."""
+    return tuple(f"{prefix}app__{name}_version" for name in ("approved", "rolling", "earlier"))
+
+
+def is_in_release(installation: str = "", app: str = "app__") -> Case:
+    """`Installation.is_in_release` in SQL, by the paths to the installation and to its app."""
+    reached = {f"{installation}followed_version": models.F(f"{app}rolling_version")}
+    return Case(When(**reached, then=True), default=False, output_field=models.BooleanField())
+
+
+Version = TypeVar("Version")
+
+
+def version_run(
+    *, rolling: UUID | None, followed: UUID | None, approved: Version, new: Version, earlier: Version
+) -> Version:
+    """The rule by which a store runs one of three versions, or what a query read of each.
+
+    `rolling` is the id of the version whose release is open, if any, `followed` that of the version that the store followed last.
+    """
+    if rolling is None:
+        return approved
+    return new if followed == rolling else earlier
+
+
 class InstallationQuerySet(models.QuerySet["Installation"]):
     def active(self) -> "InstallationQuerySet":
         return self.filter(uninstalled_at=None)
@@ -60,12 +91,15 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
         follows_working_copy = models.Q(is_test=True) & RUNS_WORKING_COPY
         narrowed = models.Q(narrowed_scopes__isnull=True) | models.Q(HasItem("narrowed_scopes", scope))
         own = narrowed & models.Q(HasItem("app__scopes", scope))
-        agreed = models.Q(HasItem("granted_scopes", scope), HasItem("app__approved_version__scopes", scope))
+        reached = models.Q(followed_version=models.F("app__rolling_version"))
+        newest = ~reached & models.Q(HasItem("app__approved_version__scopes", scope))
+        released = reached & models.Q(HasItem("app__rolling_version__scopes", scope))
+        agreed = models.Q(HasItem("granted_scopes", scope)) & (newest | released)
         return self.filter((follows_working_copy & own) | (~follows_working_copy & agreed))
 
     def with_app(self) -> "InstallationQuerySet":
         """Also read what `effective_scopes` and `app_fields` use."""
-        return self.select_related("app__approved_version", "business")
+        return self.select_related(*with_versions(), "business")
 
     def with_terms(self) -> "InstallationQuerySet":
         """With their app, but only the columns in `SCOPE_FIELDS`: for queries that read many rows."""
@@ -121,6 +155,25 @@ class Installation(models.Model):
         blank=True,
         related_name="agreed_by",
         help_text="The approved version whose scripts, widgets and hooks the merchant agreed to; empty on the developer's own sandbox.",
+    )
+    followed_version = models.ForeignKey(
+        AppVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The approved version that it followed last. While a release is open, only those that followed its version run it.",
+    )
+    followed_at = models.DateTimeField(null=True, blank=True, help_text="Since when it runs that version.")
+    earlier_agreed_version = models.ForeignKey(
+        AppVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="What it had agreed to before it followed that version, in case that is taken back.",
     )
     settings = models.JSONField(default=dict, blank=True)
     needs_reconsent = models.BooleanField(default=False)
@@ -215,15 +268,56 @@ class Installation(models.Model):
         return self.business_id if self.is_own else None
 
     @property
+    def version(self) -> AppVersion | None:
+        """The approved version that the store runs; None before the first approval. A test install may run the working copy
+        instead (`follows_working_copy`).
+
+        Whatever differs between two versions asks here: Webhook URL, scopes, what its merchant is asked for.
+        """
+        app = self.app
+        if app.rolling_version_id is None:  # the others aren't read then
+            return app.approved_version
+        return version_run(
+            rolling=app.rolling_version_id,
+            followed=self.followed_version_id,
+            approved=app.approved_version,
+            new=app.rolling_version,
+            earlier=app.earlier_version,
+        )
+
+    @property
+    def is_in_release(self) -> bool:
+        """Whether a release is open whose version it runs already. The same rule in SQL: `is_in_release`."""
+        return (
+            self.app.rolling_version_id is not None
+            and self.followed_version_id == self.app.rolling_version_id
+        )
+
+    @property
     def app_fields(self) -> AppFields:
-        """The app as this installation sees it: name, description, pictures, version."""
+        """The app as its merchant sees it: name, description, pictures. Those of the newest version, whatever the store runs."""
         approved = self.app.approved_version
         return self.app if self.follows_working_copy or approved is None else approved
 
     @property
+    def shown_version(self) -> str:
+        """The number of the version that the store runs, for people."""
+        runs = None if self.follows_working_copy else self.version
+        return self.app.version if runs is None else runs.version
+
+    @property
+    def offered_scopes(self) -> list[str]:
+        """What its merchant may grant: the scopes of its version, without those that an open release removes."""
+        if self.version is None:
+            return []
+        newest = self.app.newest_version
+        kept = self.version.scopes if newest is None else set(self.version.scopes) & set(newest.scopes)
+        return in_order(kept)
+
+    @property
     def missing_scopes(self) -> list[str]:
-        """What the app was approved for and this installation was not granted."""
-        return in_order(set(self.app.approved_scopes) - set(self.granted_scopes))
+        """What its version was approved for and this installation was not granted."""
+        return in_order(set(self.offered_scopes) - set(self.granted_scopes))
 
     def rests_after_decline(self, at: datetime) -> bool:
         """Whether the merchant declined so recently that no banner asks again."""
@@ -231,8 +325,17 @@ class Installation(models.Model):
 
     @property
     def is_behind(self) -> bool:
-        """Whether its merchant agreed to another version's reach than the current one's, which may ask for more."""
-        return self.agreed_version_id not in (None, self.app.approved_version_id)
+        """Whether its merchant agreed to another version's reach than that of the version it runs, which may ask for more."""
+        return self.version is not None and self.agreed_version_id not in (None, self.version.pk)
+
+    @property
+    def approved_scopes(self) -> list[str]:
+        """The scopes that its token may have been granted: those of the listed version, since a scope that a version removes is lost
+        everywhere with its approval. A store that a release has reached keeps its version's, also while that is halted.
+        """
+        if self.is_in_release and self.app.rolling_version is not None:
+            return self.app.rolling_version.scopes
+        return self.app.approved_scopes
 
     @property
     def effective_scopes(self) -> list[str]:
@@ -244,7 +347,7 @@ class Installation(models.Model):
         if self.follows_working_copy:
             allowed, granted = self.app.scopes, self.narrowed_scopes
         else:
-            allowed, granted = self.app.approved_scopes, self.granted_scopes
+            allowed, granted = self.approved_scopes, self.granted_scopes
         return in_order(allowed if granted is None else set(allowed) & set(granted))
 
     @property
@@ -252,7 +355,7 @@ class Installation(models.Model):
         """The app's Webhook URL as this installation sees it; empty where there is none."""
         if self.follows_working_copy:
             return self.app.webhook_url
-        return self.app.approved_version.webhook_url if self.app.approved_version else ""
+        return self.version.webhook_url if self.version else ""
 
 
 class HistoryEntry(models.Model):

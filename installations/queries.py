@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from accounts.access import stores_of
 from accounts.enums import Role, StoreRole
 from accounts.models import Business, BusinessQuerySet, User
 from common.db.finders import get_or_not_found
 from common.secrets import digest
-from installations.enums import GRANTING
+from installations.enums import GRANTING, HistoryKind
 from installations.models import HistoryEntry, Installation, InstallationQuerySet
 from marketplace.access import may_develop
 from marketplace.enums import AppStatus
@@ -108,6 +108,18 @@ def granted_by(
     for entry in entries.filter(kind__in=GRANTING):
         since = {scope: since.get(scope, entry) for scope in entry.scopes}
     return since
+
+
+def stores_at(version: AppVersion) -> InstallationQuerySet:
+    """The production installations that were active when a version was approved and still are (contract, section 10).
+
+    Not those on sandboxes of the app's own developers, nor those that this approval converted.
+    """
+    converted = HistoryEntry.objects.filter(
+        installation=OuterRef("pk"), kind=HistoryKind.CONVERTED, at__gte=version.approved_at
+    )
+    active = Installation.objects.active().filter(app=version.app_id, installed_at__lte=version.approved_at)
+    return active.filter(~Exists(converted), is_test=False, is_review=False, is_own=False)
 
 
 class Offers:

@@ -14,18 +14,20 @@ from accounts.signals import account_deleted, account_deletion_asked
 from common.processes.background import enqueue_after_commit
 from installations.enums import HistoryKind
 from installations.models import Grant, Installation
-from installations.queries import sandbox_installation
+from installations.queries import sandbox_installation, stores_at
 from installations.services import history
 from installations.services.lifecycle import uninstall
 from installations.services.review_installs import end_of_review
 from installations.signals import installation_created, installation_removed
-from marketplace.models import App, Submission
+from marketplace.models import App, AppVersion, Submission, place_of
 from marketplace.services.totals import count_installs
 from marketplace.signals import (
     app_approved,
     app_deleted,
     app_updated,
     developer_left,
+    release_moved,
+    stores_to_reach,
     submission_closed,
     version_restored,
 )
@@ -109,7 +111,12 @@ def remember_scopes(sender: Any, *, app: App, changed: Collection[str], now: dat
     history.record_all(((each, HistoryKind.SCOPES_FOLLOWED, "") for each in own), at=now)
 
 
-@receiver([app_approved, version_restored])
+@receiver(stores_to_reach)
+def places_of_stores(sender: Any, *, version: AppVersion, **kwargs: Any) -> list[int]:
+    return [place_of(version.pk, pk) for pk in stores_at(version).values_list("pk", flat=True)]
+
+
+@receiver([app_approved, version_restored, release_moved])
 def ask_to_follow(sender: Any, **kwargs: Any) -> None:
     """A worker updates the installations, because there may be many. Beat repeats a lost message within seconds."""
     enqueue_after_commit("installations.tasks.follow_approvals", expires=5.0)

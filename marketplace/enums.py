@@ -67,6 +67,26 @@ class ReviewKind(models.TextChoices):
     RESTORED = "RESTORED", "Earlier version restored"
     SUSPENDED = "SUSPENDED", "Suspended"
     REINSTATED = "REINSTATED", "Suspension lifted"
+    ADVANCED = "ADVANCED", "Release went on to its next step"
+    HALTED = "HALTED", "Release halted"
+    RESUMED = "RESUMED", "Release resumed"
+    TAKEN_BACK = "TAKEN_BACK", "Version taken back"
+
+
+class ReleaseMode(models.TextChoices):
+    """How an approved version reaches the stores that have the app, chosen at the submission."""
+
+    ALL = "ALL", "All stores at once"
+    STEPS = "STEPS", "In steps"
+
+
+class ReleaseState(models.TextChoices):
+    """The state of a release (contract, section 10). ROLLING and HALTED are open."""
+
+    ROLLING = "ROLLING", "Rolling out"
+    HALTED = "HALTED", "Halted"
+    COMPLETE = "COMPLETE", "Complete"
+    TAKEN_BACK = "TAKEN_BACK", "Taken back"
 
 
 class Criterion(models.TextChoices):

@@ -13,8 +13,8 @@ from accounts.models import User
 from common.db.finders import first_or_not_found, get_or_not_found
 from common.text.lookalikes import looks_like
 from marketplace.access import with_known_owner
-from marketplace.enums import ReviewKind, SubmissionStatus
-from marketplace.models import App, AppQuerySet, AppVersion, ReviewMessage, Submission
+from marketplace.enums import ReleaseState, ReviewKind, SubmissionStatus
+from marketplace.models import App, AppQuerySet, AppVersion, Release, ReviewMessage, Submission
 
 REVIEW_DUE: Final = timedelta(days=3)
 """How long after its submission an app should be decided on. Then it comes before all others in the queue."""
@@ -70,9 +70,30 @@ def latest_submission(app: App) -> Submission | None:
     return submissions_of(app).first()
 
 
+def release_of(app: App) -> Release | None:
+    """The release of the newest approved version; None before the first approval. At most three queries.
+
+    A version that was approved before there were releases went to all stores at once. It gets a row when that is taken back.
+    """
+    newest = AppVersion.objects.filter(app=app).select_related("release__earlier").order_by("-number").first()
+    if newest is None:
+        return None
+    newest.app = app
+    release = getattr(newest, "release", None)
+    if release is None:
+        before = AppVersion.objects.filter(app=app, number__lt=newest.number)
+        earlier = before.exclude(release__state=ReleaseState.TAKEN_BACK).order_by("-number").first()
+        at = newest.approved_at
+        release = Release(
+            version=newest, earlier=earlier, started_at=at, step_at=at, watched_from=at, ended_at=at
+        )
+    release.version = newest
+    return release
+
+
 def versions_of(app: App) -> QuerySet[AppVersion]:
     """Newest first, with who approved each."""
-    return app.versions.select_related("submission__reviewer").order_by("-number")
+    return app.versions.select_related("submission__reviewer", "release").order_by("-number")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,16 @@ version_restored = Signal()
 Its installations follow as they follow an approval.
 """
 
+stores_to_reach = Signal()
+"""Which stores does a release have to reach? Arguments: `version`. Receivers return the `place_of` of each installation."""
+
+release_moved = Signal()
+"""A release began a step, was halted, resumed, completed or taken back. Arguments: `app` and `release` (locked, as they are now),
+`now`.
+
+Installations follow after the commit, in batches, as they follow an approval.
+"""
+
 app_suspended = Signal()
 """A reviewer suspended an app: it is delisted, and its extensions are off. Arguments: `app`, `now`.
 

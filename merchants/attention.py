@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Business
 from extensions.in_store.app_status import StoreAppStatus
 from installations.enums import HistoryKind
-from installations.models import HistoryEntry, Installation
+from installations.models import HistoryEntry, Installation, with_versions
 from merchants.installed.app import InstalledApp
 
 RECENT: Final = timedelta(days=30)
@@ -20,6 +20,7 @@ SHOWN: Final = 50
 NEWS: Final = (
     HistoryKind.NEEDS_RECONSENT,
     HistoryKind.SCOPES_REMOVED,
+    HistoryKind.SCOPES_RETURNED,
     HistoryKind.TOKEN_ENDED,
     HistoryKind.CONVERTED,
     HistoryKind.ERASURE_CONFIRMED,
@@ -95,5 +96,5 @@ def recent_news(business: Business) -> list[HistoryEntry]:
     rows = HistoryEntry.objects.filter(
         installation__business=business, kind__in=NEWS, at__gte=timezone.now() - RECENT
     )
-    around = rows.select_related("actor", "installation__app__approved_version", "installation__business")
+    around = rows.select_related("actor", *with_versions("installation__"), "installation__business")
     return list(around.defer("installation__webhook_secret").order_by("-at", "-id")[:SHOWN])

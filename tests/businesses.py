@@ -70,6 +70,7 @@ OF_AN_APP = {
     "marketplace.AppVersion",
     "marketplace.CheckRun",
     "marketplace.Picture",
+    "marketplace.Release",
     "marketplace.ReviewEntry",
     "marketplace.ReviewMessage",
     "marketplace.Submission",

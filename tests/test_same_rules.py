@@ -18,8 +18,8 @@ from accounts.models import Business, User
 from common.errors import Conflict
 from developers.review.templatetags.review import is_overdue
 from extensions.reach_requests import open_requests
-from installations.models import RECONSENT_REST, RUNS_WORKING_COPY, Installation
-from marketplace.models import App, Submission
+from installations.models import RECONSENT_REST, RUNS_WORKING_COPY, Installation, is_in_release, with_versions
+from marketplace.models import App, AppVersion, Submission
 from marketplace.queries import REVIEW_DUE, overdue
 from merchants.store.queries import LOW
 from stores.enums import ProductStatus, is_low
@@ -96,8 +96,15 @@ def subscribed(cast: Cast) -> None:
     for _ in range(60):
         developer = dice.choice((cast.dana, cast.sam))
         app = factories.app(developer, scopes=dice.choice(scopes), webhook_events=dice.choice(names))
+        versions: list[AppVersion | None] = [None]
         if dice.random() < 0.8:
-            factories.approve(app)
+            versions += [factories.approve(app, scopes=dice.choice(scopes)) for _ in range(2)]
+            if dice.random() < 0.6:  # a release is open: rolling or halted
+                App.objects.filter(pk=app.pk).update(
+                    earlier_version=versions[1],
+                    rolling_version=versions[2],
+                    approved_version=dice.choice(versions[1:]),
+                )
         App.objects.filter(pk=app.pk).update(
             scopes=dice.choice(scopes), suspended_at=dice.choice(rarely), deleted_at=dice.choice(rarely)
         )
@@ -108,6 +115,7 @@ def subscribed(cast: Cast) -> None:
             is_review=dice.random() < 0.2,
             granted_scopes=dice.choice(scopes),
             narrowed_scopes=dice.choice((None, *scopes)),
+            followed_version=dice.choice(versions),
             uninstalled_at=dice.choice(rarely),
         )
         webhook(installed, "https://app.example.com/", dice.choice(names))
@@ -152,7 +160,7 @@ class Rule:
 
 
 INSTALLED = Installation.objects.with_app()
-WEBHOOKS = Webhook.objects.select_related("installation__app__approved_version", "installation__business")
+WEBHOOKS = Webhook.objects.select_related(*with_versions("installation__"), "installation__business")
 RULES = {
     "app is listed": Rule(apps, App.objects.all(), lambda each: each.is_listed, lambda rows: rows.listed()),
     "installation is usable": Rule(
@@ -169,6 +177,12 @@ RULES = {
         INSTALLED,
         lambda each: "read_orders" in each.effective_scopes,
         lambda rows: rows.holding("read_orders"),
+    ),
+    "an open release has reached the installation": Rule(
+        subscribed,
+        INSTALLED,
+        lambda each: each.is_in_release,
+        lambda rows: rows.alias(reached=is_in_release()).filter(reached=True),
     ),
     "no rests": Rule(
         declined,

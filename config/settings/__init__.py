@@ -97,6 +97,7 @@ SPECTACULAR_SETTINGS = {
 
 WEBHOOK_RETRY_DELAYS = seconds_list("WEBHOOK_RETRY_DELAYS", "30,120,480,1920,7200")
 DATA_ERASURE_DELAY = seconds("DATA_ERASURE_DELAY", 172_800)
+RELEASE_STEP_SECONDS = seconds("RELEASE_STEP_SECONDS", 86_400)
 # Add one after restoring an earlier backup of the database: the feed then refuses cursors from before.
 FEED_EPOCH = whole_number("FEED_EPOCH", 0)
 RECORD_ALL_EVENTS = flag("RECORD_ALL_EVENTS")

@@ -15,6 +15,13 @@ from developers.api.views.device import DeviceTokenView, DeviceView
 from developers.api.views.listeners import AnswersView, ListenerView, ListenView, WorkView
 from developers.api.views.manifests import ManifestView
 from developers.api.views.members import MembersView, MemberView, TransferView
+from developers.api.views.releases import (
+    AdvanceReleaseView,
+    HaltReleaseView,
+    ReleaseView,
+    ResumeReleaseView,
+    TakeBackView,
+)
 from developers.api.views.reviews import (
     RestoreVersionView,
     SubmissionsView,
@@ -56,6 +63,11 @@ urlpatterns = [
         RestoreVersionView.as_view(),
         name="restore_version",
     ),
+    path("apps/<str:app_id>/release", ReleaseView.as_view(), name="release"),
+    path("apps/<str:app_id>/release/advance", AdvanceReleaseView.as_view(), name="advance_release"),
+    path("apps/<str:app_id>/release/halt", HaltReleaseView.as_view(), name="halt_release"),
+    path("apps/<str:app_id>/release/resume", ResumeReleaseView.as_view(), name="resume_release"),
+    path("apps/<str:app_id>/release/back", TakeBackView.as_view(), name="take_back"),
     path("apps/<str:app_id>/withdraw", WithdrawView.as_view(), name="withdraw"),
     path("apps/<str:app_id>/test-install", TestInstallView.as_view(), name="test_install"),
     path("apps/<str:app_id>/test-status", TestStatusView.as_view(), name="test_status"),

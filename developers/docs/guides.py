@@ -53,6 +53,7 @@ TASKS = (
     Guide("local-development", "Develop on your machine", "Receive webhooks and hook calls of your sandbox store without a public address.", "terminal"),
     Guide("testing-your-app", "Test your app", "Try your server against every rule with one command, on your machine and in CI.", "circle-check"),
     Guide("go-live", "Go live", "What to check before you submit, what happens after the approval, and how to ship updates.", "flag"),
+    Guide("releases", "Release in steps", "Let some stores have a new version first, halt it when it works worse, and take it back.", "trending-up"),
     Guide("review-criteria", "Pass the review", "The criteria that reviewers check, and what each one needs.", "clipboard-list"),
 )  # fmt: skip
 REFERENCE = (

@@ -15,7 +15,7 @@ from common.web.forms.one_time import OneTimeForm, SecretForm
 from common.web.forms.widgets import CheckboxLines, RadioLines
 from developers.portal.examples import ELSEWHERE, EXAMPLES, ON_THIS_MACHINE, Example
 from marketplace import rules
-from marketplace.enums import Category, SubmissionStatus
+from marketplace.enums import Category, ReleaseMode, SubmissionStatus
 from marketplace.models import App, Submission
 from marketplace.scopes import SCOPE_OF_EVENT, SCOPES
 
@@ -244,14 +244,26 @@ class SubmitForm(forms.Form):
         help_text="Merchants see this when we ask them to approve the new scopes.",
     )
 
-    def __init__(self, data: Any = None, *, previous: Submission | None, scopes_grow: bool) -> None:
-        """`previous` is the app's last submission, whose texts are filled in."""
+    release = forms.ChoiceField(
+        choices=ReleaseMode.choices,
+        widget=forms.RadioSelect,
+        initial=ReleaseMode.ALL,
+        label="How it reaches stores",
+        help_text="In steps: 1 % of the stores, then 5, 25 and all of them. It halts by itself if it works worse than the version before.",
+    )
+
+    def __init__(
+        self, data: Any = None, *, previous: Submission | None, scopes_grow: bool, has_version: bool
+    ) -> None:
+        """`previous` is the app's last submission, whose texts are filled in. A first version has no stores to reach."""
         initial = {"how_to_test": previous.how_to_test if previous else ""}
         if previous and previous.status != SubmissionStatus.APPROVED:
             initial["scope_reason"] = previous.scope_reason
         super().__init__(data, initial=initial)
         if not scopes_grow:
             del self.fields["scope_reason"]
+        if not has_version:
+            del self.fields["release"]
 
 
 class MessageForm(OneTimeForm):

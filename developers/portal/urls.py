@@ -13,7 +13,7 @@ from developers.portal.manifest import scripts
 from developers.portal.manifest import views as manifests
 from developers.portal.members import invitations, transfers
 from developers.portal.members import views as members
-from developers.portal.release import checks, versions
+from developers.portal.release import checks, steps, versions
 from developers.portal.release import views as reviews
 from developers.portal.requests import views as requests
 from developers.portal.sandbox import views as sandbox
@@ -101,6 +101,9 @@ urlpatterns = [
     path("apps/<slug:slug>/review/submit/", reviews.submit, name="submit"),
     path("apps/<slug:slug>/review/messages/", reviews.send, name="review_message"),
     path("apps/<slug:slug>/review/withdraw/", reviews.withdraw, name="withdraw"),
+    path("apps/<slug:slug>/release/", steps.release, name="release"),
+    path("apps/<slug:slug>/release/move/", steps.move, name="release_move"),
+    path("apps/<slug:slug>/release/take-back/", steps.take_back, name="take_back"),
     path("apps/<slug:slug>/versions/", versions.version_list, name="versions"),
     path("apps/<slug:slug>/versions/<int:number>/restore/", versions.version_restore, name="version_restore"),
     path("apps/<slug:slug>/members/", members.member_list, name="members"),

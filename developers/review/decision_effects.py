@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from extensions.queries import manifest_document, waiting_in
 from installations.models import Installation
 from installations.queries import affected_by_approval
+from marketplace.enums import ReleaseMode
 from marketplace.models import App, Submission
 
 
@@ -17,6 +18,8 @@ def of_approval(submission: Submission) -> Iterator[str]:
         yield "The app is listed in the marketplace right away, and merchants can install it."
     else:
         yield f"Version {submission.version} replaces {app.approved_version.version} in the marketplace right away."
+        if submission.release == ReleaseMode.STEPS:
+            yield "It reaches the stores that have the app in steps: 1 % of them first."
     affected = affected_by_approval(app, submission.added_scopes)
     if affected.tests:
         yield _counted(

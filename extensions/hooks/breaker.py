@@ -16,6 +16,8 @@ from common.times import duration
 from extensions.hooks.live import HookKey, LiveHook
 from extensions.models import Breaker, Definition
 from installations.models import Installation
+from marketplace.enums import ReleaseMode
+from marketplace.models import Release
 
 THRESHOLD: Final = 5
 FIRST_PAUSE: Final = timedelta(seconds=30)
@@ -118,6 +120,17 @@ def reset(*, installation: Installation, definition: Definition) -> bool:
     """Reset: call the hook again as if it had never failed. Returns whether there was anything to reset."""
     removed, _ = _row_of((installation.pk, definition.pk)).delete()
     return bool(removed)
+
+
+def close_those_of(release: Release) -> None:
+    """Close what opened in stores while they ran a version that is taken back now."""
+    opened = Breaker.objects.filter(
+        installation__app=release.version.app_id, open_since__gte=release.started_at
+    )
+    by_step = Q(
+        installation__followed_version=release.version_id, open_since__gte=F("installation__followed_at")
+    )
+    opened.filter(by_step if release.mode == ReleaseMode.STEPS else Q()).delete()
 
 
 def pause(opened_times: int) -> timedelta:

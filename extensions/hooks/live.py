@@ -15,8 +15,7 @@ from common.db.compiled import Compiled, Param
 from extensions.addresses import hook_address
 from extensions.enums import ExtensionType
 from extensions.models import Breaker, Definition, ExtensionState, HookPreference, LiveDefinition
-from installations.models import Installation, running
-from marketplace.models import App, AppVersion
+from installations.models import Installation, is_in_release, running, version_run
 from stores.hookpoints import HookPoint
 
 HookKey = tuple[UUID, UUID]
@@ -29,14 +28,17 @@ class _Row(NamedTuple):
     is_test: bool
     is_review: bool
     is_own: bool
+    followed_id: UUID | None
     secret: str
     app_id: UUID
     slug: str
     name: str
     webhook_url: str
-    version_id: UUID | None
     approved_url: str | None
     approved_name: str | None
+    rolling_id: UUID | None
+    rolling_url: str | None
+    earlier_url: str | None
     definition_id: UUID
     content: dict[str, Any]
     most_discount: int
@@ -50,12 +52,15 @@ def _columns(installation: str, definition: str) -> tuple[str, ...]:
         "slug",
         "name",
         "webhook_url",
-        "approved_version_id",
         "approved_version__webhook_url",
         "approved_version__name",
+        "rolling_version_id",
+        "rolling_version__webhook_url",
+        "earlier_version__webhook_url",
     )
+    of_installation = ("pk", "is_test", "is_review", "is_own", "followed_version_id", "webhook_secret")
     return (
-        *(f"{installation}__{name}" for name in ("pk", "is_test", "is_review", "is_own", "webhook_secret")),
+        *(f"{installation}__{name}" for name in of_installation),
         *(f"{definition}app__{name}" for name in of_app),
         f"{definition}pk",
         "content",
@@ -71,8 +76,8 @@ def _agreed_to() -> QuerySet[LiveDefinition, Any]:
         ~_switched_off("version__agreed_by", "definition"),
         definition__type=ExtensionType.HOOK,
         definition__key=_POINT,
-        definition__is_active=True,
         version__agreed_by__business=_BUSINESS,
+        in_release=is_in_release("version__agreed_by__", "definition__app__"),
     ).order_by()
     rows = rows.annotate(
         most_discount=_most_discount("version__agreed_by"),
@@ -154,7 +159,7 @@ def live_hooks(business: Business, point: HookPoint, *, slug: str = "") -> list[
     A store runs what it agreed to, and its own developer's sandbox store the working copy. One statement; two for a
     sandbox store.
     """
-    found = (_live(business, row) for row in _rows(business, point) if not slug or row.slug == slug)
+    found = (_live(row) for row in _rows(business, point) if not slug or row.slug == slug)
     return sorted(filter(None, found), key=lambda hook: (hook.priority, hook.installation_id))
 
 
@@ -166,8 +171,8 @@ def _rows(business: Business, point: HookPoint) -> list[_Row]:
     return [*map(_Row._make, own), *(row for row in rows if not row.is_own)]
 
 
-def _live(business: Business, row: _Row) -> LiveHook | None:
-    url = _webhook_url(business, row)
+def _live(row: _Row) -> LiveHook | None:
+    url = _webhook_url(row)
     if not url:
         return None
     return LiveHook(
@@ -185,16 +190,13 @@ def _live(business: Business, row: _Row) -> LiveHook | None:
     )
 
 
-def _webhook_url(business: Business, row: _Row) -> str:
+def _webhook_url(row: _Row) -> str:
     """As `Installation.webhook_url`. Only test installs may follow the working copy."""
-    if not row.is_test:
-        return row.approved_url or ""
-    version = AppVersion(pk=row.version_id, webhook_url=row.approved_url or "") if row.version_id else None
-    app = App(pk=row.app_id, webhook_url=row.webhook_url, approved_version=version)
-    installation = Installation(
-        is_test=True, is_review=row.is_review, is_own=row.is_own, business=business, app=app
-    )
-    return installation.webhook_url
+    installation = Installation(is_test=row.is_test, is_review=row.is_review, is_own=row.is_own)
+    if installation.follows_working_copy:
+        return row.webhook_url
+    urls = {"approved": row.approved_url, "new": row.rolling_url, "earlier": row.earlier_url}
+    return version_run(rolling=row.rolling_id, followed=row.followed_id, **urls) or ""
 
 
 def groups(hooks: Iterable[LiveHook]) -> list[list[LiveHook]]:

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from extensions.models import Breaker, ExtensionState
-from extensions.queries import defaults_of, manifest_documents, overlaid, settings_schema_in
+from extensions.queries import defaults_of, documents_in, overlaid, settings_schema_in
 from extensions.reach_requests import OpenRequest, requests_of
 from extensions.schemas import problems_of_values, without_misfits
 from installations.models import Installation
@@ -73,14 +73,14 @@ def statuses_of(
     failing = failing_since(installations, now)
     breakers = _breakers(installations)
     asked = requests_of(installations, now)
-    documents = manifest_documents({each.app for each in installations})
+    documents = documents_in(installations)
     return {
         each.pk: _status(
             each,
             failing.get(each.pk),
             tuple(breakers[each.pk]),
             request=asked.get(each.pk),
-            document=documents.get(each.app_id, {}),
+            document=documents[each.pk],
         )
         for each in installations
     }

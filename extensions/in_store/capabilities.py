@@ -9,6 +9,8 @@ from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.db.models import Case, When
+
 from extensions import definitions
 from extensions.enums import EmbedKind, ExtensionType
 from extensions.hooks.descriptions import DESCRIPTIONS
@@ -67,7 +69,8 @@ def offered_capabilities(state: App | AppVersion) -> list[Capability]:
     if isinstance(state, App):
         return capabilities_of(Definition.objects.filter(app=state, is_active=True))
     approved = reach_of(definitions_in(approved_manifest(state)))
-    rows = LiveDefinition.objects.filter(version=state, definition__is_active=True)
+    in_release = Case(When(definition__app__rolling_version=state, then=True), default=False)
+    rows = LiveDefinition.objects.filter(version=state, in_release=in_release)
     return capabilities_of(_as_shown(rows.select_related("definition"), approved))
 
 

@@ -16,7 +16,7 @@ from extensions.models import ExtensionState, LiveDefinition, Placement, Watched
 from extensions.queries import Extension, defaults_of, extensions_on, overlaid, running_installations
 from extensions.schemas import resolved
 from extensions.script_content import matches
-from installations.models import Installation
+from installations.models import Installation, is_in_release
 from stores.models import SitePage
 
 Settings = dict[str, Any]
@@ -99,11 +99,14 @@ def blocks_on(page: SitePage) -> list[PlacedBlock]:
     removed them, or the store hasn't agreed to them. Two statements.
     """
     live = LiveDefinition.objects.filter(
-        definition=OuterRef("definition"), version=OuterRef("installation__agreed_version")
+        definition=OuterRef("definition"),
+        version=OuterRef("installation__agreed_version"),
+        in_release=OuterRef("in_release"),
     )
     placements = (
-        Placement.objects.filter(page=page, definition__is_active=True)
+        Placement.objects.filter(page=page)
         .select_related("definition")
+        .alias(in_release=is_in_release("installation__", "installation__app__"))
         .annotate(live_content=Subquery(live.values("content")))
         .order_by("position", "id")
     )
@@ -115,6 +118,8 @@ def blocks_on(page: SitePage) -> list[PlacedBlock]:
             continue
         if not installation.runs_working_copy:
             placement.definition.content = placement.live_content
+        elif not placement.definition.is_active:
+            continue
         if placement.definition.content is not None:
             block = definitions.block(placement.definition)
             in_force = settings_in_force(block.settings_schema, block.default_config, placement.settings)

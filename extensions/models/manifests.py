@@ -92,11 +92,18 @@ class LiveDefinition(models.Model):
 
     definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="live", db_index=False)
     version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, related_name="live_definitions")
+    in_release = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="In the stores that an open release has reached; else in all others, which is all while none is open.",
+    )
     content = JsonTextField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["definition", "version"], name="one_live_form_of_a_definition")
+            models.UniqueConstraint(
+                fields=["definition", "version", "in_release"], name="one_live_form_in_a_store"
+            )
         ]
 
     def __str__(self) -> str:
@@ -111,11 +118,14 @@ class ReachRequest(models.Model):
 
     definition = models.ForeignKey(Definition, on_delete=models.CASCADE, related_name="+", db_index=False)
     version = models.ForeignKey(AppVersion, on_delete=models.CASCADE, related_name="reach_requests")
+    in_release = models.BooleanField(default=False, db_default=False, help_text="As for `LiveDefinition`.")
     content = JsonTextField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["definition", "version"], name="one_request_for_a_definition")
+            models.UniqueConstraint(
+                fields=["definition", "version", "in_release"], name="one_request_in_a_store"
+            )
         ]
 
     def __str__(self) -> str:

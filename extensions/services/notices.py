@@ -26,7 +26,7 @@ from extensions.in_store.app_status import statuses_of
 from extensions.in_store.capabilities import capabilities_of
 from extensions.models import Breaker, ExtensionState, MerchantNotice, ReachRequest
 from extensions.reach_requests import requested_capabilities
-from installations.models import Installation, running
+from installations.models import Installation, running, with_versions
 from installations.queries import asked_scopes, scope_reason
 from marketplace.models import App
 from marketplace.scopes import SCOPES
@@ -63,9 +63,8 @@ def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
     of `approval_followed`: three statements for any number of installations.
     """
     asked = _digests(app)
-    concerned = {
-        each.pk: asked[each.agreed_version_id] for each in installations if each.agreed_version_id in asked
-    }
+    terms = {each.pk: (each.agreed_version_id, each.is_in_release) for each in installations}
+    concerned = {pk: asked[agreed] for pk, agreed in terms.items() if agreed in asked}
     if not concerned:
         return
     known = dict(
@@ -83,18 +82,18 @@ def note_requests(*, app: App, installations: Sequence[Installation]) -> None:
     )
 
 
-def _digests(app: App) -> dict[UUID, list[str]]:
-    """By the version that stores agreed to: a digest of each sentence that their merchants would read."""
-    rows: dict[UUID, list[Any]] = defaultdict(list)
+def _digests(app: App) -> dict[tuple[UUID | None, bool], list[str]]:
+    """By the version that stores agreed to, and whether an open release has reached them: a digest of each sentence that their merchants would read."""
+    rows: dict[tuple[UUID | None, bool], list[Any]] = defaultdict(list)
     for row in ReachRequest.objects.filter(version__app=app).select_related("definition"):
         row.definition.content = row.content
-        rows[row.version_id].append(row.definition)
+        rows[row.version_id, row.in_release].append(row.definition)
     return {
-        version: [
+        agreed: [
             hashlib.sha256(f"{each.title}\n{each.detail}".encode()).hexdigest()[:16]
             for each in capabilities_of(definitions)
         ]
-        for version, definitions in rows.items()
+        for agreed, definitions in rows.items()
     }
 
 
@@ -225,7 +224,7 @@ def _letter(
 def _mail(ids: Iterable[UUID], kind: MailKind, write: Any) -> None:
     """Send the mails over one connection, to the owners and managers. Closed accounts and those that muted them get none."""
     rows = Installation.objects.filter(pk__in=list(ids)).order_by("id").defer("webhook_secret")
-    found = list(rows.select_related("app__approved_version", "business__owner"))
+    found = list(rows.select_related(*with_versions(), "business__owner"))
     people = people_of([each.business for each in found])
     wanted = {
         each: [person.email for person in people[each.business_id] if wants_mail(person, kind)]

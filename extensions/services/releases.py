@@ -2,17 +2,22 @@
 
 A store runs a definition in the first of these forms that stays within the reach it agreed to:
 
-1. as it was saved last, if that stays within the reach of the current approved version, too;
-2. as it was approved with the current version;
+1. as it was saved last, if that stays within the reach of the version that the store runs, too;
+2. as it was approved with that version;
 3. as it was when the store agreed.
 
-A definition that left the manifest, or that the current version was approved without, runs nowhere. The rows are few:
-one for each definition and version in use, whatever the number of stores.
+A definition that left the manifest, or that the version was approved without, runs nowhere. The rows are few: one for each
+definition and version in use, whatever the number of stores; twice while a release is open, since stores run two versions then.
+
+A save counts neither for 1 nor for what left the manifest if the app's saves wait for its next version (`App.live_saves`), or if it
+was made before a version was taken back: then stores run the manifest that was approved with their version.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
@@ -20,7 +25,7 @@ from extensions.enums import ExtensionType
 from extensions.manifest.content import Defined, definitions_in
 from extensions.manifest.reach import Reach, reach_of
 from extensions.models import ApprovedManifest, Definition, LiveDefinition, ReachRequest
-from extensions.queries import manifest_document
+from extensions.queries import manifest_document, saves_run
 from installations.models import Installation
 from marketplace.models import App, AppVersion
 
@@ -38,16 +43,23 @@ def update_live(app: App) -> None:
     """Write what runs and what merchants are asked for. The app's row is locked; it has no effect before an approval."""
     if app.approved_version_id is None:
         return
+    run: dict[bool, UUID | None] = {False: app.approved_version_id}
+    if app.rolling_version_id is not None:
+        run = {False: app.earlier_version_id, True: app.rolling_version_id}
     agreed = Installation.objects.active().filter(agreed_version=OuterRef("pk"))
-    in_use = AppVersion.objects.filter(Q(Exists(agreed)) | Q(pk=app.approved_version_id), app=app)
+    is_used = Q(Exists(agreed)) | Q(pk__in=run.values())
+    if _is_going_back(app):
+        returning = Installation.objects.active().filter(earlier_agreed_version=OuterRef("pk"))
+        is_used |= Q(Exists(returning))
+    in_use = AppVersion.objects.filter(is_used, app=app)
     approved = _approved_manifests(in_use)
-    current = approved[app.approved_version_id]
     live: list[LiveDefinition] = []
     requests: list[ReachRequest] = []
-    for definition in Definition.objects.filter(app=app, is_active=True):
-        for version_id, terms in approved.items():
-            forms = _forms(definition, current, terms)
-            row = {"definition": definition, "version_id": version_id}
+    for definition in Definition.objects.filter(app=app):
+        saves_count = saves_run(app, definition.updated_at)
+        for (in_release, current), (version_id, terms) in product(run.items(), approved.items()):
+            forms = _forms(definition, approved[current], terms, saves_count=saves_count)
+            row = {"definition": definition, "version_id": version_id, "in_release": in_release}
             if forms.live is not None:
                 live.append(LiveDefinition(**row, content=forms.live))
             if forms.asked is not None:
@@ -56,6 +68,12 @@ def update_live(app: App) -> None:
     ReachRequest.objects.filter(version__app=app).delete()
     LiveDefinition.objects.bulk_create(live)
     ReachRequest.objects.bulk_create(requests)
+
+
+def _is_going_back(app: App) -> bool:
+    """Whether stores follow a version that came before one that was taken back: they agree again to what they had agreed to before."""
+    version = app.approved_version
+    return app.taken_back_at is not None and version is not None and version.followed_at is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +109,12 @@ def _approved(document: Mapping[str, Any]) -> _Approved:
     return _Approved({(each.type, each.key): each.content for each in all_defined}, reach_of(all_defined))
 
 
-def _forms(definition: Definition, current: _Approved, agreed: _Approved) -> _Forms:
+def _forms(definition: Definition, current: _Approved, agreed: _Approved, *, saves_count: bool) -> _Forms:
     approved = current.content_of(definition)
     saved = definition.content
-    newest = saved if current.covers(definition, saved) else approved
+    if saves_count and not definition.is_active:
+        return _Forms(None, None)
+    newest = saved if saves_count and current.covers(definition, saved) else approved
     if newest is None:
         return _Forms(None, None)
     candidates = (newest, approved, agreed.content_of(definition))

@@ -24,7 +24,7 @@ def save_settings(
     installed any more, and if the values are no longer those of `before`.
     """
     require_role(installation.business, user, to="change an app's settings")
-    schema = settings_schema_of(installation.app)
+    schema = settings_schema_of(installation)
     if schema is None:
         raise Invalid("This app has no settings.")
     in_force = overlaid(defaults_of(without_misfits(schema)), values)

@@ -5,6 +5,9 @@ merchant for them. Scopes that are no longer approved are removed from the grant
 bring them back without asking. Stores that are asked for nothing more count as agreed to the new version, to keep versions in
 use few; so what a version dropped is asked for again when a later one brings it back.
 
+A release in steps (contract, section 10) is followed in the same way at each of its steps: the stores of the step come in, which is
+one column, `followed_version`. Other stores only lose the scopes that the version removes.
+
 Installations are updated in batches, in the order of their ids, each batch in a short transaction. The rows say what is
 left to do, so nothing is done twice if a worker dies or two run at once. Locks are taken in the order version,
 app, installation. The first makes a worker skip a version that another is working on; the second makes the next
@@ -21,23 +24,24 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from installations.enums import HistoryKind
-from installations.models import Installation
+from installations.models import HistoryEntry, Installation
 from installations.queries import Offers
 from installations.services import history
+from installations.services.lifecycle import follow_version
 from installations.signals import approval_begun, approval_followed, versions_that_ask
-from marketplace.models import App, AppVersion
+from marketplace.enums import ReleaseState
+from marketplace.models import App, AppVersion, Release
+from marketplace.queries import release_of
 from marketplace.scopes import in_order
 
 log = logging.getLogger(__name__)
 
 BATCH: Final = 500
 FIRST: Final = UUID(int=0)  # before all ids
-# The merchant has not yet got a mail about the request, nor declined it.
-NOT_ASKED_YET: Final = {"reconsent_declined_at": None, "reconsent_notified_at": None}
 
 
 def follow_all(*, now: datetime | None = None) -> None:
@@ -47,13 +51,14 @@ def follow_all(*, now: datetime | None = None) -> None:
     has replaced is skipped and counts as followed.
     """
     unfollowed = AppVersion.objects.filter(followed_at=None)
-    current = list(unfollowed.filter(pk=F("app__approved_version")).order_by("approved_at"))
+    is_current = Q(pk=F("app__approved_version")) | Q(pk=F("app__rolling_version"))
+    current = list(unfollowed.filter(is_current).order_by("approved_at"))
     for step, version in product((begin, follow), current):
         try:
             step(version=version, now=now)
         except Exception:
             log.exception("Installations could not follow %s; it will be tried again.", version)
-    overtaken = unfollowed.filter(app__approved_version__followed_at__isnull=False)
+    overtaken = unfollowed.filter(app__approved_version__followed_at__isnull=False, app__rolling_version=None)
     overtaken.update(followed_at=now or timezone.now())
 
 
@@ -81,7 +86,7 @@ def _follow_batch(version: AppVersion, after: UUID, now: datetime, limit: int) -
     rows = _lock_installations(app, after, limit)
     # Even if clocks differ, the history must not say that the merchant was asked before the approval.
     now = max(now, version.approved_at)
-    _write(_changes(rows, app), now)
+    _write(_changes(rows, app, now), now)
     approval_followed.send(App, app=app, installations=rows, now=now)
     if len(rows) == limit:
         return rows[-1].pk
@@ -97,9 +102,9 @@ def _lock_app(version: AppVersion, *, wait: bool) -> App | None:
     unfollowed = AppVersion.objects.filter(pk=version.pk, followed_at=None)
     if unfollowed.select_for_update(no_key=True, skip_locked=not wait).first() is None:
         return None
-    apps = App.objects.select_related("approved_version").select_for_update(of=("self",), no_key=True)
-    app = apps.get(pk=version.app_id)
-    return app if app.approved_version_id == version.pk else None
+    apps = App.objects.select_related("approved_version", "rolling_version", "earlier_version")
+    app = apps.select_for_update(of=("self",), no_key=True).get(pk=version.app_id)
+    return app if version.pk in (app.approved_version_id, app.rolling_version_id) else None
 
 
 def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]:
@@ -117,57 +122,164 @@ def _lock_installations(app: App, after: UUID, limit: int) -> list[Installation]
 
 # The change of each installation
 
+WRITTEN: Final = (
+    "is_test", "granted_scopes", "narrowed_scopes", "needs_reconsent", "reconsent_declined_at", "reconsent_notified_at",
+    "agreed_version_id", "followed_version_id", "followed_at", "earlier_agreed_version_id",
+)  # fmt: skip
+
+Entries = list[tuple[HistoryKind, str]]  # of the history: kind and note
+
 
 @dataclass(frozen=True, slots=True)
 class _Change:
+    """An installation with its new values set; `values` are those that differ."""
+
     installation: Installation
     values: dict[str, Any]
-    entries: Sequence[tuple[HistoryKind, str]] = ()  # of the history: kind and note
+    entries: Entries
+
+
+def _changes(rows: Sequence[Installation], app: App, now: datetime) -> list[_Change]:
+    """Two statements for any number of rows, and what the receivers of `versions_that_ask` take. One more after a version was taken
+    back.
+    """
+    release = release_of(app)
+    assert release is not None, "an approved version is followed"
+    approval = _Approval(app, release, Offers(app), _asking(app), _removed_by(release, rows), now)
+    found = []
+    for row in rows:
+        before = [getattr(row, name) for name in WRITTEN]
+        entries = approval.follow(row)
+        after = {name: getattr(row, name) for name in WRITTEN}
+        values = {name: after[name] for name, was in zip(WRITTEN, before, strict=True) if after[name] != was}
+        if values:
+            found.append(_Change(row, values, entries))
+    return found
+
+
+def _asking(app: App) -> set[tuple[UUID, bool]]:
+    answers: list[tuple[Any, Any]] = versions_that_ask.send(App, app=app)
+    return {pair for _, found in answers for pair in found}
+
+
+def _removed_by(release: Release, rows: Sequence[Installation]) -> dict[UUID, set[str]]:
+    """The scopes that stores lost by a version that was taken back, as their history has them. A later consent counts instead."""
+    if release.state != ReleaseState.TAKEN_BACK:
+        return {}
+    lost = HistoryEntry.objects.filter(
+        installation__in=[row.pk for row in rows],
+        kind=HistoryKind.SCOPES_REMOVED,
+        at__range=(release.version.approved_at, release.ended_at),
+        at__gt=F("installation__consented_at"),
+    )
+    found: dict[UUID, set[str]] = defaultdict(set)
+    for pk, note in lost.values_list("installation", "note"):
+        found[pk].update(note.split(", "))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Approval:
+    """What installations follow: the current state of an app and of its newest release."""
+
+    app: App
+    release: Release
+    offers: Offers
+    asking: set[tuple[UUID, bool]]
+    removed: dict[UUID, set[str]]
+    now: datetime
 
     @property
-    def changes_nothing(self) -> bool:
-        return all(getattr(self.installation, name) == value for name, value in self.values.items())
+    def is_open(self) -> bool:
+        return self.app.rolling_version_id is not None
+
+    def follow(self, row: Installation) -> Entries:
+        """Set the new values of a locked installation. Returns what its history says about it."""
+        entries = self._go_back(row)
+        self._move(row)
+        if row.is_test:
+            entries += self._convert(row)
+        elif self.is_open and not row.is_in_release:
+            entries += self._lose_scopes(row)
+        else:
+            entries += self._adapt(row)
+        stays = self.is_open and not row.is_in_release
+        is_asked = (row.agreed_version_id, row.is_in_release) in self.asking
+        if row.version and row.agreed_version_id is not None and not (stays or is_asked):
+            row.agreed_version_id = row.version.pk
+        return entries
+
+    def _go_back(self, row: Installation) -> Entries:
+        """After a version was taken back: what the store had agreed to before, scopes included."""
+        if self.release.state != ReleaseState.TAKEN_BACK:
+            return []
+        if row.followed_version_id == self.release.version_id:
+            row.agreed_version_id = row.earlier_agreed_version_id or row.agreed_version_id
+        regained = self.removed.get(row.pk, set()) & set(row.offered_scopes) - set(row.granted_scopes)
+        if not regained or row.is_test:
+            return []
+        row.granted_scopes = in_order({*row.granted_scopes, *regained})
+        return [(HistoryKind.SCOPES_RETURNED, ", ".join(in_order(regained)))]
+
+    def _move(self, row: Installation) -> None:
+        """Let it run the version that it should, if it doesn't yet. While a release is halted, none comes in."""
+        version = self.app.approved_version
+        if version is None or row.followed_version_id == version.pk:
+            return
+        if not self.is_open:
+            follow_version(row, version, max(version.approved_at, self.release.step_at))
+        elif self._is_reached(row):
+            follow_version(row, version, self.now)
+
+    def _is_reached(self, row: Installation) -> bool:
+        if self.release.state != ReleaseState.ROLLING:
+            return False
+        return self.release.includes(row.pk) or row.is_own or self._converts(row)
+
+    def _converts(self, row: Installation) -> bool:
+        """Whether it is a test install whose terms were not agreed to after the approval."""
+        newest = self.app.newest_version
+        return (
+            row.is_test
+            and newest is not None
+            and max(row.installed_at, row.consented_at) <= newest.approved_at
+        )
+
+    def _convert(self, row: Installation) -> Entries:
+        """Make it a production install, unless its terms were agreed to after the approval."""
+        if not self._converts(row) or row.version is None:
+            return []
+        row.is_test, row.granted_scopes, row.narrowed_scopes = False, in_order(row.version.scopes), None
+        row.needs_reconsent = False
+        _not_asked_yet(row)
+        return [(HistoryKind.CONVERTED, "")]
+
+    def _lose_scopes(self, row: Installation) -> Entries:
+        """A store that the release hasn't reached only loses the scopes that the version removes. It is asked for nothing new."""
+        version = self.release.version
+        if self.release.state == ReleaseState.HALTED and row.consented_at > version.approved_at:
+            return []
+        removed = set(row.granted_scopes) - set(version.scopes)
+        row.granted_scopes = in_order(set(row.granted_scopes) - removed)
+        row.needs_reconsent = row.needs_reconsent and bool(self.offers.lacked_by(row))
+        return [(HistoryKind.SCOPES_REMOVED, ", ".join(in_order(removed)))] if removed else []
+
+    def _adapt(self, row: Installation) -> Entries:
+        """Ask for the scopes that it lacks and that were not left out on purpose; stop asking if there are none."""
+        granted = set(row.approved_scopes) & set(row.granted_scopes)
+        removed = set(row.granted_scopes) - granted
+        lacking = self.offers.lacked_by(row)
+        unasked = lacking - _asked_before(row, lacking, self.offers)
+        row.granted_scopes, row.needs_reconsent = in_order(granted), bool(lacking)
+        if unasked or not lacking:
+            _not_asked_yet(row)
+        happened = ((HistoryKind.SCOPES_REMOVED, removed), (HistoryKind.NEEDS_RECONSENT, unasked))
+        return [(kind, ", ".join(in_order(scopes))) for kind, scopes in happened if scopes]
 
 
-def _changes(rows: Sequence[Installation], app: App) -> list[_Change]:
-    """One statement for any number of rows, and what the receivers of `versions_that_ask` take."""
-    offers = Offers(app)
-    answers: list[tuple[Any, Any]] = versions_that_ask.send(App, app=app)
-    asking = {version for _, found in answers for version in found}
-    found = [_convert(row) if row.is_test else _adapt(row, offers) for row in rows]
-    for change in found:
-        if change.installation.agreed_version_id not in (None, *asking):
-            change.values["agreed_version_id"] = app.approved_version_id
-    return [change for change in found if not change.changes_nothing]
-
-
-def _convert(row: Installation) -> _Change:
-    """Make it a production install, unless its terms were agreed to after the approval."""
-    version = row.app.approved_version
-    assert version is not None
-    if max(row.installed_at, row.consented_at) > version.approved_at:
-        return _Change(row, {})
-    values = {
-        "is_test": False,
-        "granted_scopes": in_order(version.scopes),
-        "narrowed_scopes": None,
-        "needs_reconsent": False,
-        **NOT_ASKED_YET,
-    }
-    return _Change(row, values, [(HistoryKind.CONVERTED, "")])
-
-
-def _adapt(row: Installation, offers: Offers) -> _Change:
-    """Ask for the scopes that it lacks and that were not left out on purpose; stop asking if there are none."""
-    granted = set(row.app.approved_scopes) & set(row.granted_scopes)
-    removed = set(row.granted_scopes) - granted
-    lacking = offers.lacked_by(row)
-    unasked = lacking - _asked_before(row, lacking, offers)
-    values: dict[str, Any] = {"granted_scopes": in_order(granted), "needs_reconsent": bool(lacking)}
-    if unasked or not lacking:
-        values |= NOT_ASKED_YET
-    happened = ((HistoryKind.SCOPES_REMOVED, removed), (HistoryKind.NEEDS_RECONSENT, unasked))
-    return _Change(row, values, [(kind, ", ".join(in_order(scopes))) for kind, scopes in happened if scopes])
+def _not_asked_yet(row: Installation) -> None:
+    """The merchant has not yet got a mail about the request, nor declined it."""
+    row.reconsent_declined_at = row.reconsent_notified_at = None
 
 
 def _asked_before(row: Installation, lacking: set[str], offers: Offers) -> set[str]:
@@ -183,8 +295,6 @@ def _write(changes: Sequence[_Change], now: datetime) -> None:
     alike: dict[str, list[_Change]] = defaultdict(list)
     for change in changes:
         alike[repr(change.values)].append(change)
-        for name, value in change.values.items():
-            setattr(change.installation, name, value)
     for group in alike.values():
         ids = [change.installation.pk for change in group]
         Installation.objects.filter(pk__in=ids).update(**group[0].values)

@@ -39,10 +39,10 @@ def approve_scopes(
     """
     lock_app(installation.app)  # no approval until this is written
     found = _locked(installation, user)
-    approved = found.app.approved_version
-    if version is not None and (approved is None or approved.number != version):
+    shown = found.version
+    if version is not None and (shown is None or shown.number != version):
         raise Conflict("The app has a newer version. Review what it asks for now.")
-    offered = found.app.scopes if found.follows_working_copy else found.app.approved_scopes
+    offered = found.app.scopes if found.follows_working_copy else found.offered_scopes
     granted = offered if scopes is None else scopes
     if not set(granted) <= set(offered):
         raise Invalid.field("scopes", "The app does not ask for all of these permissions.")
@@ -61,9 +61,11 @@ def decline_scopes(*, installation: Installation, user: User, now: datetime | No
     """
     now = now or timezone.now()
     found = _locked(installation, user)
-    is_repeated = found.declined_version_id == found.app.approved_version_id or not found.is_behind
+    is_repeated = (
+        found.version is None or found.declined_version_id == found.version.pk or not found.is_behind
+    )
     if (found.needs_reconsent or found.is_behind) and not (found.rests_after_decline(now) and is_repeated):
-        found.reconsent_declined_at, found.declined_version = now, found.app.approved_version
+        found.reconsent_declined_at, found.declined_version = now, found.version
         found.save(update_fields=["reconsent_declined_at", "declined_version"])
         history.record(installation=found, kind=HistoryKind.DECLINED, at=now, by=user)
     return found

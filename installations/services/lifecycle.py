@@ -24,9 +24,9 @@ from marketplace.scopes import in_order
 # The columns that a consent decides, and those of a token.
 TERMS = (
     "is_test", "granted_scopes", "narrowed_scopes", "agreed_version_id", "needs_reconsent",
-    "reconsent_declined_at",
+    "reconsent_declined_at", "followed_version_id",
 )  # fmt: skip
-CONSENT = (*TERMS, "declined_version_id", "consented_at")
+CONSENT = (*TERMS, "followed_at", "earlier_agreed_version_id", "declined_version_id", "consented_at")
 TOKEN = ("token_digest", "ended_token_digest", "token_hint", "token_issued_at")
 
 
@@ -47,7 +47,7 @@ class Terms:
     """What a consent decides about an installation.
 
     `consented_at` is when somebody agreed, `agreed_version` the approved version whose reach they were shown; None: now, and
-    the current one. `is_review`: a reviewer or a check tries the working copy, `is_own`: a developer of
+    the one that the store runs. `is_review`: a reviewer or a check tries the working copy, `is_own`: a developer of
     the app does.
     """
 
@@ -144,10 +144,17 @@ def end_token(*, installation: Installation, now: datetime) -> None:
     history.record(installation=installation, kind=HistoryKind.TOKEN_ENDED, at=now)
 
 
+def follow_version(installation: Installation, version: AppVersion, at: datetime) -> None:
+    """Let a locked installation run a version from a moment on, and remember what it had agreed to before. The caller saves it."""
+    installation.earlier_agreed_version_id = installation.agreed_version_id
+    installation.followed_version, installation.followed_at = version, at
+
+
 def _create(app: App, business: Business, by: User, terms: Terms, now: datetime) -> Issued:
     made = Installation(
         app=app, business=business, installed_by=by, installed_at=now, is_review=terms.is_review
     )
+    made.followed_version, made.followed_at = app.approved_version, now
     _put(terms, made, now)
     made.webhook_secret = new_webhook_secret(test=terms.is_test)
     token = _set_token(made, now)
@@ -175,12 +182,22 @@ def _put(terms: Terms, installation: Installation, now: datetime) -> None:
     installation.is_test, installation.is_own = terms.is_test, terms.is_own
     installation.granted_scopes = in_order(terms.granted_scopes)
     installation.narrowed_scopes = None if narrowed is None else in_order(narrowed)
-    agreed = terms.agreed_version or installation.app.approved_version
+    if terms.agreed_version is not None:
+        _come_in(installation, terms.agreed_version, now)
+    agreed = terms.agreed_version or installation.version
     installation.agreed_version = None if installation.runs_working_copy else agreed
     installation.declined_version = None
     installation.needs_reconsent = terms.needs_reconsent
     installation.reconsent_declined_at = None
     installation.consented_at = terms.consented_at or now
+
+
+def _come_in(installation: Installation, version: AppVersion, now: datetime) -> None:
+    """A store whose merchant agreed to the version that is being released runs it before its step. None comes in while it is halted."""
+    app = installation.app
+    is_rolling = app.rolling_version_id is not None and app.rolling_version_id == app.approved_version_id
+    if is_rolling and version.pk == app.rolling_version_id and not installation.is_in_release:
+        follow_version(installation, version, now)
 
 
 def _announce_change(

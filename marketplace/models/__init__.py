@@ -15,9 +15,11 @@ from marketplace.models.apps import (
     picture_url,
 )
 from marketplace.models.members import Membership
+from marketplace.models.releases import STEPS, Release, place_of
 
 __all__ = [
     "FROZEN_FIELDS",
+    "STEPS",
     "App",
     "AppFields",
     "AppQuerySet",
@@ -27,9 +29,11 @@ __all__ = [
     "Membership",
     "Picture",
     "ReadOnlyLogError",
+    "Release",
     "ReviewEntry",
     "ReviewMessage",
     "Submission",
     "picture_path",
     "picture_url",
+    "place_of",
 ]

@@ -12,7 +12,7 @@ from oauth2_provider.models import AbstractApplication
 
 from accounts.models import User
 from common.ids import new_id
-from marketplace.enums import AppRole, AppStatus, Category, ReviewKind, SubmissionStatus
+from marketplace.enums import AppRole, AppStatus, Category, ReleaseMode, ReviewKind, SubmissionStatus
 from marketplace.models.members import Membership
 from marketplace.scopes import READS_CUSTOMERS
 
@@ -176,6 +176,35 @@ class App(AppFields, AbstractApplication):
     approved_version = models.ForeignKey(
         "AppVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
+    rolling_version = models.ForeignKey(
+        "AppVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The version of the open release, rolling or halted; empty: every store runs the approved version.",
+    )
+    earlier_version = models.ForeignKey(
+        "AppVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="What stores run that the open release hasn't reached.",
+    )
+    live_saves = models.BooleanField(
+        default=True,
+        db_default=True,
+        help_text="A save of the manifest that widens nothing runs in production at once. Off: it waits for the next version.",
+    )
+    taken_back_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When a version was last taken back. What was saved before waits for the next version.",
+    )
     suspended_at = models.DateTimeField(null=True, blank=True)
     suspension_reason = models.CharField(max_length=500, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
@@ -228,6 +257,11 @@ class App(AppFields, AbstractApplication):
     @property
     def is_listed(self) -> bool:
         return self.approved_version_id is not None and self.is_usable()
+
+    @property
+    def newest_version(self) -> "AppVersion | None":
+        """The approved version that a change is compared with: that of the open release, also while it is halted."""
+        return self.approved_version if self.rolling_version_id is None else self.rolling_version
 
     @property
     def approved_scopes(self) -> list[str]:
@@ -320,6 +354,9 @@ class Submission(models.Model):
     removed_scopes = models.JSONField(default=list, blank=True)
     scope_reason = models.CharField(max_length=500, blank=True)
     how_to_test = models.TextField(max_length=4000, blank=True)
+    release = models.CharField(
+        max_length=5, choices=ReleaseMode.choices, default=ReleaseMode.ALL, db_default=ReleaseMode.ALL
+    )
     submitted_at = models.DateTimeField(default=timezone.now, editable=False)
     reviewer = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     held_since = models.DateTimeField(null=True, blank=True)

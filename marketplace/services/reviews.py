@@ -26,10 +26,10 @@ from accounts.services.confirmation import require_confirmed
 from common.errors import Coded, Conflict, ErrorDetail, Invalid
 from marketplace import rules
 from marketplace.access import require_not_a_member, require_role
-from marketplace.enums import AppStatus, ReviewKind, SubmissionStatus
+from marketplace.enums import AppStatus, ReleaseMode, ReviewKind, SubmissionStatus
 from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry, Submission
 from marketplace.scopes import in_order
-from marketplace.services import notifications
+from marketplace.services import notifications, releases
 from marketplace.services.locks import lock_app
 from marketplace.signals import app_approved, app_reinstated, app_submitted, app_suspended, submission_closed
 
@@ -75,12 +75,14 @@ def submit(
     scope_reason: str = "",
     checks: Iterable[Check] = (),
     may_submit: Callable[[App], bool] = _is_draft,
+    release: ReleaseMode = ReleaseMode.ALL,
     now: datetime | None = None,
 ) -> Submission:
     """Submit the working copy for review. It can't be edited until the decision.
 
     `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add
-    problems that higher-level apps find; `may_submit` may allow more than drafts. Raises `Invalid` with all problems,
+    problems that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach
+    stores. Raises `Invalid` with all problems,
     `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and `NotAllowed` until the
     developer has confirmed the e-mail address.
     """
@@ -93,6 +95,7 @@ def submit(
     with transaction.atomic():
         locked = lock_app(app)
         require_role(locked, developer)
+        releases.require_closed(locked)
         if not may_submit(locked):
             raise Conflict(_REFUSED_SUBMIT[AppStatus(locked.status)])
         if found := missing(locked, checks, unreachable):
@@ -107,6 +110,7 @@ def submit(
             developer_name=locked.developer.name,
             submitted_at=now,
             checks_due_at=now,
+            release=release,
             **remarks,
             **changes,
         )
@@ -190,9 +194,10 @@ def approve(
     app, locked = _lock(submission)
     now = now or timezone.now()  # under the lock, so later than everything written before
     _require_reviewable(locked, reviewer)
-    version = _freeze(app, locked, now)
+    earlier, version = app.approved_version, _freeze(app, locked, now)
     app.approved_version = version
     _set_status(app, AppStatus.APPROVED, "approved_version")
+    releases.begin(app=app, version=version, earlier=earlier, mode=locked.release, now=now)
     locked.approved_version = version
     _decide(locked, SubmissionStatus.APPROVED, reviewer, notes, findings, now, objections)
     app_approved.send(App, app=app, version=version, now=now)
@@ -240,6 +245,7 @@ def suspend(*, app: App, reviewer: User, reason: str, now: datetime | None = Non
     locked.suspended_at, locked.suspension_reason = now, reason
     locked.save(update_fields=["suspended_at", "suspension_reason"])
     _record_of_app(locked, ReviewKind.SUSPENDED, reviewer, now, reason)
+    releases.halt_suspended(app=locked, reviewer=reviewer, now=now)
     app_suspended.send(App, app=locked, now=now)
     return locked
 

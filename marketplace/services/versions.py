@@ -4,8 +4,8 @@ from datetime import datetime
 
 from accounts.models import User
 from common.errors import Coded, Conflict
-from marketplace.enums import AppStatus, ReviewKind
-from marketplace.models import FROZEN_FIELDS, App, AppVersion, ReviewEntry
+from marketplace.enums import AppStatus, ReleaseState, ReviewKind
+from marketplace.models import FROZEN_FIELDS, App, AppVersion, Release, ReviewEntry
 from marketplace.scopes import in_order
 from marketplace.signals import app_updated, version_restored
 
@@ -25,6 +25,9 @@ def restore(*, app: App, version: AppVersion, developer: User, now: datetime) ->
     app.save(update_fields=[*changed, "approved_version", "status", "updated_at"])
     version.followed_at = None
     version.save(update_fields=["followed_at"])
+    Release.objects.filter(version=version, state=ReleaseState.TAKEN_BACK).update(
+        state=ReleaseState.COMPLETE, reason="", final_health=None
+    )
     ReviewEntry.objects.create(
         app=app, kind=ReviewKind.RESTORED, actor=developer, at=now, note=f"Version {version.version}"
     )
@@ -39,6 +42,11 @@ def why_not(app: App, version: AppVersion) -> str:
         return Coded(
             "The app is in review. Withdraw the submission before you restore a version.",
             code="app_in_review",
+        )
+    if app.rolling_version_id is not None:
+        return Coded(
+            "A version is still being released. Wait until its release is complete, or take it back.",
+            code="release_open",
         )
     if app.suspended_at is not None:
         return Coded(

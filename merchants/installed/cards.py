@@ -38,7 +38,6 @@ def cards_of(apps: Iterable[App], user: Visitor) -> list[Card]:
     hooks = LiveDefinition.objects.filter(
         version__in=[each.approved_version_id for each in apps],
         definition__type=ExtensionType.HOOK,
-        definition__is_active=True,
     )
     asked = set(hooks.values_list("version_id", flat=True))
     return [Card(each, each.pk in installed, each.approved_version_id in asked) for each in apps]

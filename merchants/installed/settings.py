@@ -21,7 +21,7 @@ from merchants.pages.block_picker import pages_for_blocks
 def app_settings(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """The form of the app's `settingsSchema`. The buttons of a list change the form and save nothing."""
     installation = app.installation
-    schema = settings_schema_of(installation.app)
+    schema = settings_schema_of(installation)
     if schema is None:
         raise NotFound("This app has no settings.")
     form = settings_form(

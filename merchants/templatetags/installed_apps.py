@@ -49,6 +49,7 @@ HISTORY_DESCRIPTIONS = {
     HistoryKind.RESUMED: ("ok", "play", "Resumed"),
     HistoryKind.SCOPES_REMOVED: ("info", "minus", "Permissions removed by a new version"),
     HistoryKind.SCOPES_FOLLOWED: ("info", "key", "Permissions changed with the app’s working copy"),
+    HistoryKind.SCOPES_RETURNED: ("info", "plus", "Permissions returned with an earlier version"),
     HistoryKind.TOKEN_ENDED: ("warn", "key", "Access token revoked for security; connect the app again"),
     HistoryKind.UNINSTALLED: ("neutral", "power", "Uninstalled"),
     HistoryKind.ERASURE_SENT: ("info", "send", "Asked to erase your data"),
@@ -57,6 +58,14 @@ HISTORY_DESCRIPTIONS = {
     HistoryKind.ERASURE_CANCELLED: ("neutral", "undo-2", "Erasure cancelled: the app was reinstalled"),
     HistoryKind.ERASURE_UNADDRESSED: ("bad", "triangle-alert", "Could not be asked to erase your data"),
 }
+
+
+NAMING_SCOPES = (
+    HistoryKind.NEEDS_RECONSENT,
+    HistoryKind.AGREED,
+    HistoryKind.SCOPES_REMOVED,
+    HistoryKind.SCOPES_RETURNED,
+)
 
 
 @register.filter
@@ -97,7 +106,7 @@ def news_item(entry: HistoryEntry) -> dict[str, Any]:
 
 def _named(entry: HistoryEntry) -> list[str]:
     """The sentences of the scopes that the note of an entry names."""
-    if entry.kind not in (HistoryKind.NEEDS_RECONSENT, HistoryKind.AGREED, HistoryKind.SCOPES_REMOVED):
+    if entry.kind not in NAMING_SCOPES:
         return []
     return [SCOPES[name].sentence for name in entry.note.split(", ") if name in SCOPES]
 

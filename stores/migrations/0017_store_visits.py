@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0014_test_stores'),
-        ('stores', '0016_merchant_news'),
+        ("stores", "0016_merchant_news"),
     ]
 
     operations = [

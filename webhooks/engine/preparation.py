@@ -16,7 +16,7 @@ from django.utils import timezone
 from common.db.compiled import AmongIds, Compiled, Param, rows_of_each
 from common.db.fields import decrypt
 from common.observability.metrics import PUT_OFF
-from installations.models import SCOPE_FIELDS
+from installations.models import SCOPE_FIELDS, with_versions
 from webhooks.engine import claims as leases
 from webhooks.engine import listeners
 from webhooks.engine.claims import Claim
@@ -42,7 +42,7 @@ _READ: Final = (
 # Secrets stay encrypted in these rows, so that one that can't be decrypted doesn't block the others.
 _WEBHOOKS: Final[Compiled[Webhook]] = Compiled(
     lambda: (
-        Webhook.objects.select_related("installation__app__approved_version", "installation__business")
+        Webhook.objects.select_related(*with_versions("installation__"), "installation__business")
         .only(*_READ)
         .annotate(sealed_secret=Cast("secret", TextField()))
         .filter(AmongIds("id", "ids"))

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0014_test_stores'),
-        ('webhooks', '0024_test_stores'),
+        ("webhooks", "0024_test_stores"),
     ]
 
     operations = [

@@ -30,6 +30,8 @@ def create_missing(*, app: App, now: datetime | None = None, batch: int = BATCH)
     Until then events have no delivery, so this comes before all else that follows an approval. Each batch is a short
     transaction, which locks the app first and then its installations, as those of the rest do.
     """
+    if app.rolling_version_id is not None:
+        return  # stores run different versions, so each gets its webhook when it follows
     now = now or timezone.now()
     active = Installation.objects.active().filter(app=app, app__approved_version__webhook_url__gt="")
     own = Webhook.objects.filter(installation=OuterRef("pk"), is_app_defined=True, lacks_url=False)
@@ -56,8 +58,9 @@ def _follow_batch(app: App, ids: Sequence[UUID], now: datetime) -> None:
 @transaction.atomic
 def _create_batch(app: App, ids: Sequence[UUID], now: datetime) -> None:
     """For installations that all see the approved version."""
-    version = _lock(app).approved_version
-    if version and version.webhook_url:
+    locked = _lock(app)
+    version = locked.approved_version
+    if version and version.webhook_url and locked.rolling_version_id is None:
         url, endpoint = version.webhook_url, endpoint_key(app.pk, version.webhook_url)
         _insert(ids, url, endpoint, now)  # which locks the installations
         own = Webhook.objects.filter(

@@ -11,6 +11,7 @@ from accounts.access import people_of
 from accounts.enums import MailKind
 from accounts.services.profile import wants_mail
 from common.mails.letters import letter
+from installations.models import with_versions
 from stores.letterhead import merchant_frame
 from webhooks.enums import ErasureState
 from webhooks.models import Erasure
@@ -28,7 +29,7 @@ def mail_merchant(erasure_id: UUID) -> None:
     """Nothing for a sandbox store, whose developer sees it in the portal. A failing mail server is logged: the receipt has
     it all."""
     rows = Erasure.objects.select_related(
-        "installation__app__approved_version", "installation__business__owner"
+        *with_versions("installation__"), "installation__business__owner"
     ).defer("installation__webhook_secret")
     erasure = rows.get(pk=erasure_id)
     installation, business = erasure.installation, erasure.installation.business

@@ -13,7 +13,7 @@ from common.db.finders import get_or_not_found
 from common.errors import Conflict, ErrorDetail, Invalid
 from common.http.url_policy import InvalidUrl, check_destination_url
 from common.secrets import new_webhook_secret
-from installations.models import Installation
+from installations.models import Installation, with_versions
 from webhooks import catalogue
 from webhooks.health import reset
 from webhooks.models import Webhook
@@ -161,7 +161,7 @@ def _require_room(installation: Installation) -> None:
 
 def _locked(webhook: Webhook) -> Webhook:
     kept = Webhook.objects.kept().select_for_update(of=("self",), no_key=True)
-    rows = kept.select_related("installation__app__approved_version", "installation__business")
+    rows = kept.select_related(*with_versions("installation__"), "installation__business")
     return get_or_not_found(rows, webhook.pk, "Webhook not found")
 
 

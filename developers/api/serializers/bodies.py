@@ -11,12 +11,13 @@ from rest_framework import serializers
 from rest_framework.fields import empty
 
 from common.ids import parse_id
-from common.rest.fields import ApiSerializer, Choice, Described, Identifier, StringList, Text
+from common.rest.fields import ApiSerializer, Boolean, Choice, Described, Identifier, StringList, Text
 from marketplace import rules
-from marketplace.enums import Category
+from marketplace.enums import Category, ReleaseMode
 from marketplace.models import picture_url
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 from marketplace.services.pictures import BadPicture, Decoded, decode
+from marketplace.services.releases import REASON_LENGTH
 from webhooks.catalogue import EVENTS
 from webhooks.enums import DeliveryStatus
 from webhooks.serializers import InstallationId
@@ -176,6 +177,11 @@ class AppChanges(NewApp):
         rules.name_in_use, "The name that merchants read.", "Loyalty Stars", schema=SCHEMAS["name"]
     )
     slug = Name(lambda value: None, "May be sent unchanged.", "loyalty-stars")
+    liveSaves = Boolean(
+        "Whether a save of the manifest that widens nothing runs in production at once. If not, every change waits for the next version.",
+        False,
+        required=False,
+    )
     iconUrl = PictureAddress("null removes the icon; else its address.", source="icon", allow_null=True)
     icon = PictureFile()
     screenshots = Screenshots("The new set, as addresses that the app already shows. [] removes all.", [])
@@ -205,6 +211,24 @@ class NewSubmission(ApiSerializer):
 
     howToTest = Absent(rules.how_to_test, "For the reviewer.", "Place an order.")
     scopeReason = Absent(rules.scope_reason, "For merchants: why these scopes.", "To count stars.")
+    release = Choice(
+        ReleaseMode.choices,
+        "How the approved version reaches the stores that have the app; ALL where it is left out.",
+        "STEPS",
+        required=False,
+    )
+
+
+class ReleaseReason(ApiSerializer):
+    """Why. The body itself may be left out."""
+
+    reason = Text(
+        "Shown on the page of the release.",
+        "Prices are wrong.",
+        required=False,
+        allow_blank=True,
+        max_length=REASON_LENGTH,
+    )
 
 
 class SampleEvent(serializers.Serializer):

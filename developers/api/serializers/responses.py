@@ -19,7 +19,7 @@ from common.rest.fields import (
     StringList,
     Text,
 )
-from marketplace.enums import AppRole, AppStatus, Category, SubmissionStatus
+from marketplace.enums import AppRole, AppStatus, Category, ReleaseMode, ReleaseState, SubmissionStatus
 from marketplace.models import App, AppVersion, Submission
 from marketplace.scopes import NAMEABLE_EVENTS, SCOPES
 from marketplace.services.notifications import notes_of
@@ -83,6 +83,7 @@ class AppSerializer(ApiSerializer):
     longDescription = TextOrNull("For the listing, in Markdown.", "**Stars** for regulars.")
     supportUrl = TextOrNull("Where merchants get help.", "mailto:help@stars.example.com")
     privacyUrl = TextOrNull("The privacy policy.", "https://stars.example.com/privacy")
+    liveSaves = Boolean("Whether saves that widen nothing run in production at once.", True)
     role = RoleOf(AppRole.choices, "Your role on the app.", "OWNER")
 
 
@@ -107,6 +108,12 @@ class IsCurrent(Boolean):
         return version.pk == version.app.approved_version_id
 
 
+class IsTakenBack(Boolean):
+    def get_attribute(self, version: AppVersion) -> bool:
+        release = getattr(version, "release", None)
+        return release is not None and release.state == ReleaseState.TAKEN_BACK
+
+
 class SubmissionSerializer(ApiSerializer):
     id = Text("The submission.", "01932d1c-7a40-7cc3-9d6f-0d2f4c1f8a0c")
     status = Choice(SubmissionStatus.choices, "The submission's status.", "PENDING_REVIEW")
@@ -114,6 +121,7 @@ class SubmissionSerializer(ApiSerializer):
     version = Text("Semantic Versioning 2.0.", "1.4.0")
     addedScopes = Scopes("Scopes beyond those of the last approval.", ["read_orders"])
     removedScopes = Scopes("Scopes that only the last approval had.", [])
+    release = Choice(ReleaseMode.choices, "How the approved version reaches stores.", "ALL")
     submittedAt = Moment("When it was submitted.")
     decidedAt = Moment("When it was decided.", None, allow_null=True)
 
@@ -125,6 +133,50 @@ class VersionSerializer(ApiSerializer):
     version = Text("Semantic Versioning 2.0.", "1.4.0")
     approvedAt = Moment("When it was approved.")
     isCurrent = IsCurrent("Whether stores use this version.", True)
+    isTakenBack = IsTakenBack("Whether the version was taken back after its release.", False)
+
+
+class StoresOfRelease(serializers.Serializer):
+    """The production stores that had the app at the approval."""
+
+    new = Integer("Those that run the new version.", 10, min_value=0)
+    old = Integer("Those that run the version before.", 990, min_value=0)
+
+
+class CallsOfVersion(serializers.Serializer):
+    """Hook calls and first attempts of deliveries since the approval."""
+
+    calls = Integer("How many were made.", 412, min_value=0)
+    failed = Integer("How many of them failed.", 3, min_value=0)
+    failureRate = Number(
+        "From 0 to 1; null without calls.", 0.0073, min_value=0, max_value=1, allow_null=True
+    )
+    p95Ms = Integer(
+        "The time that 95 % of them don't exceed; null without calls.", 240, min_value=0, allow_null=True
+    )
+
+
+class HealthOfRelease(serializers.Serializer):
+    new = CallsOfVersion()
+    old = CallsOfVersion()
+
+
+class ReleaseSerializer(ApiSerializer):
+    """Of `extensions.releases.watch.shown`."""
+
+    number = VersionNumber()
+    version = Text("Semantic Versioning 2.0.", "1.4.0")
+    mode = Choice(ReleaseMode.choices, "As submitted.", "STEPS")
+    state = Choice(ReleaseState.choices, "The release's state.", "ROLLING")
+    percent = Integer("How far it is: 1, 5, 25 or 100 per cent of the stores.", 5, min_value=1, max_value=100)
+    stores = StoresOfRelease()
+    startedAt = Moment("When the version was approved.")
+    nextStepAt = Moment(
+        "When the next step begins by itself; null while that waits for calls.", allow_null=True
+    )
+    endedAt = Moment("When it was complete or taken back.", None, allow_null=True)
+    reason = TextOrNull("Why it was halted or taken back, as a sentence.", None)
+    health = HealthOfRelease()
 
 
 class TestInstallSerializer(ApiSerializer):

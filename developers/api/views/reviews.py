@@ -33,13 +33,15 @@ class SubmitView(DeveloperView):
         responses={
             201: SubmissionSerializer,
             400: problem("The body is wrong, or the app is incomplete: `details` list the problems."),
-            409: problem("The app is in review, or approved and nothing waits for its next version."),
+            409: problem(
+                "The app is in review, approved and unchanged, or its last version is still being released."
+            ),
         },
     )
     def post(self, request: Request, app_id: str) -> Response:
         """Submit an app for review.
 
-        DRAFT becomes PENDING_REVIEW. So does APPROVED while a part of the manifest waits for the next version.
+        DRAFT becomes PENDING_REVIEW. So does APPROVED while the working copy differs from the version that runs.
         """
         remarks = validated(NewSubmission, request)
         made = submit_app(app=self.own_app(app_id), developer=self.developer, **remarks)

@@ -16,6 +16,7 @@ from django.db.models.functions import StrIndex
 from common.db.finders import get_or_not_found
 from common.ids import first_id_at, parse_id
 from common.times import shifted
+from installations.models import with_versions
 from marketplace.models import App
 from webhooks import catalogue
 from webhooks.enums import DeliveryStatus
@@ -248,7 +249,7 @@ def _containing(rows: QuerySet[Delivery], part: str) -> QuerySet[Delivery]:
 
 _AROUND: Final = (
     "event",
-    "webhook__installation__app__approved_version",
+    *with_versions("webhook__installation__"),
     "webhook__installation__business",
 )
 

@@ -92,11 +92,15 @@ def rollout(app: App) -> Rollout:
         waiting=Count("pk", filter=Q(reconsent_declined_at=None)),
         declined=Count("pk", filter=Q(reconsent_declined_at__isnull=False)),
     )
-    requests = ReachRequest.objects.filter(version__app=app, definition__is_active=True)
+    is_open = app.rolling_version_id is not None
+    requests = ReachRequest.objects.filter(version__app=app, in_release=is_open)
     versions = set(requests.values_list("version", flat=True))
+    asked_for_reach = production.filter(agreed_version__in=versions)
+    if is_open:  # other stores are asked for nothing yet
+        asked_for_reach = asked_for_reach.filter(followed_version=app.rolling_version_id)
     return Rollout(
         total=production.count(),
-        without_reach=production.filter(agreed_version__in=versions).count(),
+        without_reach=asked_for_reach.count(),
         **asked,
     )
 

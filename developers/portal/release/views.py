@@ -119,7 +119,12 @@ def submit(request: HttpRequest, app: App) -> HttpResponse:
     scopes_grow = app.approved_version is not None and bool(changes["added_scopes"])
     if not may_submit(app):
         return redirect("portal:review", app.slug)
-    form = SubmitForm(typed(request), previous=latest_submission(app), scopes_grow=scopes_grow)
+    form = SubmitForm(
+        typed(request),
+        previous=latest_submission(app),
+        scopes_grow=scopes_grow,
+        has_version=app.approved_version is not None,
+    )
 
     def save() -> HttpResponse:
         submit_app(app=app, developer=current_developer(request), **form.cleaned_data)

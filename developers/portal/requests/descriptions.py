@@ -102,7 +102,7 @@ def _forbidden(app: App, call: ApiCall) -> Explanation:
     installation = call.installation
     if scope in installation.effective_scopes:
         return Explanation(because, "The token has the scope now. Repeat the call.")
-    if scope in app.approved_scopes and not installation.follows_working_copy:
+    if scope in installation.offered_scopes and not installation.follows_working_copy:
         since = _asked_since(app, scope)
         return Explanation(
             f"{because} The app asks for it since version {since}, and {store} hasn't agreed.",

@@ -27,6 +27,7 @@ from developers.portal.access import app_page, current_developer
 from developers.portal.deliveries import descriptions as delivery_descriptions
 from developers.portal.sandbox.first_calls import registration_call
 from developers.portal.webhooks.last_day_strip import Strip
+from installations.models import with_versions
 from installations.queries import sandbox_installation
 from marketplace.models import App
 from webhooks import catalogue, health
@@ -98,7 +99,7 @@ def _repeats(endpoints: Iterable[WebhookStatus]) -> list[tuple[RepeatedUrl, int]
 def current_webhooks(app: App) -> QuerySet[Webhook]:
     """Webhooks of active installations, newest first."""
     rows = Webhook.objects.kept().filter(installation__app=app, installation__uninstalled_at=None)
-    around = rows.select_related("installation__app__approved_version", "installation__business")
+    around = rows.select_related(*with_versions("installation__"), "installation__business")
     return around.defer("secret", "installation__webhook_secret").order_by("-id")
 
 

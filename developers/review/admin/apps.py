@@ -28,7 +28,9 @@ from extensions.models import ManifestSave
 from extensions.queries import manifest_document
 from extensions.services.scripts import scripts_of
 from installations.models import Installation
+from marketplace.enums import ReleaseState
 from marketplace.models import App
+from marketplace.queries import release_of
 from marketplace.services import reviews
 from marketplace.services.members import members_of
 
@@ -41,12 +43,19 @@ class ListedFilter(admin.SimpleListFilter):
     parameter_name = "marketplace"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("listed", "Listed"), ("suspended", "Suspended"), ("never", "Never approved")]
+        return [
+            ("listed", "Listed"),
+            ("halted", "Release halted"),
+            ("suspended", "Suspended"),
+            ("never", "Never approved"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         match self.value():
             case "listed":
                 return queryset.filter(approved_version__isnull=False, suspended_at=None)
+            case "halted":
+                return queryset.filter(rolling_version__release__state=ReleaseState.HALTED)
             case "suspended":
                 return queryset.filter(suspended_at__isnull=False)
             case "never":
@@ -92,6 +101,7 @@ def show(request: HttpRequest, app: App) -> HttpResponse:
     installed = Installation.objects.active().filter(app=app)
     values = {
         "app": app,
+        "release": release_of(app),
         "may_suspend": current_user(request).has_perm(MAY_SUSPEND),
         "added": list(definitions_in(manifest_document(app))),
         "saves": ManifestSave.objects.filter(app=app).select_related("saved_by").order_by("-id")[:MAX_SAVES],

@@ -80,6 +80,8 @@ _PILLS: Final = {
     ReviewKind.REINSTATED: "ok",
     ReviewKind.REJECTED: "bad",
     ReviewKind.SUSPENDED: "bad",
+    ReviewKind.HALTED: "bad",
+    ReviewKind.TAKEN_BACK: "bad",
     ReviewKind.SUBMITTED: "info",
 }
 

@@ -24,7 +24,7 @@ from tests.state import unchanged
 APP_KEYS = [
     "id", "name", "slug", "description", "category", "scopes", "redirectUrl", "webhookUrl", "webhookEvents",
     "iconUrl", "screenshots", "version", "approvedScopes", "status", "isListed", "manifest", "clientId",
-    "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl",
+    "createdAt", "updatedAt", "screenshotAlts", "longDescription", "supportUrl", "privacyUrl", "liveSaves",
     "role",
 ]  # fmt: skip
 
@@ -73,6 +73,7 @@ def test_create_answers_the_app_with_its_secret_once(api: Api) -> None:
         "longDescription": None,
         "supportUrl": None,
         "privacyUrl": None,
+        "liveSaves": True,
         "role": "OWNER",
     }
     for path in ("/developer/apps", f"/developer/apps/{app.id}"):

@@ -89,6 +89,7 @@ def test_submit_answers_the_submission(dana: User, app: App) -> None:
         "version": "0.1.0",
         "addedScopes": app.scopes,
         "removedScopes": [],
+        "release": "ALL",
         "submittedAt": "2026-11-20T15:04:05.123Z",
         "decidedAt": None,
     }

@@ -256,6 +256,14 @@ def test_release_without_a_browser(run: Run, signed_in: str, dana: User) -> None
     (current, earlier) = json.loads(run("versions", "--app", "song", "--json").out)
     assert (current["isCurrent"], earlier["isCurrent"], earlier["number"]) == (True, False, first.number)
     assert "Stores use version 1.1.0" in run("status", "--app", "song").out
+    assert "1.1.0: COMPLETE, 100 %" in run("release", "--app", "song").out
+    assert "it can't be halted" in run("release", "halt", "--app", "song").err
+    back = json.loads(run("release", "back", "--reason", "Wrong notes.", "--app", "song", "--json").out)
+    assert (back["state"], back["reason"]) == ("TAKEN_BACK", "Wrong notes.")
+    App.objects.filter(pk=song.pk).update(version="1.2.0", status="DRAFT")
+    made = json.loads(run("submit", "--release", "steps", "--app", "song", "--json").out)
+    assert made["release"] == "STEPS"
+    factories.approve(App.objects.get(pk=song.pk))
     assert f"is at version {first.version} again" in run("restore", str(first.number), "--app", "song").out
 
 

@@ -32,6 +32,7 @@ from . import (
     manifest,
     members,
     new,
+    release,
     resend,
     restore,
     schema,
@@ -56,7 +57,7 @@ class Command(Protocol):
 
 COMMANDS: tuple[Command, ...] = (
     login, logout, apps, new, install, listen, trigger, manifest, logs, resend, check, submit, status, versions,
-    restore, members, schema,
+    release, restore, members, schema,
 )  # fmt: skip
 
 

@@ -22,12 +22,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--saved", action="store_true", help="submit the saved manifest, whatever is in manifest.json"
     )
+    parser.add_argument(
+        "--release",
+        type=str.upper,
+        choices=("ALL", "STEPS"),
+        help="how the approved version reaches stores: all at once, or in steps",
+    )
     add_app_argument(parser)
     add_json_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    given = {"howToTest": args.how_to_test, "scopeReason": args.scope_reason}
+    given = {"howToTest": args.how_to_test, "scopeReason": args.scope_reason, "release": args.release}
     body = {name: text for name, text in given.items() if text is not None}
     with signed_in() as platform:
         app = chosen_app(platform, args)

@@ -5,7 +5,7 @@ from common.db.operations import AddFields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("stores", "0024_erased_customers"), ("webhooks", "0024_test_stores")]
+    dependencies = [("stores", "0021_erased_customers"), ("webhooks", "0025_listeners_of_test_stores")]
 
     operations = [
         AddFields(

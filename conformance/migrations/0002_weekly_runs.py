@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conformance', '0001_runs'),
+        ("conformance", "0001_runs"),
         ('marketplace', '0012_members'),
     ]
 

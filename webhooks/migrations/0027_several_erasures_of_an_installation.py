@@ -10,7 +10,7 @@ from common.db.operations import AddIndexConcurrently, AddUniqueConcurrently
 
 
 class Migration(migrations.Migration):
-    dependencies = [("installations", "0012_own_installations"), ("webhooks", "0031_erasures_of_customers")]
+    dependencies = [("installations", "0012_own_installations"), ("webhooks", "0026_erasures_of_customers")]
     atomic = False
 
     operations = [

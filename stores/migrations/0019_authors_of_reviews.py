@@ -4,7 +4,7 @@ from common.db.operations import AddFields
 
 
 class Migration(migrations.Migration):
-    dependencies = [("stores", "0021_carts_of_orders")]
+    dependencies = [("stores", "0018_carts_of_orders")]
 
     operations = [
         AddFields(

@@ -34,7 +34,7 @@ def remove(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("stores", "0022_authors_of_reviews")]
+    dependencies = [("stores", "0019_authors_of_reviews")]
     atomic = False
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('stores', '0016_merchant_news'),
+        ("stores", "0021_erased_customers"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("stores", "0016_merchant_news")]
+    dependencies = [("stores", "0017_store_visits")]
 
     operations = [
         migrations.AddField(

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0014_test_stores'),
+        ("accounts", "0014_test_stores"),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0014_test_stores"),
-        ("stores", "0023_index_of_customers"),
+        ("stores", "0020_index_of_customers"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

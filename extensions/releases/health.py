@@ -1,0 +1,122 @@
+"""The calls of an app's new version and of its old one, in the same time: hook calls, and first attempts of deliveries.
+
+Of production stores. Calls that were skipped, tests and resends don't count. A store counts for the new version from the moment that it
+followed that.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import BooleanField, Case, Count, F, Q, QuerySet, Value, When
+
+from common.ids import first_id_at
+from extensions.enums import SKIPPED, CallOutcome
+from extensions.models import HookCall
+from extensions.releases.sequential import Calls
+from installations.models import Installation
+from installations.queries import stores_at
+from marketplace.enums import ReleaseMode, ReleaseState
+from marketplace.models import App, Release
+from webhooks.catalogue import WEBHOOK_TEST
+from webhooks.models import Attempt
+
+_WAITS: Final = timedelta(
+    days=1
+)  # of a delivery for its first attempt, at most: partitions of before aren't read
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    new: Calls
+    old: Calls
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """How many of the stores that had the app at the approval run the new version, and how many the old one."""
+
+    new: int
+    old: int
+
+
+def health_of(release: Release, since: datetime) -> Health:
+    """Two statements."""
+    rows = [*_hook_calls(release, since), *_first_attempts(release, since)]
+    return Health(
+        _calls(row for row in rows if row["is_new"]), _calls(row for row in rows if not row["is_new"])
+    )
+
+
+def stores_of(app: App, release: Release) -> Stores:
+    """One statement."""
+    stores = stores_at(release.version)
+    reached = Q(followed_version=release.version_id)
+    if release.state in (ReleaseState.ROLLING, ReleaseState.HALTED):
+        counted = stores.aggregate(all=Count("pk"), new=Count("pk", filter=reached))
+        return Stores(counted["new"], counted["all"] - counted["new"])
+    number = stores.count()
+    return Stores(number, 0) if app.approved_version_id == release.version_id else Stores(0, number)
+
+
+def as_json(health: Health) -> dict[str, Any]:
+    """The fields of the wire."""
+    return {
+        name: {
+            "calls": calls.number,
+            "failed": calls.failed,
+            "failureRate": calls.failure_rate,
+            "p95Ms": calls.p95,
+        }
+        for name, calls in (("new", health.new), ("old", health.old))
+    }
+
+
+def keep(release: Release) -> None:
+    """Keep the figures of a version that is taken back, before its stores follow another one."""
+    release.final_health = as_json(health_of(release, release.started_at))
+    Release.objects.filter(pk=release.pk).update(final_health=release.final_health)
+
+
+def _hook_calls(release: Release, since: datetime) -> QuerySet[Any, dict[str, Any]]:
+    of_app = Installation.objects.filter(
+        app=release.version.app_id, is_test=False, is_review=False, is_own=False
+    )
+    made = HookCall.objects.filter(installation__in=of_app, called_at__gte=since).exclude(outcome__in=SKIPPED)
+    return _grouped(made, release, "installation__", "called_at", ~Q(outcome=CallOutcome.ANSWERED))
+
+
+def _first_attempts(release: Release, since: datetime) -> QuerySet[Any, dict[str, Any]]:
+    path = "delivery__webhook__installation__"
+    production = {f"{path}is_test": False, f"{path}is_review": False, f"{path}is_own": False}
+    first = Attempt.objects.filter(
+        delivery__app_id=release.version.app_id,
+        delivery_id__gte=first_id_at(since - _WAITS),
+        attempted_at__gte=since,
+        number=1,
+        **production,
+    ).exclude(delivery__event_type=WEBHOOK_TEST)
+    return _grouped(first, release, path, "attempted_at", ~Q(error_class=""))
+
+
+def _grouped(
+    rows: QuerySet[Any], release: Release, path: str, at: str, failed: Q
+) -> QuerySet[Any, dict[str, Any]]:
+    followed = Q(**{f"{path}followed_version": release.version_id, f"{at}__gte": F(f"{path}followed_at")})
+    is_new: Any = (
+        Value(True) if release.mode == ReleaseMode.ALL else Case(When(followed, then=True), default=False)
+    )
+    fails = Case(When(failed, then=True), default=False, output_field=BooleanField())
+    grouped = rows.order_by().annotate(is_new=is_new, fails=fails).values("is_new", "fails", "duration_ms")
+    return grouped.annotate(calls=Count("*"))
+
+
+def _calls(rows: Iterable[dict[str, Any]]) -> Calls:
+    times: Counter[int] = Counter()
+    failed = 0
+    for row in rows:
+        times[row["duration_ms"]] += row["calls"]
+        failed += row["calls"] if row["fails"] else 0
+    return Calls(times, failed)

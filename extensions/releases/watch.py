@@ -1,0 +1,82 @@
+"""Looks at releases that roll: halts those that are worse, and goes on with those that are not (contract, section 10)."""
+
+import logging
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.utils import timezone
+
+from common.errors import Conflict
+from extensions.releases.health import as_json, health_of, stores_of
+from extensions.releases.sequential import LEAST_CALLS, why_worse
+from marketplace.enums import ReleaseState
+from marketplace.models import App, Release
+from marketplace.services import releases
+
+log = logging.getLogger(__name__)
+
+LONGEST_WAIT: Final = timedelta(days=7)  # for enough calls
+
+
+def look(*, now: datetime | None = None) -> None:
+    """An error with one release doesn't stop the others."""
+    now = now or timezone.now()
+    rolling = Release.objects.filter(state=ReleaseState.ROLLING).select_related("version__app")
+    for release in rolling.order_by("step_at"):
+        try:
+            _look_at(release, now)
+        except Conflict:
+            log.info("%s has moved meanwhile.", release)
+        except Exception:
+            log.exception("%s could not be judged; it will be tried again.", release)
+
+
+def step_ends_at(release: Release) -> datetime:
+    """When the step's time is over."""
+    return release.step_at + timedelta(seconds=settings.RELEASE_STEP_SECONDS)
+
+
+def next_step_at(release: Release, calls: int, now: datetime) -> datetime | None:
+    """When the step will end by itself; None while it waits for calls, and where no step is under way."""
+    if release.state != ReleaseState.ROLLING:
+        return None
+    ends = step_ends_at(release)
+    return ends if now < ends or calls >= LEAST_CALLS else None
+
+
+def shown(app: App, release: Release, now: datetime) -> dict[str, Any]:
+    """What people and programs read about a release. At most four statements."""
+    version, state = release.version, release.state
+    health = release.final_health
+    calls = 0
+    if health is None:
+        figures = health_of(release, release.started_at)
+        health, calls = as_json(figures), figures.new.number
+    if state == ReleaseState.ROLLING and release.watched_from != release.started_at:
+        calls = health_of(release, release.watched_from).new.number
+    return {
+        "number": version.number,
+        "version": version.version,
+        "mode": release.mode,
+        "state": state,
+        "percent": release.percent,
+        "stores": asdict(stores_of(app, release)),
+        "started_at": release.started_at,
+        "next_step_at": next_step_at(release, calls, now),
+        "ended_at": release.ended_at,
+        "reason": release.reason,
+        "health": health,
+    }
+
+
+def _look_at(release: Release, now: datetime) -> None:
+    health = health_of(release, release.watched_from)
+    app = release.version.app
+    if reason := why_worse(health.new, health.old):
+        releases.halt(app=app, reason=reason, watched_from=release.watched_from, now=now)
+        return
+    over = now - step_ends_at(release)
+    if over >= LONGEST_WAIT or (over >= timedelta() and health.new.number >= LEAST_CALLS):
+        releases.advance(app=app, step=release.percent, now=now)

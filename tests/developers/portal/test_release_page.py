@@ -1,0 +1,105 @@
+"""The portal's page **Release**, and who else sees a release (contract, section 10)."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import Business, User
+from installations.models import Installation
+from installations.services.approval import follow_all
+from marketplace.enums import AppStatus
+from marketplace.models import App
+from marketplace.services import releases, reviews
+from tests import factories
+from tests.merchants.pages import installed, page_of
+from tests.pages import signed_in, text_of, unescaped
+
+RELEASES = "Contract 10 Releases"
+PAGE = "/portal/apps/stars/release/"
+
+
+def approve(app: App, mode: str = "STEPS", **fields: str) -> App:
+    App.objects.filter(pk=app.pk).update(status=AppStatus.DRAFT, **fields)
+    submission = factories.submit(App.objects.get(pk=app.pk), release=mode)
+    reviews.approve(submission=submission, reviewer=factories.reviewer())
+    follow_all()
+    return App.objects.get(pk=app.pk)
+
+
+@pytest.fixture
+def rolling(stars: App, shop: Business) -> App:
+    """Version 2 in the store of one of three merchants."""
+    first = approve(stars)
+    installed(first, shop)
+    for name in ("ned", "olga"):
+        installed(first, Business.objects.get(owner=factories.merchant(f"{name}@example.com")))
+    return approve(stars, version="2.0.0")
+
+
+def buttons(client: Client) -> list[str]:
+    page = text_of(client.get(PAGE))
+    return [
+        each
+        for each in ("Advance", "Halt", "Resume", "Take back")
+        if each in page.split("What you can do")[-1]
+    ]
+
+
+def press(client: Client, action: str) -> str:
+    return unescaped(client.post(f"{PAGE}move/", {"action": action}, follow=True))
+
+
+@pytest.mark.spec(RELEASES, "The page has the buttons of the state and no others; Take back asks once")
+def test_buttons(rolling: App, dana: User) -> None:
+    client = signed_in(dana)
+    assert buttons(client) == ["Advance", "Halt", "Take back"]
+    assert "Halted by Dana." in press(client, "halt")
+    assert buttons(client) == ["Resume", "Take back"]
+    assert "The release is halted, so it can't go on to the next step." in press(client, "advance")
+    assert "The step begins again" in press(client, "resume")
+    for _ in range(3):
+        press(client, "advance")
+    assert "3 of 3" in text_of(client.get(PAGE))
+    assert "every store runs version 1.4.0" in text_of(client.get(f"{PAGE}take-back/"))
+    assert releases.release_of(rolling).state == "COMPLETE", "it asked"  # type: ignore[union-attr]
+    assert "Every store runs the version before" in text_of(client.post(f"{PAGE}take-back/", follow=True))
+    assert "Taken back" in text_of(client.get("/portal/apps/stars/versions/"))
+    assert "What you can do" not in text_of(client.get(PAGE))
+
+
+def test_before_the_first_approval(stars: App, dana: User, sam: User) -> None:
+    client = signed_in(dana)
+    assert "No approved version yet" in text_of(client.get(PAGE))
+    assert client.get(f"{PAGE}take-back/").status_code == 302
+    assert signed_in(sam).get(PAGE).status_code == 404
+
+
+@pytest.mark.spec(RELEASES, "Steps are chosen at the submission, once there is a version to compare with")
+def test_choice_at_submission(stars: App, dana: User) -> None:
+    client, page = signed_in(dana), "/portal/apps/stars/review/submit/"
+    assert "All stores at once" not in text_of(client.get(page))
+    approve(stars)
+    App.objects.update(status=AppStatus.DRAFT, version="2.0.0")
+    assert "All stores at once" in text_of(client.get(page))
+    client.post(page, {"release": "STEPS"})
+    assert stars.submissions.get(status="PENDING_REVIEW").release == "STEPS"
+
+
+@pytest.mark.spec(RELEASES, "The merchant reads which version the store runs")
+def test_merchant(rolling: App) -> None:
+    shown = {}
+    for each in Installation.objects.with_app():
+        page = text_of(signed_in(each.business.owner).get(page_of(each)))
+        shown[each.is_in_release] = ("version 2.0.0" in page, "version 1.4.0" in page)
+    assert shown == {True: (True, False), False: (False, True)}
+
+
+@pytest.mark.spec(RELEASES, "Reviewers see releases that halted")
+def test_reviewer(rolling: App) -> None:
+    other = factories.app(factories.developer("o@example.com"), name="Other app")
+    factories.approve(other)
+    releases.halt(app=rolling, reason="20 of 20 calls failed.")
+    client = signed_in(factories.reviewer("root@example.com", is_superuser=True))
+    listed = text_of(client.get("/admin/marketplace/app/?marketplace=halted"))
+    assert "Loyalty Stars" in listed
+    assert "Other app" not in listed
+    assert "20 of 20 calls failed." in text_of(client.get(f"/admin/marketplace/app/{rolling.pk}/change/"))

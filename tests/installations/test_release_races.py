@@ -1,0 +1,70 @@
+"""Two processes that move one release at once (contract, section 10)."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from accounts.models import Business, User
+from common.errors import Conflict
+from installations.services.approval import follow_all
+from marketplace.enums import ReleaseState
+from marketplace.models import App, Release
+from marketplace.services import releases, reviews
+from marketplace.services.locks import lock_app
+from tests import factories
+from tests.installations.locks import wait_for_locks
+from tests.merchants.pages import installed
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def app(dana: User, shop: Business) -> App:
+    """Its second version is in its first step."""
+    app = factories.app(dana)
+    factories.approve(app)
+    installed(app, shop)
+    reviews.approve(submission=factories.submit(app, release="STEPS"), reviewer=factories.reviewer())
+    follow_all()
+    return App.objects.get(pk=app.pk)
+
+
+def at_once(app: App, *acts: Callable[[], Any]) -> list[Any]:
+    """All begin while the app is locked, and each waits for it. Returns what they return or raise."""
+
+    def run(act: Callable[[], Any]) -> Any:
+        try:
+            return act()
+        except Conflict as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(acts)) as pool:
+        with transaction.atomic():
+            lock_app(app)
+            futures = [pool.submit(run, act) for act in acts]
+            wait_for_locks(len(acts))
+        return [each.result(timeout=60) for each in futures]
+
+
+def test_a_step_ends_once(app: App) -> None:
+    at_once(app, *[lambda: releases.advance(app=app, step=1)] * 2)
+    assert Release.objects.get().percent == 5
+
+
+def test_one_of_two_halts_it(app: App) -> None:
+    found = at_once(app, *[lambda: releases.halt(app=app, reason="Slow.")] * 2)
+    assert sorted(type(each).__name__ for each in found) == ["Conflict", "Release"]
+    assert Release.objects.get().state == ReleaseState.HALTED
+
+
+def test_halting_and_advancing(app: App) -> None:
+    """Whichever comes first, it is halted then, and its app has the version before."""
+    at_once(app, lambda: releases.halt(app=app, reason="Slow."), lambda: releases.advance(app=app, step=1))
+    release, now = Release.objects.get(), App.objects.get(pk=app.pk)
+    assert (release.state, release.percent in (1, 5)) == (ReleaseState.HALTED, True)
+    assert (now.approved_version, now.rolling_version) == (release.earlier, release.version)
