@@ -70,7 +70,7 @@ def test_texts_are_in_the_language_of_the_locale_or_english(
     [
         ("en", "$1,234.50", "Only 2 left", "4.5 from 2 reviews", "9 Mar 2026"),
         ("de", f"1.234,50{FIRM}€", "Nur noch 2 Stück", "4,5 aus 2 Bewertungen", "9. März 2026"),
-        ("fr", f"1{NARROW}234,50{FIRM}€", "Plus que 2", f"4,5 pour 2{FIRM}avis", "9 mars 2026"),
+        ("fr", f"1{NARROW}234,50{FIRM}€", "Plus que 2", f"4,5 d’après 2{FIRM}avis", "9 mars 2026"),
     ],
 )
 def test_prices_numbers_and_days_have_the_form_of_the_language(

@@ -54,7 +54,7 @@ def test_fuzzy_translation_is_found() -> None:
     assert problems("Cart", "Warenkorb", flags=["fuzzy"]) == "is fuzzy"
 
 
-def test_stale_and_uncompiled_catalogs_are_found(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_and_uncompiled_catalogs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(catalogs.check()) == []
     found = catalogs.extracted()
     found.add("A text of today")
