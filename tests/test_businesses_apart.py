@@ -26,6 +26,7 @@ from webhooks.services.sandbox.samples import send_sample
 # References from tables that would not be split to those that would.
 INTO_A_BUSINESS = {
     "conformance.Run.store": "The throwaway store of a check, removed after its end.",
+    "webhooks.DispatcherSlot.store": "The test store of a listener, which ends seconds after its last request.",
 }
 # References of which the platform in use here has no row.
 NEVER_SET = {"installations.Grant.installation", "stores.StoreSettings.logo", "stores.WaitingMail.order"}

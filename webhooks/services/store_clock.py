@@ -27,6 +27,9 @@ def bring_forward(*, business: Business, by: timedelta, now: datetime) -> Became
     (`webhooks.engine.recording`).
     """
     _one_at_a_time(business)
+    # Webhooks before deliveries: the same order as where a webhook is switched off (`disabling`, `registration`).
+    webhooks = Webhook.objects.filter(installation__business=business)
+    list(webhooks.order_by("id").select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
     deliveries = Delivery.objects.filter(business_id=business.pk)
     waiting = deliveries.filter(status__in=WAITING, due_at__isnull=False)
     # Locked in the order of the engine.
@@ -34,9 +37,7 @@ def bring_forward(*, business: Business, by: timedelta, now: datetime) -> Became
     Delivery.objects.filter(pk__in=ids).update(due_at=F("due_at") - by)
     made = Attempt.objects.filter(delivery__in=deliveries.values("pk"), due_at__isnull=False)
     made.update(due_at=F("due_at") - by)
-    Webhook.objects.filter(installation__business=business, failing_since__isnull=False).update(
-        failing_since=F("failing_since") - by
-    )
+    webhooks.filter(failing_since__isnull=False).update(failing_since=F("failing_since") - by)
     erasures = _erasures(business, by, now)
     due = Delivery.objects.filter(pk__in=ids, due_at__lte=now, lease_until=None).exclude(
         event__in=erasures.values("event")

@@ -17,17 +17,17 @@ test("a store from install to erasure", { skip }, async (t) => {
   const store = await openStore(t, { port: server.address().port });
   const [webhookId, since] = [await store.webhookId(), new Date()];
   await keep(store.installation);
-  const fail = async () => {
+  const fail = async (minutes, attempts) => {
     await store.placeOrder();
-    await store.advance({ hours: 1 });
-    return store.waitFor("order.created", { attempts: 5 });
+    await store.advance({ minutes });
+    return store.waitFor("order.created", { attempts });
   };
-  await store.down(503, fail); // the app's server is down for an hour
+  await store.down(503, () => fail(60, 5)); // the app's server is down for an hour
   await store.advance({ hours: 2 });
   const { attempts } = await store.waitFor("order.created");
   assert.equal(attempts.map((each) => each.httpStatus).join(), "503,503,503,503,503,200");
   waits({ attempts }).forEach((time, i) => assert.ok(SCHEDULE[i] <= time && time <= 1.06 * SCHEDULE[i]));
-  await store.down(410, fail); // gone for good: the platform switches the webhook off
+  await store.down(410, () => fail(12, 4)); // gone for good: the platform switches the webhook off
   await store.advance({ seconds: 1 });
   assert.equal((await store.client.webhook(webhookId)).isActive, false);
   await store.client.updateWebhook(webhookId, { isActive: true });

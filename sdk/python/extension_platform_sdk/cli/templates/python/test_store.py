@@ -26,8 +26,8 @@ def test_store_from_install_to_erasure(store: TestStore, tmp_path: Path, monkeyp
     with store.down(410):  # gone for good: the platform switches the webhook off
         held = datetime.now(UTC)
         store.place_order()
-        store.advance(hours=1)
-        store.wait_for("order.created", attempts=5)
+        store.advance(minutes=12)
+        store.wait_for("order.created", attempts=4)
         store.advance(seconds=1)
     assert not store.client.webhook(store.webhook_id)["isActive"]
     store.client.update_webhook(store.webhook_id, is_active=True)
