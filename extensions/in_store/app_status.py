@@ -44,7 +44,7 @@ class StoreAppStatus:
     state: AppState
     failing_since: datetime | None = None
     breakers: tuple[Breaker, ...] = ()
-    has_settings: bool = False
+    settings_schema: dict[str, Any] | None = None  # None: it has no settings
     lacks_settings: bool = False
     has_request: bool = False
     asks: bool = False
@@ -96,7 +96,7 @@ def _status(
         AppState.WORKING,
         failing,
         breakers,
-        has_settings=bool(settings_schema_in(document)),
+        settings_schema=settings_schema_in(document),
         lacks_settings=lacks_settings(document, installation.settings),
         has_request=request is not None,
         asks=bool(request),
