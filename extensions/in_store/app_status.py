@@ -45,7 +45,7 @@ class StoreAppStatus:
     state: AppState
     failing_since: datetime | None = None
     breakers: tuple[Breaker, ...] = ()
-    has_settings: bool = False
+    settings_schema: dict[str, Any] | None = None  # None: it has no settings
     lacks_settings: bool = False
     has_request: bool = False
     asks_reach: bool = False
@@ -98,7 +98,7 @@ def _status(
         AppState.WORKING,
         failing,
         breakers,
-        has_settings=bool(settings_schema_in(document)),
+        settings_schema=settings_schema_in(document),
         lacks_settings=lacks_settings(document, installation.settings),
         has_request=request is not None,
         asks_reach=request is not None and request.for_reach,

@@ -7,7 +7,6 @@ from common.errors import NotFound
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
 from common.web.methods import GET_OR_POST
-from extensions.queries import settings_schema_of
 from extensions.schema_forms import settings_form
 from extensions.services.settings import save_settings
 from installations.models import Installation
@@ -21,7 +20,7 @@ from merchants.pages.block_picker import pages_for_blocks
 def app_settings(request: MerchantRequest, app: InstalledApp) -> HttpResponse:
     """The form of the app's `settingsSchema`. The buttons of a list change the form and save nothing."""
     installation = app.installation
-    schema = settings_schema_of(installation)
+    schema = app.status.settings_schema
     if schema is None:
         raise NotFound("This app has no settings.")
     form = settings_form(

@@ -10,7 +10,8 @@ from accounts.sign_in import tokens
 from conformance.enums import Sender
 from conformance.services.runs import start
 from installations.models import Installation
-from marketplace.models import App
+from marketplace.enums import ReleaseMode, ReleaseState
+from marketplace.models import App, Release
 from marketplace.scopes import SCOPES
 from stores.models import Order, OrderItem, Product, Review, SitePage
 from tests import deliveries, factories
@@ -115,6 +116,21 @@ def app_with_two_versions(cast: Cast) -> str:
     app = _app(App.objects.get(pk=cast.app).developer)
     for _ in range(2):
         factories.approve(app)
+    return str(app.pk)
+
+
+def app_in_release(cast: Cast, state: ReleaseState) -> str:
+    """An app whose second version is in the first step of its release, or halted there."""
+    app = App.objects.get(pk=app_with_two_versions(cast))
+    earlier, newest = app.versions.order_by("number")
+    at = newest.approved_at
+    Release.objects.create(
+        version=newest, earlier=earlier, mode=ReleaseMode.STEPS, state=state, percent=1, started_at=at, step_at=at,
+        watched_from=at,
+    )  # fmt: skip
+    app.rolling_version, app.earlier_version = newest, earlier
+    app.approved_version = earlier if state == ReleaseState.HALTED else newest
+    app.save()
     return str(app.pk)
 
 

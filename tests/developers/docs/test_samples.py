@@ -15,6 +15,7 @@ from developers.docs import openapi, reference
 from developers.docs.reference import ApiOperation
 from developers.docs.samples import CLIENT_ID, CLIENT_SECRET, PARAMETER, TOKENS, example_in
 from installations import services
+from marketplace.enums import ReleaseState
 from marketplace.models import App
 from tests import factories
 from tests.contract import cast as casts
@@ -91,6 +92,10 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         found["listenerId"] = str(listeners.attach(app=app, person=app.developer))
     if endpoint.id == "restoreVersion":
         found["appId"] = casts.app_with_two_versions(cast)
+    if endpoint.path.partition("{appId}")[2].startswith("/release"):
+        is_halted = endpoint.id == "resumeRelease"
+        state = ReleaseState.HALTED if is_halted else ReleaseState.ROLLING
+        found["appId"] = casts.app_in_release(cast, state)
     spare = {"deleteWebhook": ("webhookId", cast.spare_webhooks), "deleteApp": ("appId", cast.spare_apps)}
     if endpoint.id in spare:
         name, pool = spare[endpoint.id]

@@ -6,6 +6,7 @@ from django.utils import timezone
 from accounts.models import Business, User
 from extensions.addresses import hook_address
 from extensions.models import HookCall
+from extensions.services.releases import update_live
 from marketplace.models import App
 from tests import factories
 from tests.extensions.hooks import asking
@@ -54,6 +55,7 @@ def test_deleted_app_is_not_asked(shop: Business, hooked: Hooked) -> None:
 def test_hook_that_left_the_manifest_is_not_asked(shop: Business, hooked: Hooked) -> None:
     hooked.definition.is_active = False
     hooked.definition.save()
+    update_live(App.objects.get(pk=hooked.definition.app_id))
 
     assert not is_asked(shop, hooked)
 
