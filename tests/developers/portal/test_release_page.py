@@ -30,7 +30,7 @@ def rolling(stars: App, shop: Business) -> App:
     """Version 2 in the store of one of three merchants."""
     first = approve(stars)
     installed(first, shop)
-    for name in ("ned", "olga"):
+    for name in ("needle", "olga"):
         installed(first, Business.objects.get(owner=factories.merchant(f"{name}@example.com")))
     return approve(stars, version="2.0.0")
 
