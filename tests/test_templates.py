@@ -9,7 +9,7 @@ from django.conf import settings
 from django.template.backends.django import get_installed_libraries
 
 TEMPLATES: Path = settings.BASE_DIR / "templates"
-DOMAIN = ("accounts", "marketplace", "stores", "installations", "webhooks", "extensions")
+DOMAIN = ("accounts", "marketplace", "stores", "installations", "webhooks", "extensions", "conformance")
 SHARED = ("components", "forms", "layouts", "django", "admin")
 DOORS = ("developers/docs", "developers/portal", "developers/review", "merchants", "storefront")
 LOAD = re.compile(r"{% load ([^%]+?)(?: from (\w+))? %}")

@@ -15,9 +15,4 @@ class Migration(migrations.Migration):
             name='version',
             field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='marketplace.appversion'),
         ),
-        migrations.AlterField(
-            model_name='run',
-            name='sender',
-            field=models.CharField(choices=[('PLATFORM', 'The platform'), ('WEEKLY', 'The platform, each week'), ('DEVELOPER', "The developer's command line")], max_length=12),
-        ),
     ]
