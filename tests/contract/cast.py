@@ -1,5 +1,6 @@
 """Real rows, ids and credentials for calling every endpoint of the document, as a JSON-able whole."""
 
+import secrets
 from dataclasses import asdict, dataclass, field
 
 from django.contrib.auth.hashers import make_password
@@ -11,13 +12,15 @@ from conformance.enums import Sender
 from conformance.services.runs import start
 from installations.models import Installation
 from marketplace.enums import ReleaseMode, ReleaseState
-from marketplace.models import App, Release
+from marketplace.models import App, Membership, Release
 from marketplace.scopes import SCOPES
 from stores.models import Order, OrderItem, Product, Review, SitePage
 from tests import deliveries, factories
 from tests.installations import oauth_client
 from tests.installations.oauth_client import SECRET
 from tests.webhooks import helpers
+from teststores.models import TestStore
+from teststores.services import close, open_test_store
 from webhooks.enums import DeliveryStatus
 from webhooks.models import Webhook
 
@@ -117,6 +120,25 @@ def app_with_two_versions(cast: Cast) -> str:
     for _ in range(2):
         factories.approve(app)
     return str(app.pk)
+
+
+def member_of(cast: Cast) -> str:
+    """A row of one who works on the app."""
+    person = factories.developer(f"{secrets.token_hex(4)}@example.com")
+    return str(factories.member(App.objects.get(pk=cast.tested_app), person).pk)
+
+
+def member_who_may_own(cast: Cast) -> str:
+    """The address of a developer of the app."""
+    return Membership.objects.get(pk=member_of(cast)).user.email  # type: ignore[union-attr]
+
+
+def store_for_tests(app_id: str) -> str:
+    """A test store where the app is installed."""
+    app = App.objects.get(pk=app_id)
+    for store in TestStore.objects.all():
+        close(store=store)
+    return str(open_test_store(app=app, developer=app.developer).store.pk)
 
 
 def app_in_release(cast: Cast, state: ReleaseState) -> str:

@@ -96,6 +96,10 @@ def ids_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         is_halted = endpoint.id == "resumeRelease"
         state = ReleaseState.HALTED if is_halted else ReleaseState.ROLLING
         found["appId"] = casts.app_in_release(cast, state)
+    if "{memberId}" in endpoint.path:
+        found["memberId"] = casts.member_of(cast)
+    if "{storeId}" in endpoint.path:
+        found["storeId"] = casts.store_for_tests(cast.tested_app)
     spare = {"deleteWebhook": ("webhookId", cast.spare_webhooks), "deleteApp": ("appId", cast.spare_apps)}
     if endpoint.id in spare:
         name, pool = spare[endpoint.id]
@@ -114,6 +118,10 @@ def bodies_for(endpoint: ApiOperation, cast: Cast) -> dict[str, str]:
         return {example["email"]: "somebody-new@example.com"}
     if endpoint.id == "login":
         return {example["email"]: cast.email, example["password"]: cast.password}
+    if endpoint.id == "listen":
+        return {example["testStoreId"]: casts.store_for_tests(cast.app)}
+    if endpoint.id == "offerTransfer":
+        return {example["email"]: casts.member_who_may_own(cast)}
     if endpoint.id == "createWebhook":
         return {example["url"]: "https://93.184.216.34/events"}
     if endpoint.id == "createApp":

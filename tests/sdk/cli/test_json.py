@@ -108,6 +108,7 @@ def test_release(run: Run, signed_in: str, dana: User) -> None:
     factories.approve(song)
     assert len(validated("versions", run("versions", "--json").out)) == 2
     assert validated("status", run("status", "--json").out)["liveVersion"]["version"] == "1.1.0"
+    assert validated("release", run("release", "--json").out)["state"] == "COMPLETE"
     restored = validated("restore", run("restore", str(first.number), "--json").out)
     assert restored["version"] == first.version
     factories.app(dana, slug="ring")
