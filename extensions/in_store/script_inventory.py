@@ -27,6 +27,7 @@ PLATFORM: Final = "Extension Platform"
 # What the platform's own checkout pages load. tests/browser/test_script_inventory.py compares this with a browser.
 OWN: Final = {
     "js/site.js": "Menus, dialogs and messages of the store’s pages.",
+    "js/visit.js": "Counts the visits of the store.",
     "js/announce.js": "Reads changes of the page out to people who use a screen reader.",
     "js/checkout.js": "Keeps the sums of the checkout up to date.",
     "js/frame_theme.js": "Gives the frames of apps the store’s colors.",
