@@ -244,8 +244,10 @@ class SubmitForm(forms.Form):
         help_text="Merchants see this when we ask them to approve the new scopes.",
     )
 
-    release = forms.ChoiceField(
+    release = forms.TypedChoiceField(
         choices=ReleaseMode.choices,
+        required=False,
+        empty_value=ReleaseMode.ALL,
         widget=forms.RadioSelect,
         initial=ReleaseMode.ALL,
         label="How it reaches stores",

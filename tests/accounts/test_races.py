@@ -1,13 +1,10 @@
 """Two requests at one moment, on connections of their own."""
 
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test import Client
 
 from accounts.models import Business, User
@@ -16,23 +13,10 @@ from tests import factories
 from tests.accounts.api import post, refresh, sign_in
 from tests.accounts.second_factor import set_up_app
 from tests.sessions import another_session
+from tests.threads import at_once
 from tests.webhooks.helpers import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    barrier = Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait(10)
-        try:
-            return call()
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
 
 
 @pytest.mark.spec("Contract 1 Accounts", "Of two refreshes with one token at once, one gets a new pair")

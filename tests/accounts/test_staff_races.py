@@ -11,7 +11,7 @@ from accounts.models import Business, Staff, User
 from accounts.services import staff
 from common.errors import ServiceError
 from tests import factories
-from tests.accounts.test_races import at_once
+from tests.threads import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 

@@ -51,7 +51,7 @@ def test_developer_runs_a_check_and_sees_each_rule(
     capsys.readouterr()
     listed = words_of(browser.get(checks_of(app), **HTML))
     assert re.search(
-        r"31 passed, 2 failed Registered URLs The developer's command line Failed .* The platform", listed
+        r"32 passed, 2 failed Registered URLs The developer's command line Failed .* The platform", listed
     )
 
     own = page.redirect_chain[-1][0]

@@ -91,13 +91,8 @@ PROTECTIONS: Final = {
     ),
     "sandbox stores only for listeners": Change(
         "webhooks.engine.preparation",
-        "        if webhook.installation.is_own\n"
-        "    }\n"
-        "    found = listeners.of_apps({app for app, _ in sandboxed.values()}) if sandboxed else {}\n"
-        "    return {installation: found[key] for installation, key in sandboxed.items() if key in found}\n",
-        "    }\n"
-        "    found = {app: slot for (app, _), slot in listeners.of_apps(app for app, _ in sandboxed.values()).items()}\n"
-        "    return {installation: found[app] for installation, (app, _) in sandboxed.items() if app in found}\n",
+        "for each in installations if each.is_own})",
+        "for each in installations})",
     ),
     "second look at what was claimed before a pause": Change(
         "webhooks.engine.dispatcher",
@@ -302,7 +297,7 @@ PROTECTIONS: Final = {
     "number of apps": Change("marketplace.services.apps", "        require_room(developer)\n", ""),
     "listeners of a developer": Change(
         "webhooks.engine.listeners",
-        "    if others.filter(person=person).count() >= MOST_OF_DEVELOPER:\n",
+        "    if not store and others.filter(person=person, store=None).count() >= MOST_OF_DEVELOPER:\n",
         "    if False:\n",
     ),
     "person of a form": Change(

@@ -141,7 +141,8 @@ def test_overview_tells_of_days_in_the_zone_of_the_shop_beside_those_before(brow
             return figures(signed_in(shop.owner), **query)
 
     assert values(21) == [
-        "$10.00 38% less than before", "$20.00 Unpaid orders", "3 200% more than before", "33% 100% before"
+        "$10.00 38% less than before", "$20.00 Unpaid orders", "3 200% more than before", "33% 100% before",
+        "0 None before",
     ]  # fmt: skip
     assert values(20)[0] == "$26.00 None before"
     assert values(31)[0] == "$0.00 None before"
@@ -168,6 +169,7 @@ def test_overview_of_an_empty_shop_is_calm(browser, shop):
         "$0.00 Nothing is due",
         "0 None before",
         "– No sales before",
+        "0 None before",
     ]
     assert "Needs your attention" not in page
     assert "Orders from your store appear here." in page

@@ -147,7 +147,7 @@ def test_store_is_deleted_soon_after_the_check(api: Api, app: App, started: Any,
     assert not Grant.objects.exists()
     assert Business.objects.filter(pk=shop.pk).exists()
     result = api("get", f"/developer/apps/{app.id}/checks/{run.pk}").json()
-    assert (result["status"], len(result["results"])) == ("FAILED", 33)
+    assert (result["status"], len(result["results"])) == ("FAILED", 34)
 
 
 def test_check_whose_command_line_is_gone_expires(api: Api, app: App, started: Any) -> None:

@@ -295,6 +295,7 @@ test("session tokens", async () => {
     businessId: "b",
     installationId: "i",
     expiresAt: NOW + 60,
+    staffRole: null,
   });
   for (const token of [
     made({ ...claims, exp: NOW - 5 }),
