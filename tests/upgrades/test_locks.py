@@ -118,16 +118,16 @@ def database_of_newest_release() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def release(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+def problems(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[list[str]]:
+    """Of the migrations from the newest release, whose database is at the newest version then."""
     with django_db_blocker.unblock(), database_of_newest_release():
-        yield
+        with Watch() as watch:
+            call_command("migrate", verbosity=0)
+        yield watch.problems
 
 
-@pytest.mark.usefixtures("release")
-def test_no_migration_since_the_release_holds_up_full_tables() -> None:
-    with Watch() as watch:
-        call_command("migrate", verbosity=0)
-    assert watch.problems == [], "\n".join(watch.problems)
+def test_no_migration_since_the_release_holds_up_full_tables(problems: list[str]) -> None:
+    assert problems == [], "\n".join(problems)
 
 
 def _index(editor: Any, state: Any) -> None:
@@ -173,7 +173,7 @@ def _another_type(editor: Any, state: Any) -> None:
         (_model_between, "makes the model Tried"),
     ],
 )
-@pytest.mark.usefixtures("release")
+@pytest.mark.usefixtures("problems")
 def test_change_that_would_hold_them_up_is_found(change: Callable[[Any, Any], None], problem: str) -> None:
     with Watch() as watch, transaction.atomic():
         with connection.schema_editor() as editor:
@@ -191,7 +191,7 @@ class _StateOfModels:
             return {"order": Order, "delivery": Delivery}[name]
 
 
-@pytest.mark.usefixtures("release")
+@pytest.mark.usefixtures("problems")
 def test_index_is_built_while_others_write_and_again_after_a_failed_try() -> None:
     index = models.Index(fields=["customer_name"], name="tried_again")
     operation = AddIndexConcurrently("order", index)
@@ -213,7 +213,7 @@ WHERE indexrelid = 'tried_in_parts'::regclass
 """
 
 
-@pytest.mark.usefixtures("release")
+@pytest.mark.usefixtures("problems")
 def test_index_of_partitions_is_built_one_by_one_and_goes_on_after_a_failed_try() -> None:
     operation = AddIndexConcurrently("delivery", models.Index(fields=["finished_at"], name="tried_in_parts"))
     partitions = {each.table for each in existing(Delivery)} | {"webhooks_delivery_default"}
