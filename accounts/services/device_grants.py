@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import DeveloperToken, DeviceGrant, User
@@ -82,6 +83,12 @@ def answer(*, user: User, user_code: str, agreed: bool) -> DeviceGrant:
     if not DeviceGrant.objects.filter(pk=grant.pk, answer="").update(user=user, answer=grant.answer):
         raise NotFound("This code has been answered already.")
     return grant
+
+
+def agreed_by(user: User) -> QuerySet[DeviceGrant]:
+    """The command lines that the person has let in and that haven't asked since, the newest first."""
+    agreed = DeviceGrant.objects.filter(user=user, answer=DeviceGrant.Answer.AGREED, used_at=None)
+    return agreed.filter(expires_at__gt=timezone.now()).order_by("-id")
 
 
 def redeem(*, device_code: str) -> IssuedToken:

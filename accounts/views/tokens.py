@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.enums import TokenRight
 from accounts.models import DeveloperToken, User
+from accounts.services import device_grants
 from accounts.services.developer_tokens import IssuedToken, create_developer_token, revoke_developer_token
 from accounts.sign_in.origins import Origin, origin_of
 from accounts.sign_in.step_up import step_up
@@ -74,7 +75,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
     if form.is_bound and form.is_valid() and (issued := form.create(developer, origin_of(request))):
         return render(request, "accounts/token.html", {"issued": issued})
     usable = DeveloperToken.objects.usable(timezone.now()).filter(user=developer).order_by("-id")
-    context: dict[str, Any] = {"form": form, "tokens": usable}
+    pending = device_grants.agreed_by(developer)
+    context: dict[str, Any] = {"form": form, "tokens": usable, "pending": pending}
     return render(request, "accounts/tokens.html", context, status=UNPROCESSABLE if form.errors else 200)
 
 

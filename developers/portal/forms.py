@@ -114,7 +114,7 @@ class AppForm(forms.Form):
 
 
 EMPTY_APP: Final = ""
-DEFAULT_SCOPES: Final = ("read_products", "read_orders", "write_orders")
+DEFAULT_SCOPES: Final = ("read_products", "read_orders")
 DEFAULT_DESCRIPTION: Final = "An app in development."
 
 

@@ -47,7 +47,14 @@ def test_command_line_is_let_in(danas: Page, dana: User) -> None:
     expect(danas.get_by_text(codes.user_code)).to_be_visible()
     danas.get_by_role("button", name="Allow").click()
     expect(danas.get_by_text("Order tool can sign in now.")).to_be_visible()
+    pending = danas.get_by_text("Order tool gets its token when it next asks")
+    danas.goto("/accounts/tokens/")
+    expect(pending).to_be_visible()
+    expect(danas.get_by_text("You have no tokens yet.")).to_have_count(0)
     assert device_grants.redeem(device_code=codes.device_code).token == DeveloperToken.objects.get(user=dana)
+    danas.reload()
+    expect(pending).to_have_count(0)
+    expect(danas.get_by_text("fbdt_…")).to_be_visible()
 
 
 def test_pages_are_accessible_and_fit_a_phone(new_page: NewPage, sign_in: SignIn, dana: User) -> None:
