@@ -212,7 +212,7 @@ def drill(backed_up: BackedUp, installation: Installation, tmp_path: Path) -> It
     file = tmp_path / "environment"
 
     def run() -> "subprocess.CompletedProcess[str]":
-        at = database_url().replace("postgres@", f"postgres:{PASSWORD}@")
+        at = re.sub("//[^@/]*@", f"//postgres:{PASSWORD}@", database_url())
         named = {"DATABASE_URL": at, "REDIS_URL": "memory://", "VAR_DIR": os.environ["VAR_DIR"]}
         file.write_text("".join(f'{name}="{text}"\n' for name, text in named.items()))
         return subprocess.run(
