@@ -80,11 +80,10 @@ def submit(
 ) -> Submission:
     """Submit the working copy for review. It can't be edited until the decision.
 
-    `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add
-    problems that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach
-    stores. Raises `Invalid` with all problems,
-    `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and `NotAllowed` until the
-    developer has confirmed the e-mail address.
+    `scope_reason` is shown to merchants, and only kept if the app asks for more scopes than were approved. `checks` add problems
+    that higher-level apps find; `may_submit` may allow more than drafts; `release` is how the approved version will reach stores.
+    Raises `Invalid` with all problems, `Conflict` for a status that doesn't allow it, `NotFound` for another developer's app, and
+    `NotAllowed` until the developer has confirmed the e-mail address.
     """
     require_confirmed(developer)
     now = now or timezone.now()
