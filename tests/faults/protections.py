@@ -91,8 +91,9 @@ PROTECTIONS: Final = {
     ),
     "sandbox stores only for listeners": Change(
         "webhooks.engine.preparation",
-        "for each in installations if each.is_own})",
-        "for each in installations})",
+        "    return listeners.find({each.pk: listeners.own(each) for each in installations if each.is_own})\n",
+        "    by_app = {slot.app_id: slot.pk for slot in listeners.slots.alive().filter(person__isnull=False)}\n"
+        "    return {each.pk: by_app[each.app_id] for each in installations if each.app_id in by_app}\n",
     ),
     "second look at what was claimed before a pause": Change(
         "webhooks.engine.dispatcher",
