@@ -21,7 +21,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from redis import RedisError
 
-from common.errors import Conflict
+from common.errors import DEFAULT_CODES, ServiceError
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +30,16 @@ FIELD: Final = "form_token"
 SENT_BEFORE: Final = "This form had been sent before, so it was saved once."
 UNFINISHED: Final = "unfinished"
 UNFINISHED_FOR: Final = 60  # seconds: longer than a request may take
-PATIENCE: Final = 5.0  # seconds that a second press waits for the first
+PATIENCE: Final = 0.5  # seconds that a second press waits for the first; it holds a thread of the web server
 STILL_SAVING: Final = "This form was sent a moment ago and is still being saved. Check whether it was saved before you press again."
 Answer = TypeVar("Answer")
 
 
-class StillSaving(Conflict):
-    """A second press, while nothing is known of the first."""
+class StillSaving(ServiceError):
+    """409: a second press, while nothing is known of the first."""
+
+    status = 409
+    code = DEFAULT_CODES[409]
 
 
 def new_token() -> str:

@@ -44,8 +44,6 @@ def saved(
     except NotFound:
         raise
     except ServiceError as error:
-        if isinstance(error, one_time.StillSaving):
-            conflict = None
         add_service_errors(form, error, names=names, conflict=conflict)
         form.refusal = error
         is_of_field = isinstance(error, Invalid) or (conflict and isinstance(error, Conflict))
