@@ -14,6 +14,7 @@ from accounts.access import require_role, role_in, stores_of
 from accounts.enums import Role, SecurityEventKind, StoreRole
 from accounts.models import LASTS, Business, Staff, User, normalize_email
 from accounts.services import invitations, security_log
+from accounts.services.confirmation import must_confirm, require_confirmed
 from accounts.services.security_mails import mail_later
 from common.db.finders import get_or_not_found
 from common.errors import Conflict, Invalid, NotAllowed, NotFound
@@ -71,9 +72,10 @@ def invite(
 ) -> StaffMember:
     """Invite an address, whether or not it has an account, and mail it the link.
 
-    Raises `Invalid`, `NotAllowed`, `Conflict` for who is staff and for an address that is invited already, `TooManyRequests`.
+    Raises `Invalid`, `NotAllowed`, also until `by` has confirmed their address, `Conflict` for who is staff and for an address that is invited already, `TooManyRequests`.
     """
     now, email = now or timezone.now(), normalize_email(email)
+    require_confirmed(by)  # so that no stranger's address brings a store's name to others
     invitations.check_email(email)
     chosen = _role(role)
     invitations.count(by)
@@ -229,16 +231,19 @@ def _record(
 
 
 def _tell(store: Business, row: Staff, said: str) -> None:
-    """The owner and the person of the row get the same sentence. Who hasn't accepted an invitation gets none."""
+    """The owner and the person of the row get the same sentence. An address that isn't confirmed gets none, so neither does who
+    hasn't accepted an invitation: the sentence names the store.
+    """
     if row.user is None:
         return
     for person, path in ((store.owner, f"staff/?store={store.slug}"), (row.user, "businesses/")):
-        mail_later(
-            subject=f"{store.name}: staff",
-            template="accounts/mail/staff_change.txt",
-            context={"said": said, "page": f"{settings.BASE_URL}/merchant/{path}"},
-            to=person.email,
-        )
+        if not must_confirm(person):
+            mail_later(
+                subject=f"{store.name}: staff",
+                template="accounts/mail/staff_change.txt",
+                context={"said": said, "page": f"{settings.BASE_URL}/merchant/{path}"},
+                to=person.email,
+            )
 
 
 def _find(locked: Business, member_id: object) -> Staff:

@@ -29,7 +29,7 @@ def change_email(user: User) -> None:
     profile.change_email(user=user, token=token.rpartition("/")[2], origin=Origin())
 
 
-# These name a store, whose name holds no address, and its owner's address, which the invited has to know.
+# These name a store. The invited have to know which; the other is for confirmed addresses only (tests/merchants/test_staff.py).
 OF_STORES = {"staff_change", "staff_invitation"}
 MAILS: dict[str, Callable[[User], Any]] = {
     "account_deleted": lambda user: deletion.delete_account(user=user),

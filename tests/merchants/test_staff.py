@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.enums import Frequency, StoreNotice, StoreRole
 from accounts.models import Business, SecurityEvent, Staff, User
 from accounts.services import deletion, staff
-from accounts.services.confirmation import is_confirmed
+from accounts.services.confirmation import confirm, is_confirmed
 from accounts.services.profile import choose_frequencies, choose_mails
 from extensions.enums import ExtensionType
 from extensions.services.notices import notify_merchants
@@ -97,6 +97,7 @@ def test_invited_person_accepts(
 @pytest.mark.parametrize("confirming", [True, False])
 def test_who_has_no_account_registers_by_the_link(shop: Business, settings: Any, confirming: bool) -> None:
     settings.CONFIRM_ADDRESSES = confirming
+    confirm(user=shop.owner)
     link, browser = link_for(shop, "new@example.com", "MANAGER"), Client(headers=HTML)
     assert "Create account" in text_of(browser.get(link), 200)
     weak = browser.post(f"{link}register/", {"name": "Kim", "password": "x"})
@@ -247,6 +248,32 @@ def test_no_link_leads_to_a_refused_page(shop: Business, kim: User, app: App, da
 
 
 # Consent, tokens, notices
+
+
+@pytest.mark.spec(
+    "Contract 15 Doors", "No mail about an account carries free text of a person to an unconfirmed address"
+)
+def test_store_is_named_to_confirmed_addresses_only(
+    browser: Client,
+    shop: Business,
+    mira: User,
+    kim: User,
+    settings: Any,
+    django_capture_on_commit_callbacks: Any,
+    tasks_run_at_once: None,
+) -> None:
+    """Nor does an owner invite anybody before the address is confirmed."""
+    settings.CONFIRM_ADDRESSES = True
+    row = Staff.objects.create(business=shop, user=kim, role="ORDERS", invited_by=mira)
+    confirm(user=kim)
+    assert not is_confirmed(mira)
+    page = browser.post(PAGE, {"email": "tim@example.com", "role": "ORDERS"})
+    assert "Confirm your e-mail address first." in unescaped(page, 403)
+    assert not Staff.objects.filter(email="tim@example.com").exists()
+    mail.outbox.clear()
+    with django_capture_on_commit_callbacks(execute=True):
+        staff.change_role(business=shop, by=mira, member_id=row.pk, role="MANAGER")
+    assert [letter.to for letter in mail.outbox] == [["kim@example.com"]]
 
 
 @pytest.fixture
