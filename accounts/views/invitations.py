@@ -3,7 +3,7 @@
 The doors have one each, for apps and for stores; a `Kind` says what is theirs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from accounts.services.registration import register_without_store
 from accounts.sign_in import limits
 from common.errors import Conflict, Invalid, NotFound
 from common.web.forms.pages import UNPROCESSABLE, add_service_errors
+from common.web.forms.widgets import RadioLines
 
 NOT_FOUND = 404
 
@@ -34,6 +35,29 @@ class Kind:
     find: Callable[[str], Any]
     why_not_accepted: Callable[[Any, User], str]
     accept: Callable[[str, User], str]
+
+
+class InviteForm(forms.Form):
+    """Whom to invite. `roles` are the choices, each with its label and what it may do; `usual` is chosen at first."""
+
+    email = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        widget=forms.EmailInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        error_messages={
+            "required": "Enter an e-mail address.",
+            "invalid": "Enter an e-mail address such as kim@example.com.",
+        },
+    )
+
+    def __init__(self, data: Any, *, roles: Mapping[str, tuple[str, str]], usual: str) -> None:
+        super().__init__(data)
+        self.fields["role"] = forms.ChoiceField(
+            choices=[(role, label) for role, (label, _) in roles.items()],
+            initial=usual,
+            widget=RadioLines(about={role: about for role, (_, about) in roles.items()}),
+            error_messages={"required": "Choose a role."},
+        )
 
 
 class InvitedForm(forms.Form):

@@ -1,6 +1,5 @@
 """The staff of a store: who they are, inviting, changing roles, removing. For its owner; leaving is for the others."""
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -12,36 +11,16 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.enums import Role, StoreRole
 from accounts.models import Staff, User
 from accounts.services import staff
-from accounts.views.invitations import Kind, look_or_accept, register_invited
+from accounts.views.invitations import InviteForm, Kind, look_or_accept, register_invited
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
-from common.web.forms.widgets import RadioLines
 from common.web.methods import GET_OR_POST
 from merchants.access import SESSION_KEY, MerchantRequest, merchant_area, own_business, own_row, owners_page
 
-ROLES = [(StoreRole.MANAGER, StoreRole.MANAGER.label), (StoreRole.ORDERS, StoreRole.ORDERS.label)]
-ABOUT = {
-    StoreRole.MANAGER.value: "Everything but staff: products, pages, apps, settings.",
-    StoreRole.ORDERS.value: "Orders, reviews and customers. Nothing else of the store.",
+ROLES = {
+    StoreRole.MANAGER.value: ("Manager", "Everything but staff: products, pages, apps, settings."),
+    StoreRole.ORDERS.value: ("Orders", "Orders, reviews and customers. Nothing else of the store."),
 }
-
-
-class InviteForm(forms.Form):
-    email = forms.EmailField(
-        label="E-mail",
-        max_length=254,
-        widget=forms.EmailInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
-        error_messages={
-            "required": "Enter an e-mail address.",
-            "invalid": "Enter an e-mail address such as kim@example.com.",
-        },
-    )
-    role = forms.ChoiceField(
-        choices=ROLES,
-        initial=StoreRole.ORDERS,
-        widget=RadioLines(about=ABOUT),
-        error_messages={"required": "Choose a role."},
-    )
 
 
 @require_http_methods(GET_OR_POST)
@@ -49,7 +28,7 @@ class InviteForm(forms.Form):
 def staff_list(request: MerchantRequest) -> HttpResponse:
     if request.business.is_sandbox:
         raise PermissionDenied("A sandbox store has no staff.")
-    form = InviteForm(typed(request))
+    form = InviteForm(typed(request), roles=ROLES, usual=StoreRole.ORDERS)
 
     def save() -> HttpResponse:
         invited = staff.invite(business=request.business, by=request.user, **form.cleaned_data)
@@ -58,7 +37,7 @@ def staff_list(request: MerchantRequest) -> HttpResponse:
 
     if response := saved(request, form, save):
         return response
-    context = {"form": form, "staff": staff.staff_of(request.business), "roles": ROLES}
+    context = {"form": form, "staff": staff.staff_of(request.business)}
     return form_page(request, "merchants/staff/list.html", context)
 
 

@@ -1,16 +1,15 @@
 """The members of an app: who they are, inviting, changing roles, removing and leaving."""
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.views.invitations import InviteForm
 from common.errors import NotFound
 from common.ids import parse_id
 from common.web.forms.kept import typed
 from common.web.forms.pages import done, form_page, saved
-from common.web.forms.widgets import RadioLines
 from common.web.methods import GET_OR_POST
 from developers.portal.access import current_developer, owners_page, page_for
 from marketplace.enums import AppRole
@@ -18,35 +17,16 @@ from marketplace.models import App
 from marketplace.services import members, transfers
 from marketplace.services.members import Member
 
-ROLES = [(AppRole.DEVELOPER, "Developer"), (AppRole.VIEWER, "Viewer")]
-ABOUT = {
-    AppRole.DEVELOPER.value: "Changes, tests and submits the app. Gets its notices.",
-    AppRole.VIEWER.value: "Sees everything but secrets, and changes nothing.",
+ROLES = {
+    AppRole.DEVELOPER.value: ("Developer", "Changes, tests and submits the app. Gets its notices."),
+    AppRole.VIEWER.value: ("Viewer", "Sees everything but secrets, and changes nothing."),
 }
-
-
-class InviteForm(forms.Form):
-    email = forms.EmailField(
-        label="E-mail",
-        max_length=254,
-        widget=forms.EmailInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
-        error_messages={
-            "required": "Enter an e-mail address.",
-            "invalid": "Enter an e-mail address such as kim@example.com.",
-        },
-    )
-    role = forms.ChoiceField(
-        choices=ROLES,
-        initial=AppRole.DEVELOPER,
-        widget=RadioLines(about=ABOUT),
-        error_messages={"required": "Choose a role."},
-    )
 
 
 @require_http_methods(GET_OR_POST)
 @page_for(reads=AppRole.VIEWER, writes=AppRole.OWNER)
 def member_list(request: HttpRequest, app: App) -> HttpResponse:
-    form = InviteForm(typed(request))
+    form = InviteForm(typed(request), roles=ROLES, usual=AppRole.DEVELOPER)
 
     def save() -> HttpResponse:
         invited = members.invite(app=app, by=current_developer(request), **form.cleaned_data)
@@ -59,7 +39,6 @@ def member_list(request: HttpRequest, app: App) -> HttpResponse:
         "app": app,
         "form": form,
         "members": sorted(members.members_of(app), key=lambda each: not each.is_owner),
-        "roles": ROLES,
         "offer": transfers.offer_of(app),
         "secret_known": "left" in request.GET,
     }
