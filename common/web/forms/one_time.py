@@ -69,18 +69,13 @@ def once(
     the first. Raises `StillSaving` if that takes long. While the cache is unavailable, every press counts as the first.
     """
     key = f"form-token:{user.pk}:{hashlib.sha256(token.encode()).hexdigest()}"
-    until = monotonic() + PATIENCE
     try:
-        while not cache.add(key, UNFINISHED, UNFINISHED_FOR):
-            first = cache.get(key, UNFINISHED)
-            if first != UNFINISHED:
-                return again(datetime.fromisoformat(first))
-            if monotonic() > until:
-                raise StillSaving(STILL_SAVING)
-            sleep(0.1)
+        first = _claim(key)
     except RedisError:
         log.warning("Could not claim a form token: the cache is unavailable", exc_info=True)
         return save()
+    if first:
+        return again(first)
     try:
         answer = save()
     except BaseException:
@@ -88,6 +83,19 @@ def once(
         raise
     _mark(key, timezone.now())
     return answer
+
+
+def _claim(key: str) -> datetime | None:
+    """None for the first press, else when the form was saved."""
+    until = monotonic() + PATIENCE
+    while not cache.add(key, UNFINISHED, UNFINISHED_FOR):
+        first = cache.get(key, UNFINISHED)
+        if first != UNFINISHED:
+            return datetime.fromisoformat(first)
+        if monotonic() > until:
+            raise StillSaving(STILL_SAVING)
+        sleep(0.1)
+    return None
 
 
 def pressed_once(request: HttpRequest, to: str, save: Callable[[], HttpResponse]) -> HttpResponse:
