@@ -10,8 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import OuterRef, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Case, OuterRef, Subquery, Value, When
 
 from accounts.enums import StoreRole
 from accounts.models import Business, BusinessQuerySet, Staff, User
@@ -40,7 +39,8 @@ def stores_of(user: User, least: StoreRole = StoreRole.ORDERS) -> BusinessQueryS
 def with_roles(stores: BusinessQuerySet, user: User) -> Any:
     """Read the person's role along, as `store_role`. The stores are all the person's (`stores_of`)."""
     rows = Staff.objects.filter(business=OuterRef("pk"), user=user)
-    added: Any = {"store_role": Coalesce(Subquery(rows.values("role")), Value(StoreRole.OWNER.value))}
+    owner = When(owner=user, then=Value(StoreRole.OWNER.value))
+    added: Any = {"store_role": Case(owner, default=Subquery(rows.values("role")))}
     return stores.annotate(**added)
 
 
