@@ -68,6 +68,8 @@ def delete_account(*, user: User, now: datetime | None = None) -> None:
     now = now or timezone.now()
     if found := obstacles_of(user, locking=True):
         raise NotDeletableError(found)
+    # Before the stores, as who accepts an invitation does; but rows that refer to the person may still be written there.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
     leave_all(user=user)
     person = User.objects.select_for_update().get(pk=user.pk)
     if person.deleted_at is not None:

@@ -4,7 +4,7 @@ The link is signed with `SECRET_KEY` and holds the row and the address, so nothi
 address only, until it is accepted or taken back.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from django.core import signing
@@ -16,9 +16,15 @@ from django.utils import timezone
 from accounts.models import Invitable, InvitableQuerySet, User
 from accounts.services import confirmation
 from common.errors import Invalid, NotFound, TooManyRequests
+from common.secrets import digest
+from common.times import duration
 from common.web.limits.rate_limits import consume
 
-A_MINUTE: Final = 10  # of a person
+# How many a person may send, so that no one is mailed without end.
+A_MINUTE: Final = 10
+A_DAY: Final = 100
+A_DAY_TO_ONE_ADDRESS: Final = 10
+DAY: Final = 24 * 3600  # seconds
 
 Row = TypeVar("Row", bound=Invitable)
 
@@ -33,15 +39,29 @@ def check_email(email: str) -> None:
         raise Invalid.field("email", "Must have at most 254 characters.")
 
 
-def count(by: User) -> None:
-    """Raises `TooManyRequests`."""
-    state = consume(f"invite:{by.pk}", limit=A_MINUTE)
-    if not state.allowed:
-        raise TooManyRequests(
-            f"That is more than {A_MINUTE} invitations a minute. Try again in {state.retry_after} seconds.",
-            retry_after=state.retry_after,
-            code="too_many_invitations",
-        )
+def count(by: User, email: str) -> None:
+    """Count an invitation of `by` to an address, taken back or not. Raises `TooManyRequests`."""
+    address = f"invite-address:{digest(f'{by.pk} {email}')}"
+    for state, what in (
+        (consume(f"invite:{by.pk}", limit=A_MINUTE), "invitations a minute"),
+        (consume(f"invite-day:{by.pk}", limit=A_DAY, window=DAY), "invitations a day"),
+        (consume(address, limit=A_DAY_TO_ONE_ADDRESS, window=DAY), "invitations of one address a day"),
+    ):
+        if not state.allowed:
+            raise TooManyRequests(
+                f"That is more than {state.limit} {what}. Try again in {duration(timedelta(seconds=state.retry_after))}.",
+                retry_after=state.retry_after,
+                code="too_many_invitations",
+            )
+
+
+def lock_person(user: User) -> None:
+    """Until the end of the transaction the account stays, so that who deletes it at this moment leaves no row behind.
+
+    Raises `NotFound` if it is deleted. Lock the person before the app or the store, as a deletion does.
+    """
+    if User.objects.select_for_update(no_key=True).filter(pk=user.pk, deleted_at=None).first() is None:
+        raise NotFound("This account was deleted.")
 
 
 def token_of(row: Invitable, *, salt: str) -> str:

@@ -78,7 +78,7 @@ def invite(
     require_confirmed(by)  # so that no stranger's address brings a store's name to others
     invitations.check_email(email)
     chosen = _role(role)
-    invitations.count(by)
+    invitations.count(by, email)
     with transaction.atomic():
         locked = _locked(business, by)
         locked.staff.filter(user=None, since__lte=now - LASTS).delete()
@@ -136,14 +136,14 @@ def leave_all(*, user: User) -> None:
         is_own = role_in(store, user) == StoreRole.OWNER
         for row in store.staff.select_related("user").filter(**({} if is_own else {"user": user})):
             said = f"{store.name} has closed." if is_own else f"{row.address} left {store.name}."
-            _end(store, row, user, said)
+            _end(store, row, user, said, owner_too=not is_own)
 
 
-def _end(locked: Business, row: Staff, by: User, said: str) -> None:
+def _end(locked: Business, row: Staff, by: User, said: str, *, owner_too: bool = True) -> None:
     person, about = row.user, f"{locked.name}: {row.address}"
     row.delete()
     _record(locked, SecurityEventKind.STAFF_REMOVED, by, about, person)
-    _tell(locked, row, said)
+    _tell(locked, row, said, owner_too=owner_too)
 
 
 # Invitations
@@ -197,6 +197,7 @@ def accept(*, token: str, user: User, now: datetime | None = None) -> Business:
     Raises `NotFound` like `find_invitation`, and `NotAllowed` for another account than the invited one.
     """
     now = now or timezone.now()
+    invitations.lock_person(user)
     store = _lock(find_invitation(token, now).business)
     row = find_invitation(token, now)  # as it is now, under the lock
     if reason := why_not_accepted(row, user):
@@ -230,13 +231,14 @@ def _record(
         security_log.record(user_id=user_id, kind=kind, about=about, actor=by)
 
 
-def _tell(store: Business, row: Staff, said: str) -> None:
+def _tell(store: Business, row: Staff, said: str, *, owner_too: bool = True) -> None:
     """The owner and the person of the row get the same sentence. An address that isn't confirmed gets none, so neither does who
     hasn't accepted an invitation: the sentence names the store.
     """
     if row.user is None:
         return
-    for person, path in ((store.owner, f"staff/?store={store.slug}"), (row.user, "businesses/")):
+    of_owner = [(store.owner, f"staff/?store={store.slug}")] if owner_too else []
+    for person, path in (*of_owner, (row.user, "businesses/")):
         if not must_confirm(person):
             mail_later(
                 subject=f"{store.name}: staff",

@@ -152,7 +152,7 @@ def _apps() -> list[Limit]:
         Limit("Apps of a developer, deleted ones aside", str(apps.MOST_APPS), "409"),
         Limit("Members of an app, invitations included", str(members.MOST_MEMBERS), "409"),
         Limit("People of a merchant's store, invitations included", str(staff.MOST_STAFF), "409"),
-        Limit("Invitations of a person", f"{invitations.A_MINUTE} in {rate_limits.WINDOW} seconds", "429 with Retry-After"),
+        Limit("Invitations of a person", f"{invitations.A_MINUTE} in {rate_limits.WINDOW} seconds, {invitations.A_DAY} a day, {invitations.A_DAY_TO_ONE_ADDRESS} a day to one address", "429 with Retry-After"),
         Limit("Time to accept an invitation or a transfer", duration(LASTS), "it ends"),
         Limit("Name, slug, description, version of an app", ", ".join(f"{rules.LENGTHS[name]:,}" for name in ("name", "slug", "description", "version")) + " characters", "400"),
         Limit("Checks at a time, for each developer", str(runs.MOST_AT_A_TIME), "409"),

@@ -77,7 +77,7 @@ def invite(*, app: App, by: User, email: str, role: str, now: datetime | None = 
     now, email = now or timezone.now(), normalize_email(email)
     invitations.check_email(email)
     chosen = _role(role)
-    invitations.count(by)
+    invitations.count(by, email)
     with transaction.atomic():
         locked = lock_app(app)
         require_role(locked, by, AppRole.OWNER)
@@ -193,6 +193,7 @@ def accept(*, token: str, user: User, now: datetime | None = None) -> App:
     Raises `NotFound` like `find_invitation`, and `NotAllowed` for another account than the invited one.
     """
     now = now or timezone.now()
+    invitations.lock_person(user)
     app = lock_app(find_invitation(token, now).app)
     row = find_invitation(token, now)  # as it is now, under the lock
     if reason := why_not_accepted(row, user):

@@ -8,7 +8,7 @@ from django.core import mail
 
 from accounts.enums import StoreRole
 from accounts.models import Business, Staff, User
-from accounts.services import staff
+from accounts.services import deletion, staff
 from common.errors import ServiceError
 from tests import factories
 from tests.threads import at_once
@@ -83,3 +83,16 @@ def test_invited_twice_at_once(shop: Business) -> None:
     invite = tried(staff.invite, business=shop, by=shop.owner, email="kim@example.com", role="ORDERS")
     assert Counter(at_once(invite, invite)) == {"done": 1, "Conflict": 1}
     assert Staff.objects.count() == 1
+
+
+@pytest.mark.spec("Contract 11 Staff", "Who deletes the account and accepts at once leaves no row behind")
+def test_accepted_while_the_account_is_deleted(shop: Business) -> None:
+    for number in range(6):
+        person = factories.merchant_without_store(f"kim{number}@example.com", name="Kim")
+        row = staff.invite(business=shop, by=shop.owner, email=person.email, role="MANAGER")
+        token = staff.invitation_token(Staff.objects.get(pk=row.id))
+        accept = tried(staff.accept, token=token, user=person)
+        answers = at_once(accept, tried(deletion.delete_account, user=person))
+        assert answers[1] == "done"
+        assert not Staff.objects.filter(user=person).exists()
+        Staff.objects.all().delete()

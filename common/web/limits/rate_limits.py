@@ -152,8 +152,8 @@ def counter() -> Counter:
     return RedisCounter(settings.REDIS_URL) if settings.REDIS_URL else LocalCounter()
 
 
-def consume(bucket: str, *, limit: int) -> RateState:
-    """Count one request in `bucket`.
+def consume(bucket: str, *, limit: int, window: int = WINDOW) -> RateState:
+    """Count one request in `bucket`, which has `limit` in `window` seconds.
 
     While the cache server can't be reached, every request passes: the limit protects the service from a single app and
     must not block all of them.
@@ -161,7 +161,7 @@ def consume(bucket: str, *, limit: int) -> RateState:
     moment = time.time()
     now = int(moment)
     try:
-        count, ends = counter().count(bucket, now)
+        count, ends = counter().count(bucket, now, window)
     except redis.RedisError as error:
         NOT_LIMITED.labels(bucket.partition(":")[0]).inc()
         # A warning for each failed command, but not for those that the circuit breaker skipped.
@@ -170,5 +170,5 @@ def consume(bucket: str, *, limit: int) -> RateState:
             "not counted: %s",
             error,
         )
-        count, ends = 1, now + WINDOW
+        count, ends = 1, now + window
     return RateState(limit=limit, count=count, reset=ends, retry_after=max(1, ends - now))
