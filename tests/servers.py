@@ -17,5 +17,7 @@ def serving(server: Any) -> Iterator[Any]:
         yield server
     finally:
         server.task_dispatcher.shutdown()
-        server.trigger.pull_trigger(lambda: close_all(server._map))  # noqa: SLF001 - wakes it up, and is all that it waits for
+        pulled = threading.Event()  # an earlier wake-up may run it, and would close what is still being pulled
+        server.trigger.pull_trigger(lambda: pulled.wait(10) and close_all(server._map))  # noqa: SLF001 - all that it waits for
+        pulled.set()
         thread.join(10)
