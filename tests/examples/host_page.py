@@ -13,7 +13,7 @@ from extensions.addresses import SANDBOX
 from .driver import ROOT
 from .stores import Store
 
-HOST_SCRIPTS = ROOT / "static" / "js"
+STATIC = ROOT / "static"
 
 
 def open_host(page: Page, store: Store, body: str) -> None:
@@ -24,9 +24,14 @@ def open_host(page: Page, store: Store, body: str) -> None:
     )
     names = ("frame_theme.js", "block_host.js", "admin_page_host.js")
     for name in names:
-        script = (HOST_SCRIPTS / name).read_bytes()
+        script = (STATIC / "js" / name).read_bytes()
         store.platform.pages[f"/{name}"] = {"Content-Type": "text/javascript"}, script
-    head = "".join(f'<script src="/{name}"></script>' for name in names)
+    store.platform.pages["/tokens.css"] = (
+        {"Content-Type": "text/css"},
+        (STATIC / "css/tokens.css").read_bytes(),
+    )
+    head = '<link rel="stylesheet" href="/tokens.css">'
+    head += "".join(f'<script src="/{name}"></script>' for name in names)
     document = (
         f'<!doctype html><html lang="en"><head><title>Host</title>{head}</head><body>{body}</body></html>'
     )

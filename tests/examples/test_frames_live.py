@@ -79,6 +79,30 @@ def test_block_leaves_out_older_orders_and_links_that_are_no_web_addresses(page:
     expect(block.get_by_role("link")).to_have_count(0)
 
 
+@pytest.mark.spec(
+    "Block iframe message protocol", "The sample app has the look of the page around it, light and dark"
+)
+def test_frames_look_like_the_page_around_them(page: Page, store: Store) -> None:
+    store.platform.orders = orders("Rye bread")
+    page.emulate_media(color_scheme="dark")
+    open_host(page, store, block_frame(store, "/block/recent-orders", {}))
+    block = page.frame_locator("iframe")
+    expect(block.locator("html")).to_have_css("background-color", "rgb(22, 26, 33)")
+    expect(block.get_by_role("heading")).to_have_css("color", "rgb(232, 235, 240)")
+    page.emulate_media(color_scheme="light")
+    expect(block.locator("html")).to_have_css("background-color", "rgb(255, 255, 255)")
+    expect(block.get_by_role("heading")).to_have_css("color", "rgb(20, 24, 31)")
+
+    page.emulate_media(color_scheme="dark")
+    open_host(page, store, block_frame(store, "/widget/ring-us", {}))
+    widget = page.frame_locator("iframe")
+    expect(widget.get_by_role("button")).to_have_css("background-color", "rgb(22, 26, 33)")
+    expect(widget.locator("html")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    open_host(page, store, admin_frame(store))
+    expect(page.frame_locator("iframe").locator("html")).to_have_css("background-color", "rgb(22, 26, 33)")
+    page.emulate_media(color_scheme="light")
+
+
 @pytest.mark.spec("Block iframe message protocol", "The sample app's widget receives its settings")
 def test_bell_is_rung_in_the_store_and_heard_by_the_merchant(page: Page, store: Store) -> None:
     settings = {"label": "Call the baker", "answer": "Coming!", "phone": "+44 20 7946 0000"}

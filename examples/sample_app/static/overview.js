@@ -1,7 +1,7 @@
 // The admin page. It knows nothing until the platform says who is looking, and believes none of that: the session token
 // goes to this app's server, which answers with the store that the token is of.
 
-import { connectAdminPage } from "./extension-platform.js";
+import { connectAdminPage, wear } from "./extension-platform.js";
 
 const RENEWED = 10_000; // milliseconds
 const state = document.getElementById("state");
@@ -10,6 +10,7 @@ const overview = document.getElementById("overview");
 let visit = 0;
 
 async function begin(context) {
+  wear(context.theme);
   try {
     await show(context);
   } catch {

@@ -1,6 +1,6 @@
 // The block: what was ordered last, drawn as the merchant set it up, and renewed while somebody looks.
 
-import { connectBlock, followHeight } from "./extension-platform.js";
+import { connectBlock, followHeight, wear } from "./extension-platform.js";
 
 const RENEWED = 20_000; // milliseconds
 const businessId = new URLSearchParams(location.search).get("businessId") ?? "";
@@ -13,7 +13,7 @@ let orders = [];
 function draw() {
   if (!settings) return;
   at("title").textContent = settings.title || "Just ordered";
-  document.documentElement.style.setProperty("--accent", settings.color || "#b3541e");
+  if (settings.color) document.documentElement.style.setProperty("--accent", settings.color);
   const since = Date.parse(settings.since) || 0;
   const shown = orders.filter((each) => Date.parse(each.orderedAt) >= since).slice(0, settings.entries ?? 4);
   at("orders").replaceChildren(...shown.map(row));
@@ -73,8 +73,9 @@ async function renew() {
 const block = connectBlock({
   platformOrigin: document.documentElement.dataset.platform,
   storesOrigin: document.documentElement.dataset.stores,
-  onSettings(given) {
+  onSettings(given, _blockId, theme) {
     settings = given;
+    wear(theme);
     draw();
   },
 });

@@ -1,6 +1,6 @@
 // The widget: a bell that shoppers press, and the merchant hears of on the app's page.
 
-import { connectBlock, followHeight } from "./extension-platform.js";
+import { connectBlock, followHeight, wear } from "./extension-platform.js";
 
 const businessId = new URLSearchParams(location.search).get("businessId") ?? "";
 const at = (id) => document.getElementById(id);
@@ -12,7 +12,7 @@ let silence = 0;
 
 function draw() {
   at("label").textContent = settings.label || "Ring us";
-  document.documentElement.style.setProperty("--accent", settings.color || "#1f2a37");
+  if (settings.color) at("ring").style.setProperty("--accent", settings.color);
   at("widget").hidden = false;
 }
 
@@ -46,8 +46,9 @@ at("ring").addEventListener("click", ring);
 const block = connectBlock({
   platformOrigin: document.documentElement.dataset.platform,
   storesOrigin: document.documentElement.dataset.stores,
-  onSettings(given) {
+  onSettings(given, _blockId, theme) {
     settings = given;
+    for (const each of ["ring", "answer"]) wear(theme, at(each));
     draw();
   },
 });
