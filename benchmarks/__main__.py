@@ -38,6 +38,7 @@ BENCHMARKS = {
     "hook": "benchmarks.hooks.hook",
     "approval": "benchmarks.approval.approvals",
     "portal": "benchmarks.portal.portal",
+    "merchant": "benchmarks.merchant.merchant",
     "export-size": "benchmarks.exports.export_size",
     "export-seam": "benchmarks.exports.export_seam",
     "feed-page": "benchmarks.feed.feed_page",
