@@ -8,7 +8,8 @@ view without it is an error. What all operations share is in `common.rest.schema
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
-from typing import Any, cast
+from threading import Lock
+from typing import Any, Final, cast
 
 import orjson
 from django.conf import settings
@@ -155,10 +156,16 @@ def headers() -> Schema:
     }
 
 
+_MAKING: Final = (
+    Lock()
+)  # drf-spectacular looks for its own parts the first time, and two threads at once find half of them
+
+
 @cache
 def document() -> Schema:
     """The whole document. It depends on the settings alone, so it is made once."""
-    made = Generator(urlconf=settings.ROOT_URLCONF).get_schema(request=None, public=True)
+    with _MAKING:
+        made = Generator(urlconf=settings.ROOT_URLCONF).get_schema(request=None, public=True)
     made["servers"] = [{"url": settings.BASE_URL}]
     return cast(Schema, deepcopy(made))
 

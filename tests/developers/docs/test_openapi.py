@@ -1,10 +1,14 @@
 """The OpenAPI document: valid, complete, and in agreement with the code."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from drf_spectacular.drainage import GENERATOR_STATS
@@ -244,3 +248,17 @@ def test_heading_of_every_operation_is_explained(document: dict[str, Any]) -> No
     used = {tag for _, _, entry in operations(document) for tag in entry["tags"]}
     used |= {tag for item in document["webhooks"].values() for tag in item["post"]["tags"]}
     assert used == {tag["name"] for tag in document["tags"]}
+
+
+def test_first_requests_of_a_process_make_the_document_at_once() -> None:
+    """The library looks for its own parts while it makes its first document."""
+    program = (
+        "import django; django.setup()\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from developers.docs.openapi import document\n"
+        "with ThreadPoolExecutor(8) as threads:\n"
+        "    paths = {len(made.result()['paths']) for made in [threads.submit(document) for _ in range(8)]}\n"
+        "assert len(paths) == 1, paths\n"
+    )
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=settings.BASE_DIR, env=environment)
