@@ -91,7 +91,7 @@ class Command:
     def interrupt(self) -> int:
         assert self._process
         self._process.send_signal(signal.SIGINT)
-        return self._process.wait(10)
+        return self._process.wait(30)
 
 
 class Scene:

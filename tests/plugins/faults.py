@@ -41,7 +41,7 @@ def _attacked_without(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("fault")
-    if mark and metafunc.config.getoption("--unprotected"):
+    if mark and mark.args[1:] and metafunc.config.getoption("--unprotected"):
         metafunc.parametrize("without", mark.args[1:], indirect=True)
     attack = metafunc.definition.get_closest_marker("attack")
     if attack and metafunc.config.getoption("--unprotected"):
@@ -51,6 +51,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--unprotected"):
         return
+    without_any = [item for item in items if (mark := item.get_closest_marker("fault")) and not mark.args[1:]]
+    items[:] = [item for item in items if item not in without_any]
+    config.hook.pytest_deselected(items=without_any)
     fails = pytest.mark.xfail(raises=AssertionError, strict=True, reason="unprotected")
     for item in items:
         if item.get_closest_marker("fault") or item.get_closest_marker("attack"):
