@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 from common.web.methods import require_safe
 from config import health
 from config.observability import metrics
-from config.pages import crawlers, mails, styleguide, views
+from config.pages import crawlers, mails, search, styleguide, views
 from developers.docs.views import programs
 from developers.portal.webhooks import inbox_receiver
 from merchants.marketplace import views as marketplace
@@ -19,6 +19,7 @@ urlpatterns = [
     path("", marketplace.home, name="home"),
     path("theme/", views.theme, name="theme"),
     path("licenses/", views.licenses, name="licenses"),
+    path("search/", search.search_page, name="search"),
     path("_styleguide/", styleguide.styleguide, name="styleguide"),
     path("_mails/", mails.mails, name="mails"),
     path("_demo/no-server/", views.no_server, name="no_server"),

@@ -1,7 +1,8 @@
 """One style sheet for each layout, made from the parts that `static/css/sheets/` lists.
 
 `static/css/sheets/portal.css` names its parts by `@import`, and `{% static 'sheets/portal.css' %}` is one file with all of
-them, so that a page asks for one. It is made when it is first asked for, and again after a part has changed.
+them, without comments and indentation, so that a page asks for one. It is made when it is first asked for, and again after a part has
+changed.
 
 Sheets of Django's administration can be included too, in a layer: `@import url("../../admin/css/base.css") layer(django);`.
 """
@@ -20,6 +21,7 @@ from django.core.files.storage import FileSystemStorage
 FOLDER = "sheets"
 IMPORT = re.compile(r'@import "(?P<part>[^"]+)";\n?')
 OF_DJANGO = re.compile(r'@import url\("\.\./\.\./(?P<file>admin/css/[^"]+)"\) layer\((?P<layer>\w+)\);')
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 INDENT = re.compile(r"^\s+", re.MULTILINE)
 INNER_IMPORT = re.compile(r"@import url\('[^']+'\);")
 PICTURE = re.compile(r"url\(\.\./img/")
@@ -53,11 +55,12 @@ class SheetFinder(BaseFinder):
     def _make(self, source: Path) -> Path:
         made = self._made / source.name
         parts = list(_parts(source))
-        if not made.exists() or made.stat().st_mtime < max(part.stat().st_mtime for part in parts):
+        newest = max(part.stat().st_mtime for part in [*parts, Path(__file__)])
+        if not made.exists() or made.stat().st_mtime < newest:
             made.parent.mkdir(parents=True, exist_ok=True)
             draft = made.with_suffix(f".{os.getpid()}")
             text = "".join(IMPORT.sub("", part.read_text()) for part in parts)
-            draft.write_text(INDENT.sub("", OF_DJANGO.sub(_in_a_layer, text)))
+            draft.write_text(INDENT.sub("", COMMENT.sub("", OF_DJANGO.sub(_in_a_layer, text))))
             draft.replace(made)
         return made
 

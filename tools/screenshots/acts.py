@@ -249,3 +249,14 @@ def total(page: Page) -> None:
 def empty_checkout(page: Page) -> None:
     to_delivery(page)
     press("Place order")(page)
+
+
+def search(words: str) -> Callable[[Page], None]:
+    """Types into the search box of the top bar."""
+
+    def act(page: Page) -> None:
+        page.keyboard.press("/")
+        page.keyboard.type(words)
+        page.locator("#search a").first.wait_for()
+
+    return act

@@ -1,0 +1,17 @@
+"""What a search over several kinds of things finds."""
+
+from dataclasses import dataclass
+from typing import Final
+
+MOST: Final = 5  # of a kind
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`kind` is a noun such as "Order". `title` and `detail` are what people typed, as plain text. `url` is a path or an address."""
+
+    kind: str
+    title: str
+    detail: str
+    url: str
+    icon: str

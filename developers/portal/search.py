@@ -1,0 +1,62 @@
+"""What a developer finds in the portal: their apps, by name or id, and by id what their apps sent, received and called."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from django.db.models import Q
+from django.urls import reverse
+
+from accounts.models import User
+from activity.models import ApiCall
+from common.ids import parse_id
+from common.web.found import MOST, Found
+from installations.models import Installation
+from marketplace.models import App
+from marketplace.queries import own_apps
+from webhooks.models import Delivery, Webhook
+
+
+def in_portal(person: User, text: str) -> Iterator[Found]:
+    """At most `MOST` of a kind, of apps of which the person is a member."""
+    if not person.is_developer:
+        return
+    wanted = parse_id(text.lower())
+    apps = own_apps(person)
+    named = Q(pk=wanted) if wanted else Q(name__icontains=text) | Q(slug__icontains=text) | Q(client_id=text)
+    for app in apps.filter(named)[:MOST]:
+        yield Found(
+            "App", app.name, app.get_status_display(), reverse("portal:app", args=[app.slug]), "boxes"
+        )
+    if wanted:
+        yield from _with_id(list(apps), wanted)
+
+
+def _with_id(apps: Sequence[App], wanted: UUID) -> Iterator[Found]:
+    by_id = {app.pk: app for app in apps}
+    own = Delivery.objects.filter(app_id__in=by_id)
+    if delivery := own.filter(pk=wanted).first():
+        app = by_id[delivery.app_id]
+        url = reverse("portal:delivery", args=[app.slug, delivery.pk])
+        yield Found("Delivery", delivery.event_type, app.name, url, "send")
+    for app_id in own.filter(event=wanted).order_by().values_list("app_id", flat=True).distinct()[:MOST]:
+        yield _filtered("Event", by_id[app_id], "deliveries", f"q={wanted}", "send")
+    for call in ApiCall.objects.filter(pk=wanted, app__in=by_id)[:1]:
+        app = by_id[call.app_id]
+        url = reverse("portal:request", args=[app.slug, call.pk])
+        yield Found("API call", f"{call.method} {call.path}", app.name, url, "list")
+    for app_id in Webhook.objects.filter(pk=wanted, installation__app__in=by_id).values_list(
+        "installation__app", flat=True
+    ):
+        yield _filtered("Webhook", by_id[app_id], "deliveries", f"webhook={wanted}", "webhook")
+    for app_id in Installation.objects.filter(pk=wanted, app__in=by_id).values_list("app", flat=True):
+        yield _filtered("Installation", by_id[app_id], "requests", f"installation={wanted}", "store")
+
+
+def _filtered(kind: str, app: App, page: str, query: str, icon: str) -> Found:
+    return Found(
+        kind,
+        f"{kind} {query.partition('=')[2]}",
+        app.name,
+        f"{reverse(f'portal:{page}', args=[app.slug])}?{query}",
+        icon,
+    )

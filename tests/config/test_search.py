@@ -1,0 +1,136 @@
+"""The search of the top bar finds what a person may open, and nothing of others."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.enums import StoreRole
+from accounts.models import Business, User
+from activity.models import ApiCall
+from marketplace.enums import AppRole
+from stores.models import SitePage
+from tests import factories
+from tests.webhooks.helpers import published, webhook
+
+pytestmark = pytest.mark.django_db
+
+KINDS = (
+    "App",
+    "Delivery",
+    "Event",
+    "API call",
+    "Webhook",
+    "Installation",
+    "Order",
+    "Product",
+    "Page for shoppers",
+    "Installed app",
+)
+
+
+class House:
+    """One developer and one merchant, with something of every kind that has `word` in its name."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.developer = factories.developer(f"d-{word}@example.com")
+        self.merchant = factories.merchant(f"m-{word}@example.com")
+        self.shop: Business = self.merchant.businesses.get()
+        self.app = factories.app(
+            self.developer, name=f"{word} Stars", slug=f"{word}-stars", scopes=["read_orders"]
+        )
+        factories.approve(self.app)
+        self.installation = factories.installation(self.app, self.shop)
+        self.webhook = webhook(self.installation, "https://hooks.example.com/", ["order.created"])
+        self.order = factories.order(self.shop, customer_name=f"{word} Smith")
+        self.product = factories.product(self.shop, name=f"{word} bread")
+        self.page = SitePage.objects.create(business=self.shop, title=f"About {word}", slug="about")
+        self.delivery = published(self.shop, "order.created")
+        self.call = ApiCall.objects.create(
+            at=self.delivery.created_at, app=self.app, installation=self.installation, method="GET",
+            path=f"/app-api/{word}", status=200, duration_ms=1, rate_limit=60, rate_left=59, rate_reset=1,
+        )  # fmt: skip
+
+    @property
+    def words(self) -> list[Any]:
+        ids = (self.app, self.installation, self.webhook, self.order, self.product, self.delivery, self.call)
+        return [
+            self.word,
+            self.order.number,
+            self.app.client_id,
+            self.delivery.event_id,
+            *(each.pk for each in ids),
+        ]
+
+
+@pytest.fixture
+def houses() -> tuple[House, House]:
+    return House("Okapi"), House("Zebra")
+
+
+def found(person: User, *asked: object) -> str:
+    """All that is listed for these searches but what everybody sees."""
+    browser = Client()
+    browser.force_login(person)
+    pages = []
+    for words in asked:
+        answer = browser.get("/search/", {"q": str(words), "part": ""})
+        assert answer.status_code == 200, answer.text
+        public = r'<section class="found" aria-label="Marketplace">.*?</section>|Nothing that you may open.*'
+        pages.append(re.sub(public, "", answer.text, flags=re.DOTALL))
+    return html.unescape("".join(pages))
+
+
+@pytest.mark.spec(
+    "Design: everyday", "The search finds what one may open by name, number and id, and nothing of others"
+)
+def test_each_finds_their_own_of_every_kind_and_nothing_of_others(houses: tuple[House, House]) -> None:
+    for mine, other in (houses, houses[::-1]):
+        for person in (mine.developer, mine.merchant):
+            assert other.word not in found(person, *other.words)
+        kinds = set(
+            re.findall(
+                r'aria-label="([^"]*)"',
+                found(mine.developer, *mine.words) + found(mine.merchant, *mine.words),
+            )
+        )
+        assert kinds >= set(KINDS)
+
+
+def test_roles_bound_what_is_found(houses: tuple[House, House]) -> None:
+    mine, other = houses
+    factories.staff(other.shop, mine.merchant, StoreRole.ORDERS)
+    listed = found(mine.merchant, *other.words)
+    assert "Zebra Smith" in listed
+    for hidden in ("Zebra bread", "About Zebra", "Zebra Stars"):
+        assert hidden not in listed
+    factories.member(other.app, mine.developer, AppRole.VIEWER)
+    assert "Zebra Stars" in found(mine.developer, *other.words)
+
+
+def test_reviewers_find_apps_and_no_store(houses: tuple[House, House]) -> None:
+    listed = found(
+        factories.reviewer("rae@example.com", is_superuser=True), *houses[0].words, *houses[1].words
+    )
+    assert "Okapi Stars" in listed
+    assert "Zebra Stars" in listed
+    for private in ("Smith", "bread", "About"):
+        assert f"Zebra {private}" not in listed
+
+
+def test_results_open(houses: tuple[House, House]) -> None:
+    mine = houses[0]
+    for person in (mine.developer, mine.merchant):
+        browser = Client()
+        browser.force_login(person)
+        for url in set(re.findall(r'href="([^"]*)"', found(person, *mine.words))):
+            assert browser.get(html.unescape(url)).status_code == 200, url
+
+
+def test_odd_words_are_answered(houses: tuple[House, House]) -> None:
+    for words in ("%", "_", "'; --", "x" * 5000, "#", "１０", "🙂", " "):
+        found(houses[0].merchant, words)
+    assert Client().get("/search/?q=bread").status_code == 302
