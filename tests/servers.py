@@ -17,7 +17,9 @@ def serving(server: Any) -> Iterator[Any]:
         yield server
     finally:
         server.task_dispatcher.shutdown()
-        pulled = threading.Event()  # an earlier wake-up may run it, and would close what is still being pulled
+        pulled = (
+            threading.Event()
+        )  # an earlier wake-up may run it, and would close what is still being pulled
         server.trigger.pull_trigger(lambda: pulled.wait(10) and close_all(server._map))  # noqa: SLF001 - all that it waits for
         pulled.set()
         thread.join(10)

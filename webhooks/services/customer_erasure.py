@@ -14,13 +14,13 @@ from uuid import UUID
 
 import orjson
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 
 from accounts.models import Business
 from common.times import iso
 from installations.models import Installation
 from installations.past_access import scopes_since
-from stores.copies import Copies
+from stores.copies import Copies, blank
 from stores.customers import Person
 from stores.models import CustomerErasure
 from webhooks import catalogue
@@ -40,9 +40,11 @@ WITH_ALL: Final = "Erased with all data of the store"
 REVIEW_EVENTS: Final = tuple(name for name in catalogue.EVENTS if name.startswith("review."))
 
 
-def ask_apps(*, erasure: CustomerErasure, person: Person, copies: Copies, now: datetime) -> None:
+def ask_apps(
+    *, erasure: CustomerErasure, person: Person, copies: Copies, since: datetime, now: datetime
+) -> None:
     """Write an event with its deliveries, and a row that follows it, for each app. Part of the erasure's transaction."""
-    for installation, scopes in _readers(erasure.business, copies.since):
+    for installation, scopes in _readers(erasure.business, since):
         reads_orders, reads_reviews = bool(scopes & READ_ORDERS), bool(scopes & READ_REVIEWS)
         if not reads_orders and not reads_reviews:
             continue
@@ -187,34 +189,36 @@ def _blank_event(event: Event) -> None:
     Event.objects.filter(pk=event.pk).update(data=message.blanked(event.data))
     sent = Delivery.objects.filter(event=event.pk)
     Attempt.objects.filter(delivery__in=sent.values("pk")).update(response_excerpt="")
-    _blank_entries(InboxEntry.objects.filter(delivery_id__in=list(sent.values_list("pk", flat=True))))
+    received = InboxEntry.objects.filter(delivery_id__in=list(sent.values_list("pk", flat=True)))
+    blank(received, lambda entry: {"body": _blanked(entry.body)})
 
 
 def erase_copies(copies: Copies) -> None:
     """Blank a customer in the events of reviews, in what endpoints answered, and in what inboxes have received."""
-    events = Event.objects.filter(business=copies.business, type__in=REVIEW_EVENTS)
-    for event in events.filter(occurred_at__gte=copies.copied_since).filter(copies.in_records("data")):
-        Event.objects.filter(pk=event.pk).update(data=message.blanked(event.data))
+    events = Event.objects.filter(business=copies.business, type__in=REVIEW_EVENTS).only("data")
+    blank(
+        events,
+        lambda event: {"data": message.blanked(event.data)} if copies.are_of_records(event.data) else {},
+    )
     webhooks = Webhook.objects.filter(installation__business=copies.business)
     sent = Delivery.objects.filter(webhook__in=list(webhooks.values_list("pk", flat=True)))
-    sent = sent.exclude(attempt_count=0)
-    answered = Attempt.objects.filter(attempted_at__gte=copies.copied_since, delivery__in=sent.values("pk"))
-    answered.exclude(response_excerpt="").filter(copies.in_records("response_excerpt")).update(
-        response_excerpt=""
+    answered = Attempt.objects.filter(delivery__in=sent.exclude(attempt_count=0).values("pk"))
+    blank(
+        answered.exclude(response_excerpt="").only("response_excerpt"),
+        lambda attempt: {"response_excerpt": ""} if copies.name(attempt.response_excerpt) else {},
     )
     apps = list(Installation.objects.filter(business=copies.business).values_list("app_id", flat=True))
-    received = InboxEntry.objects.filter(inbox__app__in=apps, received_at__gte=copies.copied_since)
-    own = received.filter(copies.in_records("body")).exclude(event_type=catalogue.CUSTOMER_ERASURE)
     known = Delivery.objects.filter(pk=OuterRef("delivery_id"), business_id=copies.business.pk)
-    _blank_entries(own.filter(Exists(known)))
+    received = InboxEntry.objects.filter(Exists(known), inbox__app__in=apps)
+    theirs = received.exclude(event_type=catalogue.CUSTOMER_ERASURE).only("body")
+    blank(theirs, lambda entry: {"body": _blanked(entry.body)} if copies.are_of_records(entry.body) else {})
 
 
-def _blank_entries(entries: QuerySet[InboxEntry]) -> None:
-    for entry in entries:
-        try:
-            body = orjson.loads(entry.body)
-            body["data"] = payloads.without_person(body["data"])
-            entry.body = orjson.dumps(body).decode()
-        except (ValueError, KeyError, TypeError):
-            entry.body = ""
-        entry.save(update_fields=["body"])
+def _blanked(body: str) -> str:
+    """What an inbox has received, without the person."""
+    try:
+        received = orjson.loads(body)
+        received["data"] = payloads.without_person(received["data"])
+        return orjson.dumps(received).decode()
+    except (ValueError, KeyError, TypeError):
+        return ""
