@@ -88,7 +88,10 @@ class Words:
         plain = _plain(text)
         if self.emails and not self.emails.isdisjoint(_addresses(plain)):
             return True
-        words = _WORD.findall(_KEY.sub(" ", plain))  # "name" and "test" are names, and keys in any JSON
+        # A name within somebody's address isn't the person's, and "name" or "test" are keys in any JSON.
+        words = _WORD.findall(
+            _KEY.sub(" ", _PIECE.sub(lambda piece: " " if "@" in piece[0] else piece[0], plain))
+        )
         return (self.phones and not self.phones.isdisjoint(_numbers(words))) or self._are_said(words)
 
     def _are_said(self, words: Sequence[str]) -> bool:

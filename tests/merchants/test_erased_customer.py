@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Business, User
@@ -18,16 +17,14 @@ from extensions.models import HookCall
 from installations.models import Installation
 from marketplace.models import App
 from stores.dashboard import dashboard
-from stores.models import Cart, CustomerErasure, Order, OrderHookPart, Review, WaitingMail
+from stores.models import Cart, Order, OrderHookPart, Review, WaitingMail
 from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from stores.services.history import merchant
 from stores.services.orders import add_staff_note, change_order_status
-from stores.tasks import erase_copies_of_customer
 from tests import factories
-from tests.by_hand import Page
 from tests.clients import client_of
 from tests.everything_stored import columns, files, mails, sessions
-from tests.forms import form_on, send
+from tests.merchants.erasing import erase, look_for_copies, press_erase
 from tests.pages import signed_in, text_of
 from tests.receivers import Answer, Receiver
 from tests.storefront.shopping import Shopper
@@ -43,7 +40,6 @@ NAME, EMAIL = "Zoë Quarterhouse", "Zoe.Quarterhouse@Example.com"
 PHONE, PLAIN = "0049 (171) 555-01 77", "+491715550177"
 STREET, NOTE, SAID = "17 Nightingale Lane", "Ring at Quarterhouse twice", "Zoë says: best bread of the lane"
 TRACES = ("quarterhouse", "zoë", "zo\\u00eb", "1715550177", "171) 555", "nightingale", "ring at")
-SEARCH = "/merchant/customers/"
 
 
 @pytest.fixture
@@ -128,17 +124,6 @@ def finish(sandbox: Business, dana: User, order: Order) -> None:
         change_order_status(order=each, status="DELIVERED")
 
 
-def press_erase(browser: Client, address: str = f"{SEARCH}?email={EMAIL}") -> Any:
-    page = browser.get(address)
-    (button,) = [
-        form
-        for form in Page(address, page.status_code, page.content.decode()).forms
-        if form.action == f"{SEARCH}erase/"
-    ]
-    assert button.method == "get"
-    return send(browser, form_on(browser.get(button.action, dict(button.fields)), button.action))
-
-
 def test_nothing_that_is_stored_names_the_person(
     live: Installation, sandbox: Business, dana: User, echo: Receiver, tmp_path: Any,
     caplog: pytest.LogCaptureFixture, shop: Business, mailoutbox: Any,
@@ -180,7 +165,7 @@ def test_nothing_that_is_stored_names_the_person(
 
     browser = signed_in(dana)
     caplog.clear()
-    assert press_erase(browser).status_code == 302
+    assert press_erase(browser, EMAIL).status_code == 302
     look_for_copies()
     assert WaitingMail.objects.count() == 0
     assert not Cart.objects.filter(business=sandbox).exists()
@@ -204,11 +189,6 @@ def test_nothing_that_is_stored_names_the_person(
     assert (asked.state, asked.answer) == (ErasureState.CONFIRMED, "Answered with 200")
     other.refresh_from_db()
     assert (other.customer_name, other.customer_email, other.address) == (NAME, EMAIL, STREET)
-
-
-def look_for_copies() -> None:
-    """What a worker does as soon as the erasure is committed."""
-    erase_copies_of_customer(str(CustomerErasure.objects.latest("at").pk))
 
 
 def without_other_store(found: Iterable[tuple[str, str]], other: Order) -> list[tuple[str, str]]:
@@ -261,8 +241,7 @@ def test_answer_kept_under_a_key_is_blank_and_the_key_refuses_a_second_order(
     first = post().json()
     before = Order.objects.get()
     change_order_status(order=before, status="CANCELLED")
-    press_erase(signed_in(dana))
-    look_for_copies()
+    erase(signed_in(dana), EMAIL)
     again = post()
     assert again.status_code == 201
     nulls = {"customer": {"name": None, "email": None, "phone": None}, "address": None, "note": None}
@@ -281,8 +260,7 @@ def test_what_was_being_written_meanwhile_goes_with_the_sweep(
     """A call that read the order is logged after the erasure."""
     order = factories.order(sandbox, customer_name=NAME, customer_email=EMAIL, status="DELIVERED")
     client_of(live).get(f"/app-api/orders/{order.pk}")
-    press_erase(signed_in(dana))
-    look_for_copies()
+    erase(signed_in(dana), EMAIL)
     calls.flush()
     assert "activity_apicall.response_body" in {where for where, _ in traces(columns())}
     assert sweep(now=timezone.now() + SWEPT_AFTER - timedelta(seconds=5)) == 0
