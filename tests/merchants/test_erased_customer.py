@@ -241,6 +241,16 @@ def test_answer_kept_under_a_key_is_blank_and_the_key_refuses_a_second_order(
     first = post().json()
     before = Order.objects.get()
     change_order_status(order=before, status="CANCELLED")
+    kept = IdempotencyKey.objects.get()
+    paid = {
+        "status": "FAILED",
+        "paymentUrl": None,
+        "qrCode": None,
+        "invoiceId": f"for {EMAIL}",
+        "expiresAt": None,
+    }
+    IdempotencyKey.objects.update(body=orjson.dumps(orjson.loads(kept.body) | {"payment": paid}).decode())
+    first["payment"] = paid | {"invoiceId": None}
     erase(signed_in(dana), EMAIL)
     again = post()
     assert again.status_code == 201

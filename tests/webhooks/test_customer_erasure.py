@@ -13,13 +13,16 @@ from accounts.models import Business, User
 from installations import services as installing
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
+from installations.services.approval import follow_all
 from marketplace.models import App
+from marketplace.services import releases
 from marketplace.services.apps import update_app
 from stores.customers import Person
 from stores.models import Order, Review
 from stores.services.customer_erasure import erase
 from tests import factories
 from tests.clients import api_of, client_of
+from tests.installations.test_release_of_many import approve
 from tests.merchants.pages import installed, listed_app
 from tests.receivers import Receiver
 from tests.webhooks import helpers
@@ -185,10 +188,36 @@ def test_lost_scope_counts_if_it_was_lost_after_the_first_record(
     """By an approval without the scope. The order is an hour old."""
     reader = read_by(dana, shop, receiver, "read_orders")
     app = App.objects.get(pk=reader.app_id)
-    factories.approve(app, scopes=["read_products"], approved_at=timezone.now() - lost)
+    approve(app, "ALL", scopes=["read_products"])
+    HistoryEntry.objects.filter(kind=HistoryKind.SCOPES_REMOVED).update(at=timezone.now() - lost)
     assert "read_orders" not in Installation.objects.with_app().get(pk=reader.pk).effective_scopes
     erase(business=shop, person=KIM)
     assert drain() == int(asked)
+
+
+@pytest.mark.spec(
+    SPEC, "It goes where a version was taken back, or its release halted, and the one before could read"
+)
+def test_app_with_a_version_that_was_taken_back_is_asked(
+    dana: User, mira: User, shop: Business, receiver: Receiver
+) -> None:
+    """The newer version may not read orders. Both stores have ended the app, so that only the past counts."""
+    reader = read_by(dana, shop, receiver, "read_orders")
+    app = approve(App.objects.get(pk=reader.app_id), "STEPS", scopes=["read_products"])
+    releases.halt(app=app, by=dana)
+    other = factories.business(mira)
+    late = installed(App.objects.get(pk=app.pk), other)
+    factories.order(other, status="DELIVERED")
+    installing.uninstall(installation=late, now=timezone.now())
+    erase(business=other, person=KIM)
+    assert states() == [ErasureState.DUE]
+
+    releases.take_back(app=app, by=dana)
+    follow_all()
+    factories.order(shop, status="DELIVERED")
+    installing.uninstall(installation=reader, now=timezone.now())
+    erase(business=shop, person=KIM)
+    assert states() == [ErasureState.DUE] * 2
 
 
 @pytest.mark.parametrize(("gained", "asked"), [(timedelta(minutes=30), True), (timedelta(minutes=90), False)])

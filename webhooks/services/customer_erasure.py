@@ -37,7 +37,8 @@ READ_ORDERS: Final = {"read_orders", "write_orders"}  # an answer to a write has
 READ_REVIEWS: Final = {"read_reviews"}
 GOING_ON: Final = (ErasureState.DUE, ErasureState.SENT)
 WITH_ALL: Final = "Erased with all data of the store"
-REVIEW_EVENTS: Final = tuple(name for name in catalogue.EVENTS if name.startswith("review."))
+# Those in which a person may be named: by a review's words, or by what an app calls a payment.
+WITH_TEXTS: Final = tuple(name for name in catalogue.EVENTS if name.startswith(("review.", "payment.")))
 
 
 def ask_apps(
@@ -190,15 +191,15 @@ def _blank_event(event: Event) -> None:
     sent = Delivery.objects.filter(event=event.pk)
     Attempt.objects.filter(delivery__in=sent.values("pk")).update(response_excerpt="")
     received = InboxEntry.objects.filter(delivery_id__in=list(sent.values_list("pk", flat=True)))
-    blank(received, lambda entry: {"body": _blanked(entry.body)})
+    blank(received, lambda entry: {"body": _received(entry.body)})
 
 
 def erase_copies(copies: Copies) -> None:
-    """Blank a customer in the events of reviews, in what endpoints answered, and in what inboxes have received."""
-    events = Event.objects.filter(business=copies.business, type__in=REVIEW_EVENTS).only("data")
+    """Blank a customer in events, in what endpoints answered, and in what inboxes have received."""
+    events = Event.objects.filter(business=copies.business, type__in=WITH_TEXTS).only("data")
     blank(
         events,
-        lambda event: {"data": message.blanked(event.data)} if copies.are_of_records(event.data) else {},
+        lambda event: {"data": _blanked(event.data, copies)} if copies.are_of_records(event.data) else {},
     )
     webhooks = Webhook.objects.filter(installation__business=copies.business)
     sent = Delivery.objects.filter(webhook__in=list(webhooks.values_list("pk", flat=True)))
@@ -211,14 +212,26 @@ def erase_copies(copies: Copies) -> None:
     known = Delivery.objects.filter(pk=OuterRef("delivery_id"), business_id=copies.business.pk)
     received = InboxEntry.objects.filter(Exists(known), inbox__app__in=apps)
     theirs = received.exclude(event_type=catalogue.CUSTOMER_ERASURE).only("body")
-    blank(theirs, lambda entry: {"body": _blanked(entry.body)} if copies.are_of_records(entry.body) else {})
+    blank(
+        theirs,
+        lambda entry: {"body": _received(entry.body, copies)} if copies.are_of_records(entry.body) else {},
+    )
 
 
-def _blanked(body: str) -> str:
+def _blanked(data_text: str, copies: Copies) -> str:
+    """The data of an event about a record of the person."""
+    data = payloads.without_person(orjson.loads(data_text))
+    if copies.words.are_in(data.get("invoiceId") or ""):
+        data["invoiceId"] = None
+    return orjson.dumps(data).decode()
+
+
+def _received(body: str, copies: Copies | None = None) -> str:
     """What an inbox has received, without the person."""
     try:
         received = orjson.loads(body)
-        received["data"] = payloads.without_person(received["data"])
+        text = orjson.dumps(received["data"]).decode()
+        received["data"] = orjson.loads(_blanked(text, copies) if copies else message.blanked(text))
         return orjson.dumps(received).decode()
     except (ValueError, KeyError, TypeError):
         return ""
