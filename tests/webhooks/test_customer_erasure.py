@@ -24,11 +24,11 @@ from tests import factories
 from tests.clients import api_of, client_of
 from tests.installations.test_release_of_many import approve
 from tests.merchants.pages import installed, listed_app
-from tests.receivers import Receiver
+from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain, is_signed
 from webhooks.enums import DeliveryStatus, ErasureState
-from webhooks.models import Delivery, Erasure, Event, Webhook
+from webhooks.models import Delivery, Erasure, Event, Inbox, InboxEntry, Webhook
 from webhooks.services import erasure as of_businesses
 from webhooks.services.customer_erasure import update_states
 
@@ -267,13 +267,24 @@ def test_copy_goes_with_its_delivery_and_the_event_with_the_last(
     settings.WEBHOOK_RETRY_DELAYS = (3600,)
     reader = read_by(dana, shop, receiver, "read_orders")
     with Receiver() as failing:
-        failing.respond_with(500)
+        failing.respond_with(Answer(status=500, body=b"no kim@example.com here"))
+        receiver.respond_with(Answer(body=b"kim@example.com is gone"))
         other = helpers.webhook(reader, failing.url, ["customer.data_erasure"])
         erase(business=shop, person=KIM)
         assert drain() == 2
-        settle()
         sent = Delivery.objects.get(status=DeliveryStatus.SUCCEEDED)
         waits = Delivery.objects.get(webhook=other)
+        inbox = Inbox.objects.create(app=reader.app, key="k" * 43)
+        for each, request in ((sent, receiver.requests[0]), (waits, failing.requests[0])):
+            InboxEntry.objects.create(
+                inbox=inbox,
+                delivery_id=each.pk,
+                event_type="customer.data_erasure",
+                body=request.body.decode(),
+            )
+        assert copies_of(sent) == copies_of(waits) == 2
+        settle()
+        assert (copies_of(sent), copies_of(waits)) == (0, 2)
         api = api_of(dana)
         base = f"/developer/apps/{reader.app_id}/deliveries"
         assert orjson.loads(api("get", f"{base}/{sent.pk}").json()["payload"])["data"]["customer"] is None
@@ -285,6 +296,7 @@ def test_copy_goes_with_its_delivery_and_the_event_with_the_last(
         Delivery.objects.filter(pk=waits.pk).update(attempts_made=1)
         assert drain() == 1
     settle()
+    assert copies_of(waits) == 0
     assert states() == [ErasureState.OVERDUE]
     assert Erasure.objects.of_customers().get().answer == "Answered with 500"
     for where in (
@@ -298,6 +310,29 @@ def test_copy_goes_with_its_delivery_and_the_event_with_the_last(
         f"/webhooks/{other.pk}/recover", {"since": "2020-01-01T00:00:00Z"}, content_type="application/json"
     )
     assert recover.json() == {"deliveries": 0}
+
+
+def copies_of(delivery: Delivery) -> int:
+    """In what the endpoint answered to it last, and in what the inbox received."""
+    answer = delivery.attempts.latest("number").response_excerpt
+    received = InboxEntry.objects.filter(delivery_id=delivery.pk).values_list("body", flat=True)
+    return sum("kim@" in each for each in (answer, *received))
+
+
+def test_those_that_wait_keep_no_other_from_its_answer(
+    dana: User, shop: Business, receiver: Receiver, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many wait for the next try."""
+    monkeypatch.setattr("webhooks.services.customer_erasure.BATCH", 1)
+    with Receiver() as failing:
+        failing.respond_with(500)
+        for url in (failing, receiver):
+            read_by(dana, shop, url, "read_orders")
+        erase(business=shop, person=KIM)
+        assert drain() == 2
+    for _ in range(2):
+        settle()
+    assert sorted(states()) == [ErasureState.CONFIRMED, ErasureState.SENT]
 
 
 @pytest.mark.spec(SPEC, "Operators hear of an app that hasn't confirmed")
