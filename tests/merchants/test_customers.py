@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Business, User
 from installations.models import Installation
@@ -121,7 +123,9 @@ def test_reviews_of_the_same_browser_are_found(browser: Client, shop: Business, 
     if review_first:
         write_review(shop, shopper, comment="From here")
     shopper.take(bread)
-    shopper.place()
+    with CaptureQueriesContext(connection) as statements:
+        shopper.place()
+    assert not [each["sql"] for each in statements if each["sql"].startswith('UPDATE "stores_order"')]
     if not review_first:
         write_review(shop, shopper, comment="From here")
     write_review(shop, comment="From elsewhere")
