@@ -26,6 +26,7 @@ from tests.installations.locks import wait_for_locks
 from tests.merchants.erasing import erase, press_erase
 from tests.pages import signed_in
 from tests.threads import at_once
+from tests.waiting import wait_until
 from webhooks.models import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -144,6 +145,20 @@ def test_earlier_refused_call_is_blanked(
     erase(signed_in(dana), "zoe@example.com")
     refused, found = ApiCall.objects.order_by("pk")
     assert (refused.request_body, found.path, refused.status) == ("", "/app-api/products", 400)
+
+
+def test_log_of_the_feed_never_has_the_customer_of_an_erasure(
+    live: Installation, sandbox: Business, dana: User
+) -> None:
+    """The event has it until the app has answered, which may be long after the last look for copies."""
+    App.objects.filter(pk=live.app_id).update(webhook_url="https://app.example.com/hooks")
+    factories.order(sandbox, status="DELIVERED", customer_phone="+49 30 1234567")
+    assert press_erase(signed_in(dana), "kim@example.com").status_code == 302
+    wait_until(lambda: b"kim@example.com" in client_of(live).get("/app-api/events").content)
+    calls.flush()
+    logged = "".join(ApiCall.objects.values_list("response_body", flat=True))
+    assert "customer.data_erasure" in logged
+    assert "kim@" not in logged
 
 
 @pytest.mark.spec(SPEC, "The file of an export goes, whenever it was asked for")
