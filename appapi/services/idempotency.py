@@ -173,15 +173,15 @@ def erase_customer(copies: Copies) -> None:
     kept = IdempotencyKey.objects.filter(installation__business=copies.business).exclude(body="")
     for row in kept.iterator(chunk_size=BATCH):
         if body := _without_customer(copies, row):
-            # The key may have been claimed anew in the meantime.
+            # The key may have been claimed for another request in the meantime.
             IdempotencyKey.objects.filter(pk=row.pk, body=row.body).update(body=orjson.dumps(body).decode())
 
 
 def _without_customer(copies: Copies, row: IdempotencyKey) -> dict[str, Any] | None:
-    """None if the answer has nothing of the customer. An order is told by its id, the words of a refusal by theirs."""
+    """None if the answer has nothing of the customer. An order is known by its id, a refusal by the person's words."""
     if row.status is not None and row.status >= 400:
-        told = copies.name(row.body)
-        return error_body(row.status, "The answer was erased with its customer.") if told else None
+        is_theirs = copies.name(row.body)
+        return error_body(row.status, "The answer was erased with its customer.") if is_theirs else None
     if not copies.are_of_records(row.body):
         return None
     order = without_customer(orjson.loads(row.body))

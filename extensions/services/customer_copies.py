@@ -19,7 +19,7 @@ def erase_customer(copies: Copies, *, now: datetime) -> None:
 
 
 def _without_customer(copies: Copies, call: HookCall) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     if copies.name(str(call.order_id), call.request_body, call.answer_excerpt):
         found |= {"request_body": "", "answer_excerpt": ""}
     if copies.words.are_in(call.problem):

@@ -77,7 +77,7 @@ def erase(
         erasure=done,
         person=person,
         copies=copies,
-        since=min(each.created_at for each in [*orders, *reviews]),
+        since=min([*(each.created_at for each in orders), *(each.created_at for each in reviews)]),
         now=now,
     )
     enqueue_after_commit("stores.tasks.erase_copies_of_customer", str(done.pk))
@@ -167,7 +167,7 @@ def _sweep(erasure_id: UUID, now: datetime) -> bool:
     if not whole:
         log.error("Not every copy of a customer could be looked for (erasure %s).", erasure_id)
         return False
-    looked = {"order_ids": [], "review_ids": [], "words": None, "swept_at": now}
+    looked: dict[str, Any] = {"order_ids": [], "review_ids": [], "words": None, "swept_at": now}
     return bool(CustomerErasure.objects.filter(pk=erasure_id, swept_at=None).update(**looked))
 
 

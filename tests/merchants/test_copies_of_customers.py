@@ -205,7 +205,7 @@ def test_one_look_that_fails_stops_no_other(
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="One writer at a time")
 def test_time_of_change_never_goes_back(sandbox: Business, dana: User) -> None:
-    """Whoever changed the order while the erasure waited for it was earlier."""
+    """A change of the order for which the erasure had to wait was earlier."""
     order = factories.order(sandbox, status="DELIVERED")
     browser = signed_in(dana)
 
