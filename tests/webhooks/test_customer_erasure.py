@@ -21,8 +21,8 @@ from stores.customers import Person
 from stores.models import Order, Review
 from stores.services.customer_erasure import erase
 from tests import factories
+from tests.approvals import approve
 from tests.clients import api_of, client_of
-from tests.installations.test_release_of_many import approve
 from tests.merchants.pages import installed, listed_app
 from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
