@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import islice
 from typing import Any, Final, Self, TypeVar
 from unicodedata import normalize
 from urllib.parse import unquote
@@ -88,10 +87,7 @@ class Words:
         plain = _plain(text)
         if self.emails and not self.emails.isdisjoint(_addresses(plain)):
             return True
-        # A name within somebody's address isn't the person's, and "name" or "test" are keys in any JSON.
-        words = _WORD.findall(
-            _KEY.sub(" ", _PIECE.sub(lambda piece: " " if "@" in piece[0] else piece[0], plain))
-        )
+        words = _words(plain)
         return (self.phones and not self.phones.isdisjoint(_numbers(words))) or self._are_said(words)
 
     def _are_said(self, words: Sequence[str]) -> bool:
@@ -148,9 +144,15 @@ def _lines(address: str) -> Iterator[str]:
 
 def _phrases(texts: Iterable[str], shortest: int) -> Iterator[tuple[str, ...]]:
     for text in texts:
-        words = _WORD.findall(_plain(text))
+        words = _words(_plain(text))
         if sum(2 if _SIGN.match(each) else len(each) for each in words) >= shortest:
             yield tuple(words[:MOST_WORDS])
+
+
+def _words(plain: str) -> list[str]:
+    """A name within somebody's e-mail address isn't the person's, and "name" or "test" are keys in any JSON."""
+    without_addresses = _PIECE.sub(lambda piece: " " if "@" in piece[0] else piece[0], plain)
+    return _WORD.findall(_KEY.sub(" ", without_addresses))
 
 
 def _plain(text: str) -> str:
@@ -176,7 +178,7 @@ def _numbers(words: Sequence[str]) -> Iterator[str]:
     """Every number that groups of digits make: people write a phone number in any."""
     for start, word in enumerate(words):
         joined = ""
-        for part in islice(words, start, start + MOST_DIGITS) if word.isdecimal() else ():
+        for part in words[start : start + MOST_DIGITS] if word.isdecimal() else ():
             joined += part
             if not part.isdecimal() or len(joined) > MOST_DIGITS:
                 break
