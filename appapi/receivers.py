@@ -10,7 +10,7 @@ from accounts.models import Business
 from appapi.models import IdempotencyKey
 from appapi.services import exports, idempotency
 from stores.copies import Copies
-from stores.signals import copies_to_erase
+from stores.signals import copies_to_erase, customer_erased
 from teststores.signals import clock_advanced
 
 
@@ -24,4 +24,9 @@ def bring_forward(business: Business, by: timedelta, **_: Any) -> None:
 @receiver(copies_to_erase)
 def on_copies_to_erase(copies: Copies, now: datetime, **_: Any) -> None:
     idempotency.erase_customer(copies)
+    exports.erase_late(copies, now=now)
+
+
+@receiver(customer_erased)
+def on_customer_erased(copies: Copies, now: datetime, **_: Any) -> None:
     exports.erase_customer(copies, now=now)

@@ -1,98 +1,186 @@
-"""What to look for in stored texts when a customer is erased: the words that name the person, and the ids of their records."""
+"""What to look for in stored texts when a customer is erased: the words that name the person, and the ids of their records.
 
+Whatever shoppers have typed, a look costs as much as the text is long: it is cut into words once, and each place is looked up
+in a set. Words count where apps and people write freely. What is a record's own copy is found by the record's id alone: an app may
+have another customer's answer with the same name in it.
+"""
+
+import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
-from urllib.parse import quote, quote_plus
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final, Self, TypeVar
+from unicodedata import normalize
+from urllib.parse import unquote
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Model, QuerySet
 
 from accounts.models import Business
 from stores.customers import plain_phone
 from stores.models import Order, Review
 
-SHORTEST: Final = 2  # characters of what is looked for
-SHORTEST_LINE: Final = 6
-AT_ONCE: Final = 200  # alternatives of one pattern
-_GAP: Final = r"(?:%20|[^0-9a-z]){0,3}"  # between two digits of a phone number, as people write them
+SHORTEST: Final = 3  # letters of a name: "Li" and "An" are words of others' texts, too
+SHORTEST_LINE: Final = 6  # of an address, and digits of a phone number
+SHORTEST_TEXT: Final = 16  # of a note or a comment: shorter ones, such as "Very good", are everybody's
+MOST_WORDS: Final = 8  # of one phrase; a longer text is known by its beginning
+MOST_DIGITS: Final = 40
+AT_ONCE: Final = 500  # rows
+
+# Scripts without spaces: each sign is a word, and says as much as two letters.
+_SIGNS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD: Final = re.compile(rf"[{_SIGNS}]|[^\W_{_SIGNS}]+")
+_SIGN: Final = re.compile(f"[{_SIGNS}]")
+_PIECE: Final = re.compile(r"""[^\s"'<>,;:()\[\]{}|\\=&?/]+""")  # an e-mail address is one
+_ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(["/]))')
+_NO_ENTITY: Final = re.compile(r"&#\w{8,}")  # a number of any length, which costs more than it is long
+_KEY: Final = re.compile(r'"\w+"\s*:')
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+Row = TypeVar("Row", bound=Model)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class Words:
+    """All that names a person: phrases of whole words, e-mail addresses, and digits of phone numbers."""
+
+    phrases: frozenset[tuple[str, ...]] = frozenset()
+    emails: frozenset[str] = frozenset()
+    phones: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, orders: Iterable[Order], reviews: Iterable[Review], *, shortest: int = SHORTEST) -> Self:
+        names, texts, emails, phones = set(), set(), set(), set()
+        for order in orders:
+            names.add(order.customer_name)
+            texts |= {order.note, order.address}
+            names |= set(_lines(order.address))
+            emails.add(order.customer_email)
+            phones.add(order.customer_phone)
+        for review in reviews:
+            names.add(review.author_name)
+            texts.add(review.comment)
+            emails.add(review.author_email)
+        digits = {each: re.sub(r"\D", "", plain_phone(each)) for each in phones}
+        names |= {each for each, found in digits.items() if len(found) < SHORTEST_LINE}  # "ask at the bar"
+        known = [found for found in digits.values() if len(found) >= SHORTEST_LINE]
+        found = [*_phrases(names, shortest), *_phrases(texts, SHORTEST_TEXT)]
+        addresses = {piece for each in emails for piece in _addresses(_plain(each))}
+        return cls(
+            frozenset(found), frozenset(addresses), frozenset([*known, *(f"00{each}" for each in known)])
+        )
+
+    @classmethod
+    def read(cls, stored: str | None) -> Self:
+        """What `stored` was made of."""
+        phrases, emails, phones = json.loads(stored) if stored else ((), (), ())
+        return cls(frozenset(map(tuple, phrases)), frozenset(emails), frozenset(phones))
+
+    @property
+    def stored(self) -> str:
+        return json.dumps([sorted(self.phrases), sorted(self.emails), sorted(self.phones)])
+
+    def are_in(self, text: str) -> bool:
+        plain = _plain(text)
+        if self.emails and not self.emails.isdisjoint(_addresses(plain)):
+            return True
+        words = _words(plain)
+        return (self.phones and not self.phones.isdisjoint(_numbers(words))) or self._are_said(words)
+
+    def _are_said(self, words: Sequence[str]) -> bool:
+        for start, word in enumerate(words):
+            if word not in self._beginnings:
+                continue
+            said = tuple(words[start : start + MOST_WORDS])
+            if any(said[:length] in self.phrases for length in range(1, len(said) + 1)):
+                return True
+        return False
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        return frozenset(phrase[0] for phrase in self.phrases)
+
+
+@dataclass(frozen=True)
 class Copies:
-    """A person's copies in one store. Without `words`, which nothing keeps, only records are looked for: what was being
-    written while the person was erased.
-
-    `since` is when the first record was made, and `copied_since` the time of the first copy. At `until` the last transaction that
-    saw the person has ended.
-    """
+    """A person's copies in one store, who was erased `at` that time."""
 
     business: Business
     order_ids: Sequence[UUID]
     review_ids: Sequence[UUID]
-    words: Sequence[str]
-    since: datetime
-    copied_since: datetime
-    until: datetime
+    words: Words
+    at: datetime
 
-    def in_words(self, *columns: str) -> Q:
-        """Rows where one of these columns has a word of the person's."""
-        return _any(columns, self.words)
+    def name(self, *texts: str) -> bool:
+        """Whether one of these texts, which anybody may have written, names the person or has the id of a record."""
+        return self.are_of_records(*texts) or any(self.words.are_in(each) for each in texts if each)
 
-    def in_records(self, *columns: str) -> Q:
-        """The same, or the id of one of the person's records."""
-        return _any(columns, [*self.words, *map(str, self.order_ids), *map(str, self.review_ids)])
+    def are_of_records(self, *texts: str) -> bool:
+        """Whether one of these texts has the id of one of the person's records."""
+        return any(not self._ids.isdisjoint(_UUID.findall(each.lower())) for each in texts)
 
-
-# How long a request that has read the person's records may take to write what it logs, or to make a file.
-UNDER_WAY: Final = timedelta(seconds=30)
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(map(str, [*self.order_ids, *self.review_ids]))
 
 
-def _any(columns: Iterable[str], alternatives: Sequence[str]) -> Q:
-    found = Q(pk__in=[])
-    for start in range(0, len(alternatives), AT_ONCE):
-        pattern = "|".join(alternatives[start : start + AT_ONCE])
-        for column in columns:
-            found |= Q(**{f"{column}__iregex": pattern})
-    return found
-
-
-def words_of(orders: Iterable[Order], reviews: Iterable[Review]) -> list[str]:
-    """Patterns for everything that names the person, in the spellings of JSON, of URLs, and of people."""
-    texts, phones = set(), set()
-    for order in orders:
-        texts |= {
-            order.customer_name,
-            order.customer_email,
-            order.address,
-            order.note,
-            *_lines(order.address),
-        }
-        phones.add(order.customer_phone)
-    for review in reviews:
-        texts |= {review.author_name, review.author_email, review.comment}
-    found = {re.escape(each) for text in texts for each in _spellings(text.strip())}
-    found |= {each for phone in phones for each in _phone(phone)}
-    return sorted(found)
+def blank(rows: QuerySet[Row], changes_of: Callable[[Row], dict[str, Any]]) -> None:
+    """Change the rows that need it, each by a statement of its own: a long look locks nothing, and may end anywhere."""
+    for row in rows.iterator(chunk_size=AT_ONCE):
+        changes = {name: value for name, value in changes_of(row).items() if getattr(row, name) != value}
+        if changes:
+            type(row)._base_manager.filter(pk=row.pk).update(**changes)
 
 
 def _lines(address: str) -> Iterator[str]:
     """Those with a number: a street alone, or a town, says little, and others live there too."""
     for line in address.splitlines():
         if len(line.strip()) >= SHORTEST_LINE and any(map(str.isdigit, line)):
-            yield line.strip()
+            yield line
 
 
-def _spellings(text: str) -> set[str]:
-    if len(text) < SHORTEST:
-        return set()
-    unescaped = json.dumps(text, ensure_ascii=False)[1:-1]
-    return {text, unescaped, json.dumps(text)[1:-1], quote(text), quote_plus(text)}
+def _phrases(texts: Iterable[str], shortest: int) -> Iterator[tuple[str, ...]]:
+    for text in texts:
+        words = _words(_plain(text))
+        if sum(2 if _SIGN.match(each) else len(each) for each in words) >= shortest:
+            yield tuple(words[:MOST_WORDS])
 
 
-def _phone(written: str) -> set[str]:
-    digits = re.sub(r"\D", "", plain_phone(written))
-    return {_GAP.join(digits)} if len(digits) >= SHORTEST_LINE else set(map(re.escape, _spellings(written)))
+def _words(plain: str) -> list[str]:
+    """A name within somebody's e-mail address isn't the person's, and "name" or "test" are keys in any JSON."""
+    without_addresses = _PIECE.sub(lambda piece: " " if "@" in piece[0] else piece[0], plain)
+    return _WORD.findall(_KEY.sub(" ", without_addresses))
+
+
+def _plain(text: str) -> str:
+    """As people read it: in one case, without the escapes of JSON, of URLs and of HTML, also of one in another."""
+    for _ in range(2):
+        if "\\" in text:
+            text = _ESCAPE.sub(_unescaped, text)
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs are one sign
+        text = html.unescape(_NO_ENTITY.sub(" ", unquote(text)))
+    return normalize("NFKC", normalize("NFKC", text).casefold())
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else found[3] or " "
+
+
+def _addresses(plain: str) -> Iterator[str]:
+    if "@" in plain:
+        yield from (each.strip(".!*") for each in _PIECE.findall(plain) if "@" in each)
+
+
+def _numbers(words: Sequence[str]) -> Iterator[str]:
+    """Every number that groups of digits make: people write a phone number in any."""
+    for start, word in enumerate(words):
+        joined = ""
+        for part in words[start : start + MOST_DIGITS] if word.isdecimal() else ():
+            joined += part
+            if not part.isdecimal() or len(joined) > MOST_DIGITS:
+                break
+            if len(joined) >= SHORTEST_LINE:
+                yield joined

@@ -21,7 +21,7 @@ _PHONE: Final = re.compile(r"\+?\d{3,39}")
 
 
 class PlainPhone(Func):
-    """An order's phone number without separators. The index of migration 0023 has the same expression."""
+    """An order's phone number without separators. The index of migration 0020 has the same expression."""
 
     template = "{}customer_phone{}".format(
         "REPLACE(" * len(SEPARATORS), "".join(f", '{each}', '')" for each in SEPARATORS)

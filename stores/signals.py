@@ -1,7 +1,7 @@
 """Signals that `stores` sends to higher-level apps.
 
-Every signal is sent with `send`, inside the transaction of the change: a receiver's rows commit with the change or not
-at all, and its exception undoes the change. Receivers write rows and make no calls. Each signal carries `now`, the
+Every signal but `copies_to_erase` is sent with `send`, inside the transaction of the change: a receiver's rows commit with the
+change or not at all, and its exception undoes the change. Receivers write rows and make no calls. Each signal carries `now`, the
 aware datetime of the change.
 """
 
@@ -38,9 +38,11 @@ review_created = Signal()
 review_deleted = Signal()
 """Sent before the row goes. Arguments: `review`, `now`."""
 
-copies_to_erase = Signal()
-"""A customer is erased, or was a little while ago. Receivers blank every copy of the person's records that they hold. Arguments:
-`copies` (a `copies.Copies`), `now`."""
-
 customer_erased = Signal()
-"""A customer was erased. Sent after `copies_to_erase`. Arguments: `erasure` (a `CustomerErasure`), `person`, `copies`, `now`."""
+"""A customer was erased. Arguments: `erasure` (a `CustomerErasure`), `person`, `copies` (a `copies.Copies`), `since` (when the
+person's first record was made), `now`."""
+
+copies_to_erase = Signal()
+"""A customer was erased just now, or a little while ago. Receivers blank every copy of the person's records that they hold. They
+are called by a worker, outside a transaction, at least once; one that fails is called again, and doesn't stop the others.
+Arguments: `copies`, `now`."""

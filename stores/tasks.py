@@ -1,7 +1,10 @@
 """Scheduled tasks (`config.schedule`)."""
 
+from uuid import UUID
+
 from celery import shared_task
 
+from common.db.alone import alone
 from stores.models import StoreTotals
 from stores.services import carts, customer_erasure, merchant_mails, order_mails, payments, removal, totals
 from stores.services.catalogue import pictures
@@ -24,6 +27,12 @@ def remove_old_carts() -> None:
 
 
 @shared_task
+def erase_copies_of_customer(erasure_id: str) -> None:
+    customer_erasure.erase_copies(erasure_id=UUID(erasure_id))
+
+
+@shared_task
+@alone
 def sweep_erased_customers() -> None:
     customer_erasure.sweep()
 

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
@@ -13,16 +13,41 @@ from django.core import mail
 from django.core.files.storage import storages
 from django.db import connection
 
+from accounts.models import Business
 from common.db.fields import cipher
+from tests.businesses import OF_A_BUSINESS, models, split_models
+
+Row = tuple[str, tuple[str, ...]]  # table and key
 
 
-def columns() -> Iterator[tuple[str, str]]:
+def rows_of(store: Business) -> dict[Row, Any]:
+    """All rows that belong to a store, with what is in them."""
+    found = {}
+    for model in split_models():
+        rows = model._base_manager.filter(**{OF_A_BUSINESS[model._meta.label]: store.pk})
+        for row in rows:
+            key = tuple(_key(getattr(row, each.attname)) for each in model._meta.pk_fields)
+            found[model._meta.db_table, key] = {
+                each.column: getattr(row, each.attname) for each in model._meta.local_concrete_fields
+            }
+    return found
+
+
+def _key(value: Any) -> str:
+    return str(value).replace("-", "")  # SQLite keeps UUIDs without
+
+
+def columns(*, without: Container[Row] = ()) -> Iterator[tuple[str, str]]:
     """Where a text is, and the text. Tables are read from the database, so none can be forgotten here."""
+    keys = {model._meta.db_table: [each.column for each in model._meta.pk_fields] for model in models()}
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f'SELECT * FROM "{table}"')  # noqa: S608
             names = [each[0] for each in cursor.description or ()]
             for row in cursor.fetchall():
+                key = tuple(_key(row[names.index(each)]) for each in keys.get(table, ()))
+                if (table, key) in without:
+                    continue
                 for name, value in zip(names, row, strict=True):
                     yield from ((f"{table}.{name}", text) for text in _readings(value))
 

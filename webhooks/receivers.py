@@ -111,9 +111,9 @@ def on_copies_to_erase(copies: Copies, **_: Any) -> None:
 
 @receiver(store_signals.customer_erased)
 def on_customer_erased(
-    erasure: CustomerErasure, person: Person, copies: Copies, now: datetime, **_: Any
+    erasure: CustomerErasure, person: Person, copies: Copies, since: datetime, now: datetime, **_: Any
 ) -> None:
-    customer_erasure.ask_apps(erasure=erasure, person=person, copies=copies, now=now)
+    customer_erasure.ask_apps(erasure=erasure, person=person, copies=copies, since=since, now=now)
 
 
 @receiver([installation_created, installation_changed])

@@ -1,16 +1,16 @@
 """Deletes from the log: by age, and for an erasure."""
 
+import json
 from datetime import datetime, timedelta
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
-from django.db.models import F, Q, TextField
-from django.db.models.functions import Cast
 from django.utils import timezone
 
 from activity.models import ApiCall, DeprecatedUse, LogGap, ScopeUse, StoreScopeUse
 from common.db.partitions import remove_before
 from installations.models import Installation
-from stores.copies import Copies
+from stores.copies import Copies, blank
 
 KEPT: Final = timedelta(days=7)
 USE_KEPT: Final = timedelta(days=30)
@@ -36,14 +36,25 @@ def erase(installation: Installation) -> int:
 
 
 def erase_customer(copies: Copies) -> None:
-    """Blank what calls say about a customer who is erased. That they were made stays."""
+    """Blank what calls say about a customer who is erased, also those that were refused before there was any record. That they
+    were made stays.
+    """
     ids = list(Installation.objects.filter(business=copies.business).values_list("pk", flat=True))
-    calls = ApiCall.objects.filter(installation__in=ids, at__gte=copies.copied_since)
-    has_body = ~Q(request_body="") | ~Q(response_body="")
-    bodies = calls.filter(has_body).filter(copies.in_records("request_body", "response_body", "path"))
-    bodies.update(request_body="", response_body="")
-    calls.filter(copies.in_words("path")).update(path=F("route"))
-    calls.exclude(message="").filter(copies.in_words("message")).update(message="")
-    calls.exclude(idempotency_key="").filter(copies.in_words("idempotency_key")).update(idempotency_key="")
-    detailed = calls.exclude(details=None).alias(said=Cast("details", TextField()))
-    detailed.filter(copies.in_words("said")).update(details=None)
+    texts = ("path", "message", "details", "idempotency_key", "request_body", "response_body")
+    calls = ApiCall.objects.filter(installation__in=ids).only("route", "status", *texts)
+    blank(calls, partial(_without_customer, copies))
+
+
+def _without_customer(copies: Copies, call: ApiCall) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    bodies = (call.request_body, call.response_body)
+    if copies.are_of_records(call.path, *bodies) or (call.status >= 400 and copies.name(*bodies)):
+        found |= {"request_body": "", "response_body": ""}
+    if copies.words.are_in(call.path):
+        found |= {"path": call.route, "request_body": "", "response_body": ""}
+    for name in ("message", "idempotency_key"):
+        if copies.words.are_in(getattr(call, name)):
+            found[name] = ""
+    if call.details is not None and copies.words.are_in(json.dumps(call.details)):
+        found["details"] = None
+    return found

@@ -24,6 +24,8 @@ KEPT_OF_BODY: Final = 4 * 1024  # bytes
 READ_OF_BODY: Final = 2 * KEPT_OF_BODY  # the masks see this much of it
 MAX_TEXT: Final = 2000  # characters of a path or message
 MAX_DETAILS: Final = 50
+# Of a `customer.data_erasure` in the feed. The event is blanked when the app has answered, at any later time; its log is not.
+_ERASED: Final = re.compile(r'"customer":\{"email":(?:null|"[^"]*"?)(?:,"phone":(?:null|"[^"]*"?)\}?)?')
 
 _FIELDS: Final = ApiCall._meta.local_concrete_fields
 _NAMES: Final = [field.attname for field in _FIELDS]
@@ -144,6 +146,7 @@ def _body(body: bytes) -> str:
     if not body:
         return ""
     text = mask(_clean(body[:READ_OF_BODY].decode("utf-8", "replace")), personal=False)
+    text = _ERASED.sub('"customer":null', text)
     return text.encode()[:KEPT_OF_BODY].decode("utf-8", "ignore")
 
 

@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 LEASE: Final = timedelta(minutes=20)
 PUT_OFF: Final = timedelta(minutes=1)  # while there is no room for a file
 CHUNK: Final = 2000
+UNDER_WAY: Final = timedelta(seconds=30)  # what the transaction of an erasure takes at most
 SCOPES: Final = {ExportResource.PRODUCTS: "read_products", ExportResource.ORDERS: "read_orders"}
 
 
@@ -96,15 +97,26 @@ def delete_expired(*, now: datetime | None = None) -> int:
 
 
 def erase_customer(copies: Copies, *, now: datetime) -> None:
-    """Delete the files that may hold a customer who is erased, and let those fail that are being written.
+    """Delete every file of orders of the store, and let those fail that are being written: whenever it was asked for, it may
+    hold the customer who is erased.
 
     Called in the transaction of the erasure. One that waits can't be leased until that has ended.
     """
-    made = Q(created_at__gte=copies.copied_since, created_at__lte=copies.until)
-    earlier = Q(erased_at__gte=copies.copied_since)  # a worker may have been writing it
-    rows = Export.objects.filter(
-        made | earlier, installation__business=copies.business, resource=ExportResource.ORDERS
-    )
+    _erase(_of_orders(copies), now)
+
+
+def erase_late(copies: Copies, *, now: datetime) -> None:
+    """The same for those that were asked for, or whose file was saved, while the transaction went on."""
+    late = Q(created_at__range=(copies.at, copies.at + UNDER_WAY)) | Q(erased_at__gte=copies.at)
+    with transaction.atomic():
+        _erase(_of_orders(copies).filter(late), now)
+
+
+def _of_orders(copies: Copies) -> QuerySet[Export]:
+    return Export.objects.filter(installation__business=copies.business, resource=ExportResource.ORDERS)
+
+
+def _erase(rows: QuerySet[Export], now: datetime) -> None:
     written = []
     for export in rows.select_for_update(of=("self",)).order_by("pk"):
         if export.status == ExportStatus.PENDING and export.lease_until is None:
@@ -118,7 +130,7 @@ def erase_customer(copies: Copies, *, now: datetime) -> None:
 
 
 def _delete_files(names: Sequence[str]) -> None:
-    """If this process dies before, the sweep does it (`stores.services.customer_erasure`)."""
+    """If this process dies before, the worker does it (`erase_late`)."""
     for name in names:
         files().delete(name)
 

@@ -171,15 +171,24 @@ def delete_expired(*, now: datetime | None = None) -> int:
 def erase_customer(copies: Copies) -> None:
     """Blank the answers that hold a customer who is erased. Their keys go on refusing a second order."""
     kept = IdempotencyKey.objects.filter(installation__business=copies.business).exclude(body="")
-    for row in kept.filter(copies.in_records("body")).select_for_update(of=("self",)).order_by("pk"):
-        row.body = orjson.dumps(_without_customer(row, orjson.loads(row.body))).decode()
-        row.save(update_fields=["body"])
+    for row in kept.iterator(chunk_size=BATCH):
+        if body := _without_customer(copies, row):
+            # The key may have been claimed for another request in the meantime.
+            IdempotencyKey.objects.filter(pk=row.pk, body=row.body).update(body=orjson.dumps(body).decode())
 
 
-def _without_customer(row: IdempotencyKey, body: dict[str, Any]) -> dict[str, Any]:
-    if row.status is not None and row.status >= 400:  # the words of an app that refused, say
-        return error_body(row.status, "The answer was erased with its customer.")
-    return without_customer(body)
+def _without_customer(copies: Copies, row: IdempotencyKey) -> dict[str, Any] | None:
+    """None if the answer has nothing of the customer. An order is known by its id, a refusal by the person's words."""
+    if row.status is not None and row.status >= 400:
+        is_theirs = copies.name(row.body)
+        return error_body(row.status, "The answer was erased with its customer.") if is_theirs else None
+    if not copies.are_of_records(row.body):
+        return None
+    order = without_customer(orjson.loads(row.body))
+    payment = order["payment"]
+    if payment and copies.words.are_in(payment["invoiceId"] or ""):
+        payment["invoiceId"] = None
+    return order
 
 
 def _claim(row: IdempotencyKey, lease_until: datetime, **fields: Any) -> ExecutionLease:

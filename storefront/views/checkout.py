@@ -88,7 +88,11 @@ def _place(request: ShopRequest) -> HttpResponse:
     else:
         try:
             placed = place_once(
-                business=request.shop, key=key, request=_order_request(form, lines), offered=methods
+                business=request.shop,
+                key=key,
+                request=_order_request(form, lines),
+                cart_digest=request.cart.digest,
+                offered=methods,
             )
         except Unavailable as error:
             return _come_again(request, form, lines, methods, key, error)

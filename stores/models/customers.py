@@ -4,14 +4,15 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import Business, User
+from common.db.fields import EncryptedTextField
 from common.ids import new_id
 
 
 class CustomerErasure(models.Model):
     """The erasure of one customer of a store. Made by `stores.services.customer_erasure`; it knows nothing of the person.
 
-    The ids are those of the records that were blanked. They are kept until the copies of requests that were under way are
-    looked for once more, which is what `swept_at` says.
+    The ids are those of the records that were blanked, and the words those of the person (`stores.copies.Words`). They are kept
+    until the copies of requests that were under way are looked for once more, which is what `swept_at` says.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -21,6 +22,7 @@ class CustomerErasure(models.Model):
     at = models.DateTimeField(default=timezone.now, editable=False)
     order_ids = models.JSONField(default=list)
     review_ids = models.JSONField(default=list)
+    words = EncryptedTextField(null=True, editable=False)
     swept_at = models.DateTimeField(null=True)
 
     class Meta:

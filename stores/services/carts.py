@@ -138,7 +138,6 @@ def remember_order(*, business: Business, key: str, order: Order, page_key: str)
             ordered = {(str(item.product_id), item.quantity) for item in order.items.all()}
             cart.lines = [line for line in cart.lines if (line["product"], line["quantity"]) not in ordered]
             cart.orders = json.dumps([{"key": page_key, "number": order.number}, *known][:KEPT_ORDERS])
-            Order.objects.filter(pk=order.pk).update(cart_digest=cart.key_digest)
     return cart
 
 

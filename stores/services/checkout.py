@@ -95,6 +95,7 @@ class Checkout:
     method: PaymentMethod | None = None
     by: Actor = SHOPPER
     page_key: str = ""
+    cart_digest: str = ""
     now: datetime | None = None
 
 
@@ -129,15 +130,16 @@ def place_order(
     offered: Sequence[PaymentMethod] = (),
     by: Actor = SHOPPER,
     page_key: str = "",
+    cart_digest: str = "",
     now: datetime | None = None,
     on_saved: Callable[[Order], None] | None = None,
 ) -> Order:
     """Check the request, ask the hook points, save the order, request its payment.
 
     `offered` are the methods that this customer's checkout page showed; any other app's method is accepted only if
-    its owner offers it now. `page_key` opens the order's page in the storefront. `on_saved` is called inside the
-    transaction that saves the order, so that its rows commit together; calling this function inside a transaction is
-    a RuntimeError. Returns the order with its lines, and with its payment if an app makes one. A failed payment does
+    its owner offers it now. `page_key` opens the order's page in the storefront, and `cart_digest` is that of the
+    cart it is placed from. `on_saved` is called inside the transaction that saves the order, so that its rows commit
+    together; calling this function inside a transaction is a RuntimeError. Returns the order with its lines, and with its payment if an app makes one. A failed payment does
     not undo the order.
 
     Raises `Invalid`, `NotFound` for an unknown product, `Conflict` for an unavailable product or if the subtotal is
@@ -156,6 +158,7 @@ def place_order(
             method=method,
             by=by,
             page_key=page_key,
+            cart_digest=cart_digest,
             now=now,
         ),
         on_saved,
@@ -299,6 +302,7 @@ def _write(checkout: Checkout, basket: Basket, terms: PricedBasket, now: datetim
     assert checkout.order_id is not None
     order.id = checkout.order_id
     order.page_key_digest = digest(checkout.page_key) if checkout.page_key else None
+    order.cart_digest = checkout.cart_digest
     order.payment_method_name = method.name[:200] if method else ""
     order.subtotal = basket.subtotal
     order.discount = terms.price.discount

@@ -1,24 +1,29 @@
 """Erases one customer of a store (contract, section 12): what the records say about the person, and every copy of it.
 
-Numbers, items, amounts, dates and statuses stay. It is one transaction: apps above blank their copies in it
-(`signals.copies_to_erase`) and ask the apps that could read the person's records (`signals.customer_erased`).
-
-What was under way meanwhile may still write what it has read: the log of a request, say. So `sweep` looks once more, a
-little later, for copies of these records. Their ids are kept until then.
+1. `erase` blanks the records in one transaction. Numbers, items, amounts, dates and statuses stay. Apps above act in it
+   (`signals.customer_erased`): files of exports go, and the apps that could read the person's records are asked.
+2. A worker looks for copies in logs, excerpts and events right after the commit (`erase_copies`), and apps above blank what they
+   hold (`signals.copies_to_erase`). That takes as long as the logs are long, so no transaction is open meanwhile.
+3. What was under way meanwhile may still write what it has read: the log of a request, say. So `sweep` does the same once more,
+   a little later, or for the first time if the worker died. Until then the person's words are kept, encrypted, with the ids.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Business, User
 from common.errors import Conflict, NotFound
+from common.processes.background import enqueue_after_commit
 from stores import signals
-from stores.copies import UNDER_WAY, Copies, words_of
+from stores.copies import Copies, Words, blank
 from stores.customers import Person, orders_of, reviews_of
 from stores.enums import OPEN, OrderChangeKind, OrderStatus
 from stores.models import (
@@ -33,10 +38,9 @@ from stores.models import (
     WaitingMail,
 )
 
+log = logging.getLogger(__name__)
+
 SWEPT_AFTER: Final = timedelta(minutes=2)  # longer than any request takes, and the log's wait
-BEFORE_ITS_RECORD: Final = timedelta(
-    minutes=2
-)  # a request, and the calls of hooks that it waits for, come first
 WRITTEN: Final = (OrderChangeKind.REFUND, OrderChangeKind.STAFF_NOTE)  # with words of the merchant's
 
 
@@ -45,38 +49,38 @@ def erase(
     *, business: Business, person: Person, by: User | None = None, now: datetime | None = None
 ) -> CustomerErasure:
     """Raises `Conflict` that names an order which is neither delivered nor cancelled, and `NotFound` if nothing is stored."""
-    now = now or timezone.now()
     found = orders_of(business, person).select_for_update(no_key=True, of=("self",)).order_by("id")
     orders = list(found)
     reviews = list(reviews_of(business, person).select_for_update(no_key=True, of=("self",)).order_by("id"))
+    now = now or timezone.now()  # after the locks: what held them has set `updated_at`, too
     if waiting := next((order for order in orders if order.status in OPEN), None):
         raise Conflict(open_reason(waiting))
     if not orders and not reviews:
         raise NotFound("Nothing is stored for this customer.")
-    first = min([*(each.created_at for each in orders), *(each.created_at for each in reviews)])
-    copies = Copies(
-        business=business,
-        order_ids=[order.pk for order in orders],
-        review_ids=[review.pk for review in reviews],
-        words=words_of(orders, reviews),
-        since=first,
-        copied_since=first - BEFORE_ITS_RECORD,
-        until=now + UNDER_WAY,
-    )
     done = CustomerErasure.objects.create(
         business=business,
         by=by,
         at=now,
-        order_ids=[str(each) for each in copies.order_ids],
-        review_ids=[str(each) for each in copies.review_ids],
+        order_ids=[str(each.pk) for each in orders],
+        review_ids=[str(each.pk) for each in reviews],
+        words=Words.of(orders, reviews).stored,
     )
+    copies = _copies(done)
     _remove_what_waits(copies, _carts(orders, reviews))
-    _blank_orders(copies, now)
+    _blank_orders(copies, Words.of(orders, reviews, shortest=1), now)
     Review.objects.filter(pk__in=copies.review_ids).update(
         author_name="", comment="", author_email="", cart_digest=""
     )
-    signals.copies_to_erase.send(sender=CustomerErasure, copies=copies, now=now)
-    signals.customer_erased.send(sender=CustomerErasure, erasure=done, person=person, copies=copies, now=now)
+    _blank_log_of_admin(copies)
+    signals.customer_erased.send(
+        sender=CustomerErasure,
+        erasure=done,
+        person=person,
+        copies=copies,
+        since=min([*(each.created_at for each in orders), *(each.created_at for each in reviews)]),
+        now=now,
+    )
+    enqueue_after_commit("stores.tasks.erase_copies_of_customer", str(done.pk))
     return done
 
 
@@ -99,11 +103,11 @@ def _remove_what_waits(copies: Copies, carts: set[str]) -> None:
     ).delete()
 
 
-def _blank_orders(copies: Copies, now: datetime) -> None:
+def _blank_orders(copies: Copies, words: Words, now: datetime) -> None:
+    """`words` may be as short as they are, since only the person's own orders are read. Apps and the merchant wrote the texts."""
     ids = copies.order_ids
-    orders = Order.objects.filter(pk__in=ids)
-    orders.filter(copies.in_words("discount_reason")).update(discount_reason="")
-    orders.update(
+    blank(Order.objects.filter(pk__in=ids).exclude(discount_reason=""), _naming(words, "discount_reason"))
+    Order.objects.filter(pk__in=ids).update(
         customer_name="",
         customer_email="",
         customer_phone="",
@@ -113,41 +117,65 @@ def _blank_orders(copies: Copies, now: datetime) -> None:
         updated_at=now,
     )
     OrderChange.objects.filter(order__in=ids, kind__in=WRITTEN).update(note="")
-    parts = OrderHookPart.objects.filter(order__in=ids)
-    for column in ("reason", "instead"):
-        parts.filter(copies.in_words(column)).update(**{column: ""})
+    blank(OrderHookPart.objects.filter(order__in=ids), _naming(words, "reason", "instead"))
     payments = Payment.objects.filter(order__in=ids)
     payments.update(payment_url="", qr_code="")  # they may hold whatever the app put there
-    for column in ("invoice_id", "reference"):
-        payments.filter(copies.in_words(column)).update(**{column: ""})
+    blank(payments, _naming(words, "invoice_id", "reference"))
+
+
+def _naming(words: Words, *columns: str) -> Callable[[Any], dict[str, str]]:
+    """Blanks those of these columns in which the person is named."""
+    return lambda row: {each: "" for each in columns if words.are_in(getattr(row, each))}
+
+
+def _blank_log_of_admin(copies: Copies) -> None:
+    """What a review was called there had its author's name in earlier versions."""
+    for model, ids in ((Order, copies.order_ids), (Review, copies.review_ids)):
+        named = LogEntry.objects.filter(
+            content_type=ContentType.objects.get_for_model(model), object_id__in=list(map(str, ids))
+        )
+        named.update(object_repr=f"{model._meta.verbose_name} of an erased customer")
+
+
+def erase_copies(*, erasure_id: UUID) -> bool:
+    """Look for the person's copies. Safe to repeat. False if some place couldn't be looked through; all others were."""
+    erasure = CustomerErasure.objects.select_related("business").get(pk=erasure_id)
+    if erasure.swept_at is not None:
+        return True
+    answers = signals.copies_to_erase.send_robust(
+        sender=CustomerErasure, copies=_copies(erasure), now=timezone.now()
+    )
+    return not any(isinstance(answer, Exception) for _, answer in answers)  # Django logs each
 
 
 def sweep(*, now: datetime | None = None) -> int:
-    """Look once more for copies of what was erased a little while ago. Run by beat; safe to repeat. Returns how many."""
+    """Look once more for copies of who was erased a little while ago. Run by beat; safe to repeat. Returns how many.
+
+    Each is tried, whatever becomes of another. One that fails is reported, and tried again in the next run.
+    """
     now = now or timezone.now()
-    due = CustomerErasure.objects.filter(swept_at=None, at__lte=now - SWEPT_AFTER).select_related("business")
-    done = 0
-    for erasure in due.order_by("at")[:100]:
-        _sweep(erasure, now)
-        done += 1
-    return done
+    due = CustomerErasure.objects.filter(swept_at=None, at__lte=now - SWEPT_AFTER).order_by("at")
+    return sum(_sweep(each, now) for each in list(due.values_list("pk", flat=True)))
 
 
-@transaction.atomic
-def _sweep(erasure: CustomerErasure, now: datetime) -> None:
-    copies = Copies(
+def _sweep(erasure_id: UUID, now: datetime) -> bool:
+    try:
+        whole = erase_copies(erasure_id=erasure_id)
+    except Exception:
+        log.exception("The copies of a customer couldn't be looked for (erasure %s).", erasure_id)
+        return False
+    if not whole:
+        log.error("Not every copy of a customer could be looked for (erasure %s).", erasure_id)
+        return False
+    looked: dict[str, Any] = {"order_ids": [], "review_ids": [], "words": None, "swept_at": now}
+    return bool(CustomerErasure.objects.filter(pk=erasure_id, swept_at=None).update(**looked))
+
+
+def _copies(erasure: CustomerErasure) -> Copies:
+    return Copies(
         business=erasure.business,
-        order_ids=_ids(erasure.order_ids),
-        review_ids=_ids(erasure.review_ids),
-        words=(),
-        since=erasure.at,
-        copied_since=erasure.at - SWEPT_AFTER,
-        until=erasure.at + UNDER_WAY,
+        order_ids=[UUID(each) for each in erasure.order_ids],
+        review_ids=[UUID(each) for each in erasure.review_ids],
+        words=Words.read(erasure.words),
+        at=erasure.at,
     )
-    signals.copies_to_erase.send(sender=CustomerErasure, copies=copies, now=now)
-    erasure.order_ids, erasure.review_ids, erasure.swept_at = [], [], now
-    erasure.save(update_fields=["order_ids", "review_ids", "swept_at"])
-
-
-def _ids(texts: Sequence[str]) -> list[UUID]:
-    return [UUID(each) for each in texts]

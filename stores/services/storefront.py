@@ -19,6 +19,7 @@ def place_once(
     business: Business,
     key: str,
     request: OrderRequest,
+    cart_digest: str = "",
     offered: Sequence[PaymentMethod] = (),
     now: datetime | None = None,
 ) -> Order:
@@ -36,7 +37,13 @@ def place_once(
 
     try:
         return place_order(
-            business=business, request=request, offered=offered, page_key=key, now=now, on_saved=mail
+            business=business,
+            request=request,
+            offered=offered,
+            page_key=key,
+            cart_digest=cart_digest,
+            now=now,
+            on_saved=mail,
         )
     except (IntegrityError, ServiceError):
         if placed := queries.order_by_page_key(business, key):

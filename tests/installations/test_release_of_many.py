@@ -17,11 +17,11 @@ from extensions.queries import running_definitions
 from extensions.services.manifests import save_manifest
 from installations.models import Installation, with_versions
 from installations.services.approval import follow_all
-from marketplace.enums import AppStatus
 from marketplace.models import App, Release, place_of
-from marketplace.services import releases, reviews
+from marketplace.services import releases
 from stores.hookpoints import HookPoint
 from tests import factories
+from tests.approvals import approve
 from tests.extensions.manifests import block, hook
 from webhooks.models import Webhook
 from webhooks.queries import destination
@@ -29,14 +29,6 @@ from webhooks.queries import destination
 RELEASES = "Contract 10 Releases"
 STORES = 1_000
 OLD, NEW = "https://stars.example.com/v1", "https://stars.example.com/v2"
-
-
-def approve(app: App, mode: str, **fields: Any) -> App:
-    App.objects.filter(pk=app.pk).update(status=AppStatus.DRAFT, **fields)
-    submission = factories.submit(App.objects.get(pk=app.pk), release=mode)
-    reviews.approve(submission=submission, reviewer=factories.reviewer())
-    follow_all()
-    return App.objects.get(pk=app.pk)
 
 
 @pytest.fixture

@@ -3,11 +3,15 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import Business, User
 from installations.models import Installation
 from stores.models import CustomerErasure, Order, Review
+from stores.services.customer_erasure import SWEPT_AFTER, sweep
 from tests import factories
 from tests.clients import client_of
 from tests.merchants.counting import statements_of
@@ -121,7 +125,9 @@ def test_reviews_of_the_same_browser_are_found(browser: Client, shop: Business, 
     if review_first:
         write_review(shop, shopper, comment="From here")
     shopper.take(bread)
-    shopper.place()
+    with CaptureQueriesContext(connection) as statements:
+        shopper.place()
+    assert not [each["sql"] for each in statements if each["sql"].startswith('UPDATE "stores_order"')]
     if not review_first:
         write_review(shop, shopper, comment="From here")
     write_review(shop, comment="From elsewhere")
@@ -174,6 +180,9 @@ def test_erased_customers_are_listed_without_the_person(
         assert "kim" not in words.lower()
         assert done.number not in words
     assert browser.post(ERASE, EMAIL)["Location"] == LIST  # nothing is left
+    assert "Copies in logs Being removed" in words_of(browser.get(receipt["Location"]))
+    sweep(now=timezone.now() + SWEPT_AFTER)
+    assert "Being removed" not in words_of(browser.get(receipt["Location"]))
     assert CustomerErasure.objects.count() == 1
     assert signed_in(dana).get(receipt["Location"]).status_code == 404
 

@@ -13,19 +13,22 @@ from accounts.models import Business, User
 from installations import services as installing
 from installations.enums import HistoryKind
 from installations.models import HistoryEntry, Installation
+from installations.services.approval import follow_all
 from marketplace.models import App
+from marketplace.services import releases
 from marketplace.services.apps import update_app
 from stores.customers import Person
 from stores.models import Order, Review
 from stores.services.customer_erasure import erase
 from tests import factories
+from tests.approvals import approve
 from tests.clients import api_of, client_of
 from tests.merchants.pages import installed, listed_app
-from tests.receivers import Receiver
+from tests.receivers import Answer, Receiver
 from tests.webhooks import helpers
 from tests.webhooks.helpers import drain, is_signed
 from webhooks.enums import DeliveryStatus, ErasureState
-from webhooks.models import Delivery, Erasure, Event, Webhook
+from webhooks.models import Delivery, Erasure, Event, Inbox, InboxEntry, Webhook
 from webhooks.services import erasure as of_businesses
 from webhooks.services.customer_erasure import update_states
 
@@ -185,10 +188,36 @@ def test_lost_scope_counts_if_it_was_lost_after_the_first_record(
     """By an approval without the scope. The order is an hour old."""
     reader = read_by(dana, shop, receiver, "read_orders")
     app = App.objects.get(pk=reader.app_id)
-    factories.approve(app, scopes=["read_products"], approved_at=timezone.now() - lost)
+    approve(app, "ALL", scopes=["read_products"])
+    HistoryEntry.objects.filter(kind=HistoryKind.SCOPES_REMOVED).update(at=timezone.now() - lost)
     assert "read_orders" not in Installation.objects.with_app().get(pk=reader.pk).effective_scopes
     erase(business=shop, person=KIM)
     assert drain() == int(asked)
+
+
+@pytest.mark.spec(
+    SPEC, "It goes where a version was taken back, or its release halted, and the one before could read"
+)
+def test_app_with_a_version_that_was_taken_back_is_asked(
+    dana: User, mira: User, shop: Business, receiver: Receiver
+) -> None:
+    """The newer version may not read orders. Both stores have ended the app, so that only the past counts."""
+    reader = read_by(dana, shop, receiver, "read_orders")
+    app = approve(App.objects.get(pk=reader.app_id), "STEPS", scopes=["read_products"])
+    releases.halt(app=app, by=dana)
+    other = factories.business(mira)
+    late = installed(App.objects.get(pk=app.pk), other)
+    factories.order(other, status="DELIVERED")
+    installing.uninstall(installation=late, now=timezone.now())
+    erase(business=other, person=KIM)
+    assert states() == [ErasureState.DUE]
+
+    releases.take_back(app=app, by=dana)
+    follow_all()
+    factories.order(shop, status="DELIVERED")
+    installing.uninstall(installation=reader, now=timezone.now())
+    erase(business=shop, person=KIM)
+    assert states() == [ErasureState.DUE] * 2
 
 
 @pytest.mark.parametrize(("gained", "asked"), [(timedelta(minutes=30), True), (timedelta(minutes=90), False)])
@@ -238,13 +267,24 @@ def test_copy_goes_with_its_delivery_and_the_event_with_the_last(
     settings.WEBHOOK_RETRY_DELAYS = (3600,)
     reader = read_by(dana, shop, receiver, "read_orders")
     with Receiver() as failing:
-        failing.respond_with(500)
+        failing.respond_with(Answer(status=500, body=b"no kim@example.com here"))
+        receiver.respond_with(Answer(body=b"kim@example.com is gone"))
         other = helpers.webhook(reader, failing.url, ["customer.data_erasure"])
         erase(business=shop, person=KIM)
         assert drain() == 2
-        settle()
         sent = Delivery.objects.get(status=DeliveryStatus.SUCCEEDED)
         waits = Delivery.objects.get(webhook=other)
+        inbox = Inbox.objects.create(app=reader.app, key="k" * 43)
+        for each, request in ((sent, receiver.requests[0]), (waits, failing.requests[0])):
+            InboxEntry.objects.create(
+                inbox=inbox,
+                delivery_id=each.pk,
+                event_type="customer.data_erasure",
+                body=request.body.decode(),
+            )
+        assert copies_of(sent) == copies_of(waits) == 2
+        settle()
+        assert (copies_of(sent), copies_of(waits)) == (0, 2)
         api = api_of(dana)
         base = f"/developer/apps/{reader.app_id}/deliveries"
         assert orjson.loads(api("get", f"{base}/{sent.pk}").json()["payload"])["data"]["customer"] is None
@@ -256,6 +296,7 @@ def test_copy_goes_with_its_delivery_and_the_event_with_the_last(
         Delivery.objects.filter(pk=waits.pk).update(attempts_made=1)
         assert drain() == 1
     settle()
+    assert copies_of(waits) == 0
     assert states() == [ErasureState.OVERDUE]
     assert Erasure.objects.of_customers().get().answer == "Answered with 500"
     for where in (
@@ -269,6 +310,29 @@ def test_copy_goes_with_its_delivery_and_the_event_with_the_last(
         f"/webhooks/{other.pk}/recover", {"since": "2020-01-01T00:00:00Z"}, content_type="application/json"
     )
     assert recover.json() == {"deliveries": 0}
+
+
+def copies_of(delivery: Delivery) -> int:
+    """In what the endpoint answered to it last, and in what the inbox received."""
+    answer = delivery.attempts.latest("number").response_excerpt
+    received = InboxEntry.objects.filter(delivery_id=delivery.pk).values_list("body", flat=True)
+    return sum("kim@" in each for each in (answer, *received))
+
+
+def test_those_that_wait_keep_no_other_from_its_answer(
+    dana: User, shop: Business, receiver: Receiver, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many wait for the next try."""
+    monkeypatch.setattr("webhooks.services.customer_erasure.BATCH", 1)
+    with Receiver() as failing:
+        failing.respond_with(500)
+        for url in (failing, receiver):
+            read_by(dana, shop, url, "read_orders")
+        erase(business=shop, person=KIM)
+        assert drain() == 2
+    for _ in range(2):
+        settle()
+    assert sorted(states()) == [ErasureState.CONFIRMED, ErasureState.SENT]
 
 
 @pytest.mark.spec(SPEC, "Operators hear of an app that hasn't confirmed")

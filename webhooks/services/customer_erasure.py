@@ -1,30 +1,31 @@
 """Asks apps to erase one customer's data (contract, section 12), and blanks what events and deliveries hold of the person.
 
 Each app that could read the person's orders or reviews gets an event of its own, since what it may know differs. It is
-due at once. Its deliveries share the event's data, so of a delivery that has ended the data is shown without the customer
-(`messages.message`), and with the last one the row itself is blanked.
+due at once. What endpoints answered, and what inboxes received, is blanked with each delivery's end. All deliveries share the
+event's data, so of one that has ended the data is shown without the customer (`messages.message`), and with the last one the row
+itself is blanked.
 """
 
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.models import Business
 from common.times import iso
 from installations.models import Installation
 from installations.past_access import scopes_since
-from stores.copies import Copies
+from stores.copies import Copies, blank
 from stores.customers import Person
 from stores.models import CustomerErasure
 from webhooks import catalogue
-from webhooks.enums import ErasureState
+from webhooks.enums import WAITING, ErasureState
 from webhooks.messages import message, payloads
 from webhooks.models import Attempt, Delivery, Erasure, Event, InboxEntry, Webhook
 from webhooks.positions import Horizon, Position
@@ -36,13 +37,17 @@ BATCH: Final = 500
 READ_ORDERS: Final = {"read_orders", "write_orders"}  # an answer to a write has the order, too
 READ_REVIEWS: Final = {"read_reviews"}
 GOING_ON: Final = (ErasureState.DUE, ErasureState.SENT)
+NAMED: Final = '"customer":{'  # in what was sent, and null once it is blank
 WITH_ALL: Final = "Erased with all data of the store"
-REVIEW_EVENTS: Final = tuple(name for name in catalogue.EVENTS if name.startswith("review."))
+# Those in which a person may be named: by a review's words, or by what an app calls a payment.
+WITH_TEXTS: Final = tuple(name for name in catalogue.EVENTS if name.startswith(("review.", "payment.")))
 
 
-def ask_apps(*, erasure: CustomerErasure, person: Person, copies: Copies, now: datetime) -> None:
+def ask_apps(
+    *, erasure: CustomerErasure, person: Person, copies: Copies, since: datetime, now: datetime
+) -> None:
     """Write an event with its deliveries, and a row that follows it, for each app. Part of the erasure's transaction."""
-    for installation, scopes in _readers(erasure.business, copies.since):
+    for installation, scopes in _readers(erasure.business, since):
         reads_orders, reads_reviews = bool(scopes & READ_ORDERS), bool(scopes & READ_REVIEWS)
         if not reads_orders and not reads_reviews:
             continue
@@ -62,7 +67,7 @@ def ask_apps(*, erasure: CustomerErasure, person: Person, copies: Copies, now: d
             state=ErasureState.DUE if sent else ErasureState.UNADDRESSED,
         )
         if not sent:
-            _blank_event(event)
+            _blank_event(event.pk)
 
 
 def _readers(business: Business, since: datetime) -> list[tuple[Installation, set[str]]]:
@@ -72,11 +77,10 @@ def _readers(business: Business, since: datetime) -> list[tuple[Installation, se
     that it has now.
     """
     rows = Installation.objects.with_app().filter(business=business).defer("webhook_secret")
-    confirmed = Erasure.objects.of_businesses().filter(
-        installation=OuterRef("pk"), state=ErasureState.CONFIRMED
-    )
     by_app: dict[UUID, list[Installation]] = defaultdict(list)
-    for each in rows.annotate(has_erased=Exists(confirmed)).order_by("installed_at", "id"):
+    for each in rows.annotate(has_erased=Exists(_of_whole_store(OuterRef("pk")))).order_by(
+        "installed_at", "id"
+    ):
         if each.has_erased:
             by_app[each.app_id].clear()
         else:
@@ -124,11 +128,43 @@ def _addresses(installation: Installation, now: datetime) -> list[Webhook]:
 def update_states(*, now: datetime) -> int:
     """Set the states of these erasures, and blank what has ended. Returns how many changed.
 
-    Run by beat. Safe to repeat, and to run twice at once.
+    Run by beat. Safe to repeat, and to run twice at once. Each is tried, whatever becomes of another.
     """
+    return sum(_settled(each, now) for each in _to_settle(now))
+
+
+def _to_settle(now: datetime) -> list[UUID]:
+    """Those whose deliveries say something new, or of which a delivery has ended and left a copy of the customer."""
     going_on = Erasure.objects.of_customers().filter(state__in=GOING_ON, due_at__lte=now)
-    ids = list(going_on.order_by("due_at").values_list("id", flat=True)[:BATCH])
-    return sum(_settle(each, now) for each in ids)
+    ended = Delivery.objects.filter(event=OuterRef(OuterRef("event"))).exclude(status__in=WAITING)
+    answered = Attempt.objects.filter(delivery__in=ended.values("pk")).exclude(response_excerpt="")
+    received = InboxEntry.objects.filter(
+        delivery_id__in=ended.values("pk"),
+        inbox__app=OuterRef("installation__app"),
+        event_type=catalogue.CUSTOMER_ERASURE,
+        body__contains=NAMED,
+    )
+    is_new = (
+        ~Q(state=F("outcome"))
+        | Exists(_of_whole_store(OuterRef("installation")))
+        | Exists(answered)
+        | Exists(received)
+    )
+    moving = of_businesses.with_outcome(going_on).filter(is_new).order_by("due_at")
+    return list(moving.values_list("id", flat=True)[:BATCH])
+
+
+def _of_whole_store(installation: Any) -> QuerySet[Erasure]:
+    """An app that has confirmed the erasure of all the store's data needn't be asked any more."""
+    return Erasure.objects.of_businesses().filter(installation=installation, state=ErasureState.CONFIRMED)
+
+
+def _settled(erasure_id: UUID, now: datetime) -> bool:
+    try:
+        return _settle(erasure_id, now)
+    except Exception:
+        log.exception("The erasure %s couldn't follow its deliveries; it will be tried again.", erasure_id)
+        return False
 
 
 @transaction.atomic
@@ -148,20 +184,17 @@ def _settle(erasure_id: UUID, now: datetime) -> bool:
     if state is not None and erasure.state == before:
         erasure.state = state
         _keep_answer(erasure, attempts)
+    _blank_ended(erasure.event_id)
     if erasure.state == before:
         return False
     erasure.save(update_fields=["state", "sent_at", "confirmed_at", "answer"])
     if erasure.state not in GOING_ON:
-        _blank_event(Event.objects.get(pk=erasure.event_id))
+        _blank_event(erasure.event_id)
     return True
 
 
 def _stop_if_all_is_erased(erasure: Erasure, now: datetime) -> None:
-    """An app that has confirmed the erasure of all the store's data needn't be asked any more."""
-    of_store = Erasure.objects.of_businesses().filter(
-        installation=erasure.installation_id, state=ErasureState.CONFIRMED
-    )
-    if confirmed := of_store.first():
+    if confirmed := _of_whole_store(erasure.installation_id).first():
         assert erasure.event_id is not None
         of_businesses.cancel_deliveries(event_id=erasure.event_id, now=now)
         erasure.state, erasure.answer = ErasureState.CONFIRMED, WITH_ALL
@@ -182,39 +215,57 @@ def _keep_answer(erasure: Erasure, attempts: Sequence[Attempt]) -> None:
 # What is stored of the person
 
 
-def _blank_event(event: Event) -> None:
-    """All of its deliveries have ended. What endpoints answered may repeat what they were sent."""
-    Event.objects.filter(pk=event.pk).update(data=message.blanked(event.data))
-    sent = Delivery.objects.filter(event=event.pk)
-    Attempt.objects.filter(delivery__in=sent.values("pk")).update(response_excerpt="")
-    _blank_entries(InboxEntry.objects.filter(delivery_id__in=list(sent.values_list("pk", flat=True))))
+def _blank_event(event_id: UUID) -> None:
+    """All of its deliveries have ended."""
+    blank(Event.objects.filter(pk=event_id), lambda event: {"data": message.blanked(event.data)})
+
+
+def _blank_ended(event_id: UUID) -> None:
+    """Each delivery that has ended: what the endpoint answered may repeat what it was sent."""
+    ended = Delivery.objects.filter(event=event_id).exclude(status__in=WAITING)
+    ids = list(ended.values_list("pk", flat=True))
+    Attempt.objects.filter(delivery__in=ids).exclude(response_excerpt="").update(response_excerpt="")
+    blank(InboxEntry.objects.filter(delivery_id__in=ids), lambda entry: {"body": _received(entry.body)})
 
 
 def erase_copies(copies: Copies) -> None:
-    """Blank a customer in the events of reviews, in what endpoints answered, and in what inboxes have received."""
-    events = Event.objects.filter(business=copies.business, type__in=REVIEW_EVENTS)
-    for event in events.filter(occurred_at__gte=copies.copied_since).filter(copies.in_records("data")):
-        Event.objects.filter(pk=event.pk).update(data=message.blanked(event.data))
+    """Blank a customer in events, in what endpoints answered, and in what inboxes have received."""
+    events = Event.objects.filter(business=copies.business, type__in=WITH_TEXTS).only("data")
+    blank(
+        events,
+        lambda event: {"data": _blanked(event.data, copies)} if copies.are_of_records(event.data) else {},
+    )
     webhooks = Webhook.objects.filter(installation__business=copies.business)
     sent = Delivery.objects.filter(webhook__in=list(webhooks.values_list("pk", flat=True)))
-    sent = sent.exclude(attempt_count=0)
-    answered = Attempt.objects.filter(attempted_at__gte=copies.copied_since, delivery__in=sent.values("pk"))
-    answered.exclude(response_excerpt="").filter(copies.in_records("response_excerpt")).update(
-        response_excerpt=""
+    answered = Attempt.objects.filter(delivery__in=sent.exclude(attempt_count=0).values("pk"))
+    blank(
+        answered.exclude(response_excerpt="").only("response_excerpt"),
+        lambda attempt: {"response_excerpt": ""} if copies.name(attempt.response_excerpt) else {},
     )
     apps = list(Installation.objects.filter(business=copies.business).values_list("app_id", flat=True))
-    received = InboxEntry.objects.filter(inbox__app__in=apps, received_at__gte=copies.copied_since)
-    own = received.filter(copies.in_records("body")).exclude(event_type=catalogue.CUSTOMER_ERASURE)
     known = Delivery.objects.filter(pk=OuterRef("delivery_id"), business_id=copies.business.pk)
-    _blank_entries(own.filter(Exists(known)))
+    received = InboxEntry.objects.filter(Exists(known), inbox__app__in=apps)
+    theirs = received.exclude(event_type=catalogue.CUSTOMER_ERASURE).only("body")
+    blank(
+        theirs,
+        lambda entry: {"body": _received(entry.body, copies)} if copies.are_of_records(entry.body) else {},
+    )
 
 
-def _blank_entries(entries: QuerySet[InboxEntry]) -> None:
-    for entry in entries:
-        try:
-            body = orjson.loads(entry.body)
-            body["data"] = payloads.without_person(body["data"])
-            entry.body = orjson.dumps(body).decode()
-        except (ValueError, KeyError, TypeError):
-            entry.body = ""
-        entry.save(update_fields=["body"])
+def _blanked(data_text: str, copies: Copies) -> str:
+    """The data of an event about a record of the person."""
+    data = payloads.without_person(orjson.loads(data_text))
+    if copies.words.are_in(data.get("invoiceId") or ""):
+        data["invoiceId"] = None
+    return orjson.dumps(data).decode()
+
+
+def _received(body: str, copies: Copies | None = None) -> str:
+    """What an inbox has received, without the person."""
+    try:
+        received = orjson.loads(body)
+        text = orjson.dumps(received["data"]).decode()
+        received["data"] = orjson.loads(_blanked(text, copies) if copies else message.blanked(text))
+        return orjson.dumps(received).decode()
+    except (ValueError, KeyError, TypeError):
+        return ""

@@ -170,11 +170,11 @@ def update_states(*, now: datetime | None = None) -> int:
 def _to_move(now: datetime) -> list[UUID]:
     """The erasures whose state differs from that of their deliveries."""
     due = Erasure.objects.of_businesses().filter(state__in=OPEN_ERASURES, due_at__lte=now)
-    moving = _with_outcome(due).exclude(state=F("outcome")).order_by("due_at")
+    moving = with_outcome(due).exclude(state=F("outcome")).order_by("due_at")
     return list(moving.values_list("id", flat=True)[:BATCH])
 
 
-def _with_outcome(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
+def with_outcome(erasures: QuerySet[Erasure]) -> QuerySet[Erasure]:
     """Annotate the state that follows from the deliveries. Erasures whose deliveries are deleted are left out."""
     sending = Delivery.objects.filter(event=OuterRef("event"))
     waiting = Exists(sending.filter(status__in=WAITING))
@@ -208,7 +208,7 @@ def _settle(erasure_id: UUID) -> bool:
 
 
 def outcome(erasure_id: UUID) -> ErasureState | None:
-    found = _with_outcome(Erasure.objects.filter(id=erasure_id)).first()
+    found = with_outcome(Erasure.objects.filter(id=erasure_id)).first()
     return ErasureState(found.outcome) if found else None  # type: ignore[attr-defined]
 
 
