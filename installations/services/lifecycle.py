@@ -1,7 +1,7 @@
 """Install, new token, new terms, uninstall.
 
-The access token in clear exists only in what `install` and `issue_token` return; the row has its digest. Locks are
-taken in the order app, business, installation.
+The access token in clear exists only in what `install` and `issue_token` return; the row has its digest. The order of
+locks is that of `marketplace.services.locks`.
 """
 
 from collections.abc import Sequence

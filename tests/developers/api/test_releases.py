@@ -527,3 +527,21 @@ def test_kill_between_two_batches(
     follow_all()
     assert len(urls(twenty)[NEW]) == 5
     assert Release.objects.get(version__number=2).state == ReleaseState.ROLLING
+
+
+@pytest.mark.spec(RELEASES, "A step that begins between two batches has all its stores")
+def test_step_between_two_batches(api: Api, rolling: App, twenty: list[Installation]) -> None:
+    releases.advance(app=rolling)
+    batches = 0
+
+    def advances(**_: Any) -> None:
+        nonlocal batches
+        batches += 1
+        if batches == 4:
+            assert api("post", path(rolling, "advance"), {}).json()["percent"] == 25
+
+    with connected(approval_followed, advances):
+        approval.follow(version=AppVersion.objects.get(number=2), batch=4)
+    follow_all()
+    assert api("get", path(rolling)).json()["stores"] == {"new": 5, "old": 15}
+    assert len(urls(twenty)[NEW]) == 5
