@@ -23,8 +23,10 @@ LONGEST_WAIT: Final = timedelta(days=7)  # for enough calls
 def look(*, now: datetime | None = None) -> None:
     """An error with one release doesn't stop the others."""
     now = now or timezone.now()
-    rolling = Release.objects.filter(state=ReleaseState.ROLLING).select_related("version__app")
-    for release in rolling.order_by("step_at"):
+    rolling = Release.objects.filter(
+        state=ReleaseState.ROLLING, version__app__suspended_at=None, version__app__deleted_at=None
+    )
+    for release in rolling.select_related("version__app").order_by("step_at"):
         try:
             _look_at(release, now)
         except Conflict:

@@ -46,7 +46,10 @@ def actions_of(app: App, release: Release) -> tuple[str, ...]:
 
 
 def begin(*, app: App, version: AppVersion, earlier: AppVersion | None, mode: str, now: datetime) -> Release:
-    """Begin the release of a version that was approved just now. The app is the locked row, and the version its approved one."""
+    """Begin the release of a version that was approved just now. The app is the locked row, and the version its approved one.
+
+    In steps, that of a suspended app begins halted.
+    """
     release = Release(
         version=version, earlier=earlier, mode=mode, started_at=now, step_at=now, watched_from=now
     )
@@ -59,6 +62,8 @@ def begin(*, app: App, version: AppVersion, earlier: AppVersion | None, mode: st
     else:
         release.ended_at = now
     release.save(force_insert=True)
+    if places and app.suspended_at is not None:
+        _halt(app, release, None, "The app is suspended.", now)
     return release
 
 
@@ -69,7 +74,7 @@ def advance(
     """Go on to the next step; after the last one the release is complete.
 
     `by` is empty for the platform itself. It names the `step` that ended, so that two processes don't end it twice. Raises
-    `Conflict` in another state.
+    `Conflict` in another state, and while the app is suspended.
     """
     locked, release = _locked(app, by, "advance")
     now = now or timezone.now()
@@ -120,9 +125,6 @@ def resume(*, app: App, by: User, now: datetime | None = None) -> Release:
     suspended.
     """
     locked, release = _locked(app, by, "resume")
-    require_not_suspended(
-        locked, "The app is suspended. Its release can be resumed when a reviewer lifts that."
-    )
     now = now or timezone.now()
     release.state, release.reason, release.watched_from = ReleaseState.ROLLING, "", now
     locked.approved_version = release.version
@@ -184,6 +186,10 @@ def _locked(app: App, by: User | None, action: str) -> tuple[App, Release]:
     if action not in ACTIONS[ReleaseState(release.state)]:
         state = release.get_state_display().lower()
         raise Conflict(f"The release is {state}, so it can't {_VERBS[action]}.", code="release_state")
+    if action in ("advance", "resume"):
+        require_not_suspended(
+            locked, "The app is suspended. Its release can go on when a reviewer lifts that."
+        )
     return locked, release
 
 

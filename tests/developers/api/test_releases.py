@@ -126,6 +126,14 @@ def new_of(installs: list[Installation]) -> Installation:
     return next(each for each in map(seen, installs) if each.is_in_release)
 
 
+def agree(each: Installation, version: AppVersion) -> None:
+    """Its merchant goes through `/oauth/authorize` and is shown this version."""
+    authorize(
+        app=each.app, version=version, business=each.business, user=each.business.owner, scopes=version.scopes,
+        narrows=False, redirect_uri=version.redirect_url, names_redirect_uri=False, code="code",
+    )  # fmt: skip
+
+
 # --- The calls ------------------------------------------------------------------------------------------
 
 
@@ -270,11 +278,31 @@ def test_comes_in_by_consent(rolling: App, twenty: list[Installation]) -> None:
     old = next(each for each in map(seen, twenty) if not each.is_in_release)
     version = App.objects.get(pk=rolling.pk).approved_version
     assert version
-    authorize(
-        app=rolling, version=version, business=old.business, user=old.business.owner, scopes=version.scopes,
-        narrows=False, redirect_uri=version.redirect_url, names_redirect_uri=False, code="code",
-    )  # fmt: skip
+    agree(old, version)
     assert urls([old])[NEW] == {old.pk}
+
+
+@pytest.mark.spec(RELEASES, "None goes back while HALTED, also if it is authorized for the version before")
+@pytest.mark.parametrize("says_yes", [True, False])
+def test_authorized_while_halted(api: Api, first: App, twenty: list[Installation], says_yes: bool) -> None:
+    save(api, first, BEFORE | {"embeds": [script()]})
+    app = approve(change(first, scopes=["read_products", "read_reviews"], version="2.0.0", webhook_url=NEW))
+    new = new_of(twenty)
+    if says_yes:
+        approve_scopes(installation=new, user=new.business.owner)
+    api("post", path(app, "halt"), {})
+    before = seen(new)
+    shown = App.objects.get(pk=app.pk).approved_version
+    assert shown
+    assert shown.number == 1
+    agree(new, shown)
+    now = seen(new)
+    assert (now.is_in_release, now.needs_reconsent) == (True, not says_yes)
+    assert now.effective_scopes == before.effective_scopes
+    assert ("counter" in running(new.business)) is says_yes
+    api("post", path(app, "back"), {})
+    follow_all()
+    assert seen(new).effective_scopes == ["read_products", "read_orders"]
 
 
 # --- It goes on and halts by itself ---------------------------------------------------------------------
@@ -388,6 +416,25 @@ def test_suspension(api: Api, rolling: App) -> None:
     reviews.reinstate(app=rolling, reviewer=reviewer)
     assert api("get", path(rolling)).json()["state"] == "HALTED"
     assert api("post", path(rolling, "resume"), {}).status_code == 200
+
+
+@pytest.mark.spec(RELEASES, "A release in steps of a suspended app waits, HALTED, until it is resumed")
+def test_approval_while_suspended(
+    api: Api, first: App, twenty: list[Installation], later: Callable[..., None]
+) -> None:
+    reviewer = factories.reviewer()
+    reviews.suspend(app=first, reviewer=reviewer, reason="Spam")
+    app = approve(change(first, webhook_url=NEW, version="2.0.0"))
+    later(days=30)
+    found = api("get", path(app)).json()
+    assert (found["state"], found["percent"], found["reason"]) == ("HALTED", 1, "The app is suspended.")
+    assert api("post", path(app, "resume"), {}).status_code == 409
+    reviews.reinstate(app=app, reviewer=reviewer)
+    follow_all()
+    assert not urls(twenty)[NEW]
+    assert api("post", path(app, "resume"), {}).status_code == 200
+    follow_all()
+    assert len(urls(twenty)[NEW]) == 1
 
 
 # --- Taken back -----------------------------------------------------------------------------------------
